@@ -36,8 +36,8 @@ module.exports = {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
           '^packages/core/src/(flags/flag|projects/project|segments/segment|tokens/token)\\.ts$',
-          '^packages/core/src/validation/',
-          '^packages/core/src/(errors|collections)\\.ts$',
+          '^packages/core/src/base/',
+          '^packages/core/src/errors\\.ts$',
         ],
       },
     },
@@ -47,7 +47,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/core/src/.*\\.(decide|schema|types)\\.ts$' },
       to: {
-        path: '^packages/core/src/.*\\.operations\\.ts$|^packages/core/src/(changes|replica)/',
+        path: '^packages/core/src/.*\\.operations\\.ts$|^packages/core/src/(changesets|replica)/',
         pathNot: '\\.types\\.ts$',
       },
     },
@@ -61,20 +61,20 @@ module.exports = {
         pathNot: [
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
-          '^packages/core/src/validation/limits\\.ts$',
+          '^packages/core/src/base/limits\\.ts$',
           '/node_modules/re2js/',
           '^packages/core/src/storage/metrics-port\\.ts$',
         ],
       },
     },
     {
-      name: 'validation-knows-no-aggregate',
+      name: 'base-knows-nothing-above',
       comment: 'The validator, limits and shared primitives; what an aggregate allows stands in its schema.',
       severity: 'error',
-      from: { path: '^packages/core/src/validation/' },
+      from: { path: '^packages/core/src/base/' },
       to: {
         path: '^packages/core/src/',
-        pathNot: '^packages/core/src/(validation/|errors\\.ts$|common\\.types\\.ts$)',
+        pathNot: '^packages/core/src/(base/|errors\\.ts$)',
       },
     },
     {
@@ -84,8 +84,7 @@ module.exports = {
       from: { path: '^packages/core/src/storage/' },
       to: {
         path: '^packages/core/src/',
-        pathNot:
-          '^packages/core/src/(storage/|(errors|collections|common\\.types|misuse)\\.ts$|validation/(limits|json)\\.ts$)',
+        pathNot: '^packages/core/src/(storage/|errors\\.ts$|base/)',
       },
     },
     {

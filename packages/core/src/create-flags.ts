@@ -1,6 +1,9 @@
 import { v4 as randomId } from 'uuid';
-import { createReader, type Versioned } from './changes/documents.js';
-import type { Engine, PreparedChange } from './changes/engine.js';
+import { cloneJson } from './base/json.js';
+import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
+import { createChangeSetWriter } from './changesets/change-set-writer.js';
+import { createReader, type Versioned } from './changesets/documents.js';
+import type { Engine, PreparedChange } from './changesets/engine.js';
 import {
   type ActorIdentity,
   attribute,
@@ -9,31 +12,28 @@ import {
   createActorInterfaces,
   createLifetime,
   toIdentity,
-} from './changes/operations.js';
-import { createSetRunner } from './changes/set-runner.js';
-import { StateSize } from './changes/size-limits.js';
+} from './changesets/operations.js';
+import { StateSize } from './changesets/size-limits.js';
+import { acceptDeclaredProperties, assertSchemaFits } from './definitions/define-flags.js';
+import { findDrift, settleDrift } from './definitions/drift.js';
+import { createPayloadReader } from './definitions/payload.js';
+import type { FlagsSchema } from './definitions/schema.types.js';
+import type { TypedFlags } from './definitions/typed-flags.types.js';
 import { FlagsError } from './errors.js';
 import { evaluationOperations, rememberContexts } from './evaluation/evaluation.operations.js';
 import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
 import { asOf } from './history/as-of.operations.js';
-import { createMetricsRetention } from './metrics/retention.js';
-import { describeNonStorage, describeUnknownOption, isStorage } from './misuse.js';
+import { createValidators } from './input-schemas.js';
 import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
-import { acceptDeclaredProperties, assertSchemaFits } from './schema/define-flags.js';
-import { findDrift, settleDrift } from './schema/drift.js';
-import { createPayloadReader } from './schema/payload.js';
-import type { FlagsSchema } from './schema/schema.types.js';
-import type { TypedFlags } from './schema/typed-flags.types.js';
 import { memoryMetrics } from './storage/memory/metrics.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
-import { cloneJson } from './validation/json.js';
-import { createValidators } from './validators.js';
+import { createMetricsRetention } from './usage/retention.js';
 
 const DAY = 86_400_000;
 
@@ -172,7 +172,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
     known = replica.documents;
     // With push notifications the replica is almost always current.
     const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-    const runner = createSetRunner({
+    const runner = createChangeSetWriter({
       storage,
       now,
       feed,

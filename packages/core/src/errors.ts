@@ -1,4 +1,4 @@
-import { LIMITS } from './validation/limits.js';
+import { LIMITS } from './base/limits.js';
 
 /**
  * A text of at most so many characters: of a longer one the beginning and the end are kept, as the end of a message says what

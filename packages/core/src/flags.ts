@@ -1,4 +1,4 @@
-import type { AuthorizeChanges, ChangeSetOperations } from './changes/change-set.types.js';
+import type { AuthorizeChanges, ChangeSetOperations } from './changesets/change-set.types.js';
 import type { DefinitionOperations } from './definitions/definition.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import type { EventOperations } from './events/event.types.js';
@@ -8,10 +8,10 @@ import type { FlagListOperations } from './flags/flag-search.types.js';
 import type { StrategyOperations } from './flags/strategy.types.js';
 import type { VariantOperations } from './flags/variant.types.js';
 import type { ChangeHistoryOperations } from './history/history.types.js';
-import type { MetricsOperations } from './metrics/metrics.types.js';
 import type { MemberOperations, ProjectOperations, Role } from './projects/project.types.js';
 import type { SegmentOperations } from './segments/segment.types.js';
 import type { Token, TokenOperations } from './tokens/token.types.js';
+import type { MetricsOperations } from './usage/metrics.types.js';
 
 /*
  * Glossary

@@ -1,10 +1,15 @@
 // Opening flags
-export type * from './changes/change-set.types.js';
-export type * from './common.types.js';
+
+export type * from './base/common.types.js';
+export { LIMITS } from './base/limits.js';
+export type * from './changesets/change-set.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
+export { defineFlags, type SchemaOptions } from './definitions/define-flags.js';
 export type * from './definitions/definition.types.js';
+export type * from './definitions/schema.types.js';
+export type * from './definitions/typed-flags.types.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
@@ -39,12 +44,8 @@ export type * from './flags/variant.types.js';
 export { PAYLOAD_TYPES } from './flags/variant.types.js';
 export type * from './flags.js';
 export type * from './history/history.types.js';
-export type * from './metrics/metrics.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
-export { defineFlags, type SchemaOptions } from './schema/define-flags.js';
-export type * from './schema/schema.types.js';
-export type * from './schema/typed-flags.types.js';
 export type * from './segments/segment.types.js';
 // Storages
 export { memoryMetrics } from './storage/memory/metrics.js';
@@ -72,4 +73,4 @@ export type {
 } from './storage/port.js';
 export type * from './tokens/token.types.js';
 export { TOKEN_KINDS } from './tokens/token.types.js';
-export { LIMITS } from './validation/limits.js';
+export type * from './usage/metrics.types.js';

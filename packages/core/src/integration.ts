@@ -3,13 +3,20 @@
  * others.
  */
 
+export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
+export type { JsonSchema } from './base/primitives.js';
+// Long work in slices
+export { timeSlice } from './base/time-slice.js';
+export { createValidator } from './base/validator.js';
+export { type PayloadReader, type PayloadReading, payloadReaderOf } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 // Events
 export { projectsIn, projectsOf } from './events/event-projects.js';
-export { describeNonFlags, describeUnknownOption } from './misuse.js';
+// Validation
+export { type InputSchemas, inputSchemas } from './input-schemas.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
@@ -24,7 +31,6 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
-export { type PayloadReader, type PayloadReading, payloadReaderOf } from './schema/payload.js';
 // Storages
 export {
   type PreparedCommit,
@@ -43,11 +49,5 @@ export {
 } from './storage/counters.js';
 export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
-// Long work in slices
-export { timeSlice } from './time-slice.js';
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';
-export type { JsonSchema } from './validation/primitives.js';
-export { createValidator } from './validation/validator.js';
-// Validation
-export { type InputSchemas, inputSchemas } from './validators.js';

@@ -1,10 +1,10 @@
-import type { Engine } from './changes/engine.js';
-import { compareCodePoints } from './collections.js';
-import type { Page, PageQuery } from './common.types.js';
+import { compareCodePoints } from './base/collections.js';
+import type { Page, PageQuery } from './base/common.types.js';
+import { LIMITS } from './base/limits.js';
+import { timeSlice } from './base/time-slice.js';
+import { invalidInput } from './base/validator.js';
+import type { Engine } from './changesets/engine.js';
 import type { ListedDocument, ListQuery, Storage } from './storage/port.js';
-import { timeSlice } from './time-slice.js';
-import { LIMITS } from './validation/limits.js';
-import { invalidInput } from './validation/validator.js';
 
 const DEFAULT_LIMIT = 100;
 /** Batch size while a filter drops most summaries. */

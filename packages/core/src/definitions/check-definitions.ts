@@ -1,4 +1,9 @@
-import type { Engine } from '../changes/engine.js';
+import { copyJson } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { dateTime, type JsonSchema, name, type ObjectSchema, positiveInteger, text } from '../base/primitives.js';
+import { timeSlice } from '../base/time-slice.js';
+import { createValidator, invalidInput } from '../base/validator.js';
+import type { Engine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
 import { dependency, findLabelIssues, newFlag } from '../flags/flag.schema.js';
 import {
@@ -12,12 +17,7 @@ import {
 import type { StrategyInput } from '../flags/strategy.types.js';
 import { findVariantsIssues, variants } from '../flags/variants.schema.js';
 import type { Settings } from '../flags.js';
-import { timeSlice } from '../time-slice.js';
-import { copyJson } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
-import { dateTime, type JsonSchema, name, type ObjectSchema, positiveInteger, text } from '../validation/primitives.js';
-import { createValidator, invalidInput } from '../validation/validator.js';
-import { member, newProject, newSegment } from '../validators.js';
+import { member, newProject, newSegment } from '../input-schemas.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,

@@ -1,4 +1,4 @@
-import type { Effect } from '../changes/change-set.types.js';
+import type { Effect } from '../changesets/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';

@@ -1,12 +1,12 @@
-import type { Engine } from '../changes/engine.js';
+import { copyJson } from '../base/json.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import type { Engine } from '../changesets/engine.js';
 import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import { timeSlice } from '../time-slice.js';
-import { copyJson } from '../validation/json.js';
-import { invalidInput } from '../validation/validator.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,

@@ -1,10 +1,14 @@
-import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changes/change-set.types.js';
-import { readReason } from '../changes/change-sets.operations.js';
-import type { Engine, PreparedChange, SetContext } from '../changes/engine.js';
-import { effectsOf } from '../changes/plan.operations.js';
-import { toPlannedEvent, withSegmentUses } from '../changes/planned.js';
-import type { PlannedState } from '../changes/preview.operations.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
+import { isSameJson } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
+import { readReason } from '../changesets/change-sets.operations.js';
+import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js';
+import { effectsOf } from '../changesets/plan.operations.js';
+import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
+import type { PlannedState } from '../changesets/preview.operations.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
@@ -15,10 +19,6 @@ import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import { timeSlice } from '../time-slice.js';
-import { isSameJson } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
-import { invalidInput } from '../validation/validator.js';
 import { readDefinitions } from './check-definitions.js';
 import type {
   Definitions,
@@ -149,15 +149,15 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
 function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
-    async decide(copy, context) {
-      const segments = await segmentsFor(copy, plan, await readKnownSegments(engine));
+    async decide(unit, context) {
+      const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
       const planned: Planned[] = [];
       for (const { item, extent } of steps) {
         if (timeSlice.isOver()) await timeSlice.next();
-        const found = await readTarget(engine, copy.read, { item, plan, segments, actor: context.actor });
+        const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
         if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
       }
-      await restoreAll(engine, copy, { planned, steps });
+      await restoreAll(engine, unit, { planned, steps });
     },
     result: () => undefined,
   };
@@ -176,7 +176,7 @@ interface Restored {
   readonly steps: readonly Step<Item>[];
 }
 
-async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps }: Restored): Promise<void> {
+async function restoreAll(engine: Engine, unit: UnitOfWork, { planned, steps }: Restored): Promise<void> {
   const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
   // Flags that are pruned have no place.
   const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
@@ -187,9 +187,9 @@ async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps }:
     }
     if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;
     const { id, constraints } = one.target;
-    if (one.current) await locateRefusals(pathOf(one), () => assertUsersAffordable(engine, { copy, id, constraints }));
+    if (one.current) await locateRefusals(pathOf(one), () => assertUsersAffordable(engine, { unit, id, constraints }));
   }
-  await restoreDocuments(engine, copy, {
+  await restoreDocuments(engine, unit, {
     projects: planned.flatMap((one) => (one.kind === 'project' ? [{ id: one.target.id, target: one.target }] : [])),
     segments: planned.flatMap((one) =>
       one.kind === 'segment' ? [{ id: idOf(one), target: one.target, path: pathOf(one) }] : [],
@@ -203,16 +203,16 @@ async function restoreAll(engine: Engine, copy: WorkingCopy, { planned, steps }:
   for (const one of planned) {
     if (one.kind !== 'flag' || one.current) continue;
     if (timeSlice.isOver()) await timeSlice.next();
-    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, copy, one.target));
+    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, unit, one.target));
   }
 }
 
 /** The strategies of a new flag have no events of their own. */
-async function assertNewStrategies(engine: Engine, copy: WorkingCopy, flag: FlagState): Promise<void> {
+async function assertNewStrategies(engine: Engine, unit: UnitOfWork, flag: FlagState): Promise<void> {
   const events = flag.environments.flatMap(({ name, strategies }) =>
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
   );
-  if (events.length > 0) await assertStrategies(engine, copy, { flag: { ...flag, environments: [] }, events });
+  if (events.length > 0) await assertStrategies(engine, unit, { flag: { ...flag, environments: [] }, events });
 }
 
 function idOf({ kind, target }: Planned): string {

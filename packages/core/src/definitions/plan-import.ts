@@ -1,5 +1,7 @@
-import type { DocumentReader, Read } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
+import { LIMITS } from '../base/limits.js';
+import { timeSlice } from '../base/time-slice.js';
+import type { DocumentReader, Read } from '../changesets/documents.js';
+import type { Engine } from '../changesets/engine.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -7,8 +9,6 @@ import { compareStates } from '../history/differences.decide.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../history/restore.decide.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
-import { timeSlice } from '../time-slice.js';
-import { LIMITS } from '../validation/limits.js';
 import { Issues } from './check-definitions.js';
 import type {
   DefinedFlag,

@@ -1,4 +1,4 @@
-import type { DocumentReader } from '../changes/documents.js';
+import type { DocumentReader } from '../changesets/documents.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import type { DefinedSegment } from './definition.types.js';
 

@@ -1,3 +1,5 @@
+import { isSameJson } from '../base/json.js';
+import { toTimestamp } from '../base/primitives.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { toStrategy } from '../flags/strategies.decide.js';
@@ -5,8 +7,6 @@ import type { Strategy } from '../flags/strategy.types.js';
 import { setVariants } from '../flags/variants.decide.js';
 import { DEFAULT_PROJECT, type ProjectState } from '../projects/project.js';
 import type { SegmentState } from '../segments/segment.js';
-import { isSameJson } from '../validation/json.js';
-import { toTimestamp } from '../validation/primitives.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,

@@ -1,5 +1,5 @@
+import { LIMITS } from '../base/limits.js';
 import type { Parameters } from '../flags/strategy.types.js';
-import { LIMITS } from '../validation/limits.js';
 import {
   type CompiledFlag,
   type CompiledStrategy,

@@ -1,4 +1,4 @@
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 import type { CompiledConstraint, CompiledSegment } from './constraints.js';
 import type { Predicate } from './context.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';

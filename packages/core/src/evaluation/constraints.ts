@@ -1,5 +1,5 @@
 import { RE2JS, RE2Set } from 're2js';
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
 import { constraintsCost, patternWeight } from './cost.js';
 import type { ConstraintDefinition, EvaluationOperator, SegmentDefinition } from './definitions.types.js';

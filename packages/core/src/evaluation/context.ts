@@ -1,4 +1,4 @@
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 import type { EvaluationContext } from './evaluated.types.js';
 import { notices } from './problem.js';
 

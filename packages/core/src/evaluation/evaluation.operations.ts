@@ -1,11 +1,11 @@
-import { assertOptions, assertReference, type Engine } from '../changes/engine.js';
-import { compareCodePoints } from '../collections.js';
+import { compareCodePoints } from '../base/collections.js';
+import { deepFreeze } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { sortInSlices, timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
-import { sortInSlices, timeSlice } from '../time-slice.js';
-import { deepFreeze } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
-import { invalidInput } from '../validation/validator.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
   ContextualFlags,

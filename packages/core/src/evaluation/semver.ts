@@ -1,4 +1,4 @@
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 
 const NUMBER = '(?:0|[1-9]\\d*)';
 const PRERELEASE_PART = `(?:${NUMBER}|\\d*[a-zA-Z-][0-9a-zA-Z-]*)`;

@@ -1,9 +1,9 @@
-import { assertOptions, type Engine } from '../changes/engine.js';
-import { assertListener } from '../collections.js';
+import { assertListener } from '../base/collections.js';
+import { LIMITS } from '../base/limits.js';
+import { toTimestamp } from '../base/primitives.js';
+import { assertOptions, type Engine } from '../changesets/engine.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
-import { LIMITS } from '../validation/limits.js';
-import { toTimestamp } from '../validation/primitives.js';
 import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
 import { newestPosition } from './feed-cursor.js';

@@ -1,5 +1,5 @@
+import { LIMITS } from '../base/limits.js';
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-import { LIMITS } from '../validation/limits.js';
 
 /**
  * Returns the position of the newest settled event; undefined if there is none. All later commits come after it in the

@@ -1,16 +1,16 @@
-import type { Documents } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
+import { LIMITS } from '../base/limits.js';
+import { invalidInput } from '../base/validator.js';
+import type { Documents } from '../changesets/documents.js';
+import type { Engine } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { constraintsCost, strategyCost } from '../evaluation/cost.js';
 import { segmentDocuments } from '../segments/segment.js';
-import { LIMITS } from '../validation/limits.js';
-import { invalidInput } from '../validation/validator.js';
 import { environmentOf, evolveFlag, type FlagEvent, type FlagState } from './flag.js';
 import { flagDocuments } from './flag-documents.js';
 import type { Constraint, Strategy } from './strategy.types.js';
 
 interface StrategyChange {
-  readonly copy: WorkingCopy;
+  readonly unit: UnitOfWork;
   readonly flag: FlagState;
   readonly events: readonly FlagEvent[];
   readonly environment: string;
@@ -25,13 +25,13 @@ interface StrategyChange {
  */
 export function assertAffordable(
   { replica }: Pick<Engine, 'replica'>,
-  { copy, flag, events, environment }: StrategyChange,
+  { unit, flag, events, environment }: StrategyChange,
 ): void {
   if (!events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated')) return;
   const before = environmentOf(flag, environment).strategies;
   const next = events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag;
   const after = environmentOf(next, environment).strategies;
-  const costOf = strategiesCost(withWritten(replica.documents.segments, copy, segmentDocuments));
+  const costOf = strategiesCost(withWritten(replica.documents.segments, unit, segmentDocuments));
   const cost = costOf(after);
   if (cost <= LIMITS.flagCost || cost <= costOf(before)) return;
   const message =
@@ -45,13 +45,13 @@ export function assertAffordable(
 export function assertUsersAffordable(
   { replica }: Pick<Engine, 'replica'>,
   {
-    copy,
+    unit,
     id,
     constraints,
-  }: { readonly copy: WorkingCopy; readonly id: number; readonly constraints: readonly Constraint[] },
+  }: { readonly unit: UnitOfWork; readonly id: number; readonly constraints: readonly Constraint[] },
 ): void {
-  const flags = withWritten(replica.documents.flags, copy, flagDocuments);
-  const segments = withWritten(replica.documents.segments, copy, segmentDocuments);
+  const flags = withWritten(replica.documents.flags, unit, flagDocuments);
+  const segments = withWritten(replica.documents.segments, unit, segmentDocuments);
   const known = segments.get(`${id}`);
   if (known && constraintsCost(constraints) <= constraintsCost(known.constraints)) return;
   const costOf = strategiesCost(new Map<string, SegmentConstraints>([...segments, [`${id}`, { constraints }]]));
@@ -71,10 +71,10 @@ export function assertUsersAffordable(
 /** Returns the documents in memory, with those that the change set has written so far. */
 function withWritten<State>(
   known: ReadonlyMap<string, State>,
-  copy: WorkingCopy,
+  unit: UnitOfWork,
   documents: Documents<State>,
 ): ReadonlyMap<string, State> {
-  const written = copy.written(documents);
+  const written = unit.written(documents);
   if (written.size === 0) return known;
   const current = new Map(known);
   for (const [id, state] of written) {

@@ -1,10 +1,10 @@
-import type { Read, Versioned } from '../changes/documents.js';
-import type { PreparedChange, SetContext } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import type { Awaitable, FlagRef } from '../common.types.js';
+import type { Awaitable, FlagRef } from '../base/common.types.js';
+import { invalidInput } from '../base/validator.js';
+import type { Read, Versioned } from '../changesets/documents.js';
+import type { PreparedChange, SetContext } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
-import { invalidInput } from '../validation/validator.js';
 import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } from './flag-documents.js';
 import type { Strategy } from './strategy.types.js';
@@ -14,25 +14,25 @@ import type { Strategy } from './strategy.types.js';
  * children, and touches newly referenced segments and parents. A concurrent change that deletes such a segment or
  * archives such a parent then conflicts, and decides again. So does a change that adds a dependency to such a parent.
  */
-export function applyToFlag(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Awaitable<void> {
-  if (!events.some(mayRefer)) return copy.apply(flagDocuments, name, events);
-  return applyWithReferences(copy, name, events);
+export function applyToFlag(unit: UnitOfWork, name: string, events: readonly FlagEvent[]): Awaitable<void> {
+  if (!events.some(mayRefer)) return unit.apply(flagDocuments, name, events);
+  return applyWithReferences(unit, name, events);
 }
 
-async function applyWithReferences(copy: WorkingCopy, name: string, events: readonly FlagEvent[]): Promise<void> {
-  const before = (await copy.read(flagDocuments, name))?.state;
-  await copy.apply(flagDocuments, name, events);
-  const after = (await copy.read(flagDocuments, name))?.state;
+async function applyWithReferences(unit: UnitOfWork, name: string, events: readonly FlagEvent[]): Promise<void> {
+  const before = (await unit.read(flagDocuments, name))?.state;
+  await unit.apply(flagDocuments, name, events);
+  const after = (await unit.read(flagDocuments, name))?.state;
   const hasMoved = before !== undefined && after !== undefined && before.project !== after.project;
   const [from, to] = [referencesOf(before), referencesOf(after)];
   const newParents = without(to.parents, from.parents);
   // In another project, the flag may not use every segment that it uses now.
   const newSegments = hasMoved ? to.segments : without(to.segments, from.segments);
   await Promise.all([
-    ...newSegments.map((segment) => copy.touch(segmentDocuments, `${segment}`)),
-    ...newParents.map((parent) => copy.touch(flagDocuments, parent)),
-    ...newParents.map((parent) => copy.put(dependencyEdges, edgeId({ parent, child: name }), { parent, child: name })),
-    ...without(from.parents, to.parents).map((parent) => copy.remove(dependencyEdges, edgeId({ parent, child: name }))),
+    ...newSegments.map((segment) => unit.touch(segmentDocuments, `${segment}`)),
+    ...newParents.map((parent) => unit.touch(flagDocuments, parent)),
+    ...newParents.map((parent) => unit.put(dependencyEdges, edgeId({ parent, child: name }), { parent, child: name })),
+    ...without(from.parents, to.parents).map((parent) => unit.remove(dependencyEdges, edgeId({ parent, child: name }))),
   ]);
 }
 
@@ -75,7 +75,7 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
 
 export interface FlagChange<Result> {
   /** Returns the events of a change to the flag of the reference. */
-  readonly decide: (flag: FlagState, copy: WorkingCopy, context: SetContext) => Awaitable<readonly FlagEvent[]>;
+  readonly decide: (flag: FlagState, unit: UnitOfWork, context: SetContext) => Awaitable<readonly FlagEvent[]>;
   /** Returns the result of the change. `changed` reads the flag after the commit. */
   readonly result: (changed: () => Promise<Versioned<FlagState>>) => Awaitable<Result>;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
@@ -89,12 +89,12 @@ export function changeFlag<Result>(
 ): PreparedChange<Result> {
   return {
     subject: { kind: flagDocuments.kind, id: ref.flag },
-    async decide(copy, context) {
-      const { state } = await findFlag(copy.read, ref);
-      const deciding = decide(state, copy, context);
+    async decide(unit, context) {
+      const { state } = await findFlag(unit.read, ref);
+      const deciding = decide(state, unit, context);
       const events = deciding instanceof Promise ? await deciding : deciding;
-      if (events.some(mayRefer)) await assertSegmentsUsable(copy.read, { project: state.project, events, pathOf });
-      const applying = applyToFlag(copy, state.name, events);
+      if (events.some(mayRefer)) await assertSegmentsUsable(unit.read, { project: state.project, events, pathOf });
+      const applying = applyToFlag(unit, state.name, events);
       if (applying) await applying;
     },
     result: ({ read }) => result(async () => (await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),

@@ -1,6 +1,6 @@
+import { isSameJson } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
 import { FlagsError } from '../errors.js';
-import { isSameJson } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
 import type { Dependency } from './dependency.types.js';
 import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';

@@ -1,8 +1,8 @@
-import type { DocumentReader } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { FlagRef, Page, PageQuery } from '../common.types.js';
+import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
+import { cloneJson } from '../base/json.js';
+import type { DocumentReader } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
 import { pageBounds, readPage } from '../pages.js';
-import { cloneJson } from '../validation/json.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';

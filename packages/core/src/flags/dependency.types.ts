@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef, Page, PageQuery } from '../common.types.js';
+import type { ChangeContext, FlagRef, Page, PageQuery } from '../base/common.types.js';
 
 /** A parent flag and the state it must have for the child to be on. */
 export interface Dependency {

@@ -1,4 +1,4 @@
-import type { EffectState } from '../changes/change-set.types.js';
+import type { EffectState } from '../changesets/change-set.types.js';
 import { dependenciesOf, environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Constraint, Strategy, StrategyVariant } from './strategy.types.js';
 import type { Variant } from './variant.types.js';

@@ -1,5 +1,5 @@
-import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../changes/documents.js';
-import type { FlagRef, ProjectRef } from '../common.types.js';
+import type { FlagRef, ProjectRef } from '../base/common.types.js';
+import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { Settings } from '../flags.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';

@@ -1,6 +1,6 @@
-import type { DocumentReader } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import type { Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { DocumentReader } from '../changesets/documents.js';
+import type { Engine } from '../changesets/engine.js';
 import { pageBounds, readPage } from '../pages.js';
 import type { ListedDocument } from '../storage/port.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';

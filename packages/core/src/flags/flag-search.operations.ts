@@ -1,8 +1,8 @@
-import type { Engine } from '../changes/engine.js';
-import { compareCodePoints } from '../collections.js';
+import { compareCodePoints } from '../base/collections.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import type { Engine } from '../changesets/engine.js';
 import type { IndexedFlag } from '../replica/flag-index.js';
-import { timeSlice } from '../time-slice.js';
-import { invalidInput } from '../validation/validator.js';
 import { parentThatIsOff } from './effect.decide.js';
 import { assertEnvironment, type LastSeen, readLastSeen } from './flag-documents.js';
 import type { FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';

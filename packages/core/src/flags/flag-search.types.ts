@@ -1,4 +1,4 @@
-import type { Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { FlagSummary } from './flag.types.js';
 
 /** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */

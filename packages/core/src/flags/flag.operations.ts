@@ -1,10 +1,10 @@
-import type { Versioned } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { FlagRef, JsonPatch, ProjectRef } from '../common.types.js';
+import type { FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
+import { cloneJson, copyJson } from '../base/json.js';
+import { clonePatch } from '../base/json-patch.js';
+import { pickMembers } from '../base/validator.js';
+import type { Versioned } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
 import type { DocumentKey } from '../storage/port.js';
-import { cloneJson, copyJson } from '../validation/json.js';
-import { clonePatch } from '../validation/json-patch.js';
-import { pickMembers } from '../validation/validator.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import type { FlagState } from './flag.js';

@@ -1,7 +1,7 @@
-import type { ProjectRef } from '../common.types.js';
-import { LIMITS } from '../validation/limits.js';
-import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../validation/primitives.js';
-import { uniqueTexts } from '../validation/validator.js';
+import type { ProjectRef } from '../base/common.types.js';
+import { LIMITS } from '../base/limits.js';
+import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../base/primitives.js';
+import { uniqueTexts } from '../base/validator.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';

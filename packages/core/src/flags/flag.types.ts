@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef, JsonPatch, Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { ChangeContext, FlagRef, JsonPatch, Page, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';

@@ -1,7 +1,7 @@
-import type { JsonPatch } from '../common.types.js';
+import type { JsonPatch } from '../base/common.types.js';
+import { isSameJson, pickChanged } from '../base/json.js';
+import { applyPatch } from '../base/json-patch.js';
 import { FlagsError } from '../errors.js';
-import { isSameJson, pickChanged } from '../validation/json.js';
-import { applyPatch } from '../validation/json-patch.js';
 import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, ownershipOf } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';

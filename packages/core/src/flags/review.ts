@@ -1,4 +1,4 @@
-import type { Effect } from '../changes/change-set.types.js';
+import type { Effect } from '../changesets/change-set.types.js';
 
 const PREFERRED_ENVIRONMENT = 'production';
 

@@ -1,8 +1,8 @@
-import type { JsonPatch } from '../common.types.js';
+import type { JsonPatch } from '../base/common.types.js';
+import { isSameJson } from '../base/json.js';
+import { applyPatch } from '../base/json-patch.js';
+import { LIMITS } from '../base/limits.js';
 import { FlagsError } from '../errors.js';
-import { isSameJson } from '../validation/json.js';
-import { applyPatch } from '../validation/json-patch.js';
-import { LIMITS } from '../validation/limits.js';
 import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 import type { Constraint, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';

@@ -1,13 +1,13 @@
-import { assertText, type Read } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import type { EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
+import type { EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
+import { cloneJson } from '../base/json.js';
+import { clonePatch } from '../base/json-patch.js';
+import { invalidInput } from '../base/validator.js';
+import { assertText, type Read } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
-import { cloneJson } from '../validation/json.js';
-import { clonePatch } from '../validation/json-patch.js';
-import { invalidInput } from '../validation/validator.js';
 import { assertAffordable } from './affordable.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
 import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
@@ -122,20 +122,20 @@ function changeEnvironment<Result>(
   ref: EnvironmentRef | StrategyRef,
   { decide, ...change }: EnvironmentChange<Result>,
 ): PreparedChange<Result> {
-  async function assertUsable(flag: FlagState, copy: WorkingCopy, events: readonly FlagEvent[]) {
-    await assertSegmentsExist(copy.read, events, change.pathOf);
-    assertAffordable(engine, { copy, flag, events, environment: ref.environment });
+  async function assertUsable(flag: FlagState, unit: UnitOfWork, events: readonly FlagEvent[]) {
+    await assertSegmentsExist(unit.read, events, change.pathOf);
+    assertAffordable(engine, { unit, flag, events, environment: ref.environment });
     return events;
   }
 
   return changeFlag(ref, {
     ...change,
-    decide(flag, copy) {
+    decide(flag, unit) {
       assertEnvironment(engine, ref.environment);
       if ('strategy' in ref) assertText('strategy', ref.strategy);
       const events = decide(flag);
       const hasNew = events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated');
-      return hasNew ? assertUsable(flag, copy, events) : events;
+      return hasNew ? assertUsable(flag, unit, events) : events;
     },
   });
 }

@@ -1,9 +1,4 @@
-import type { ErrorDetail } from '../errors.js';
-import { isPattern } from '../evaluation/constraints.js';
-import { constraintCost } from '../evaluation/cost.js';
-import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
-import { isSemver } from '../evaluation/semver.js';
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 import {
   type JsonSchema,
   name,
@@ -12,7 +7,12 @@ import {
   parseNumber,
   positiveInteger,
   text,
-} from '../validation/primitives.js';
+} from '../base/primitives.js';
+import type { ErrorDetail } from '../errors.js';
+import { isPattern } from '../evaluation/constraints.js';
+import { constraintCost } from '../evaluation/cost.js';
+import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
+import { isSemver } from '../evaluation/semver.js';
 import {
   CONSTRAINT_OPERATORS,
   type ConfiguredStrategy,

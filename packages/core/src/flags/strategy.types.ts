@@ -1,4 +1,4 @@
-import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../common.types.js';
+import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
 import type { Payload, WeightType } from './variant.types.js';
 
 /** A value of a strategy's parameters. It is returned as it was given. */

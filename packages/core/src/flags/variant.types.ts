@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef, JsonPatch } from '../common.types.js';
+import type { ChangeContext, FlagRef, JsonPatch } from '../base/common.types.js';
 
 export const PAYLOAD_TYPES = ['string', 'json', 'csv', 'number'] as const;
 export type PayloadType = (typeof PAYLOAD_TYPES)[number];

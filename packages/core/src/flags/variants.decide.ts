@@ -1,6 +1,6 @@
-import type { JsonPatch } from '../common.types.js';
-import { isSameJson } from '../validation/json.js';
-import { applyPatch } from '../validation/json-patch.js';
+import type { JsonPatch } from '../base/common.types.js';
+import { isSameJson } from '../base/json.js';
+import { applyPatch } from '../base/json-patch.js';
 import type { FlagEvent, FlagState } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';

@@ -1,8 +1,13 @@
-import { assertText, createRead, nameOf, type Read } from '../changes/documents.js';
-import { assertOptions, assertReference, type Engine } from '../changes/engine.js';
-import type { Lifetime } from '../changes/operations.js';
-import { compareCodePoints } from '../collections.js';
-import type { FlagRef } from '../common.types.js';
+import { compareCodePoints } from '../base/collections.js';
+import type { FlagRef } from '../base/common.types.js';
+import { cloneJson, deepFreeze } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { toTimestamp } from '../base/primitives.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import { assertText, createRead, nameOf, type Read } from '../changesets/documents.js';
+import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
+import type { Lifetime } from '../changesets/operations.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
@@ -19,11 +24,6 @@ import {
 import { createEnvironmentView } from '../replica/environment-view.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
-import { timeSlice } from '../time-slice.js';
-import { cloneJson, deepFreeze } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
-import { toTimestamp } from '../validation/primitives.js';
-import { invalidInput } from '../validation/validator.js';
 import { stateAt } from './event-log.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 

@@ -1,4 +1,4 @@
-import { isObject, isSameJson } from '../validation/json.js';
+import { isObject, isSameJson } from '../base/json.js';
 
 /** One changed part of a document. `path` is a JSON Pointer; null stands for a part that does not exist. */
 export interface Difference {

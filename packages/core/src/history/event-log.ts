@@ -1,4 +1,6 @@
-import { type Aggregate, readCheckpoint, type Versioned } from '../changes/documents.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import { type Aggregate, readCheckpoint, type Versioned } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
@@ -6,8 +8,6 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, EventFilter, Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-import { timeSlice } from '../time-slice.js';
-import { invalidInput } from '../validation/validator.js';
 
 type AnyAggregate = Aggregate<unknown, DomainEvent>;
 

@@ -1,14 +1,14 @@
-import { assertText, nameOf } from '../changes/documents.js';
-import type { Engine } from '../changes/engine.js';
-import { groupBy } from '../collections.js';
-import type { FlagRef, Page, PageQuery } from '../common.types.js';
+import { groupBy } from '../base/collections.js';
+import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
+import { LIMITS } from '../base/limits.js';
+import { invalidInput } from '../base/validator.js';
+import { assertText, nameOf } from '../changesets/documents.js';
+import type { Engine } from '../changesets/engine.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
-import { LIMITS } from '../validation/limits.js';
-import { invalidInput } from '../validation/validator.js';
 import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
 import {
   type EventGroup,

@@ -1,5 +1,5 @@
-import type { Change, ChangeSet, Plan, Preview, PreviewQuery } from '../changes/change-set.types.js';
-import type { FlagRef, Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { FlagRef, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { Change, ChangeSet, Plan, Preview, PreviewQuery } from '../changesets/change-set.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';

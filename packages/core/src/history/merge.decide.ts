@@ -1,3 +1,4 @@
+import { isSameJson } from '../base/json.js';
 import {
   dependenciesOf,
   type EnvironmentState,
@@ -10,7 +11,6 @@ import type { Strategy } from '../flags/strategy.types.js';
 import type { ProjectState } from '../projects/project.js';
 import type { Member } from '../projects/project.types.js';
 import type { SegmentState } from '../segments/segment.js';
-import { isSameJson } from '../validation/json.js';
 import { toPointer } from './differences.decide.js';
 
 /** The states of a document around a change set, and the current one. Undefined: no document. */

@@ -1,3 +1,4 @@
+import { isSameJson, isSameText, pickChanged } from '../base/json.js';
 import {
   dependenciesOf,
   type EnvironmentState,
@@ -13,7 +14,6 @@ import {
 import { changeStale, toUpdate } from '../flags/metadata.decide.js';
 import type { ProjectEvent, ProjectMetadata, ProjectState } from '../projects/project.js';
 import type { SegmentEvent, SegmentState } from '../segments/segment.js';
-import { isSameJson, isSameText, pickChanged } from '../validation/json.js';
 
 /**
  * Returns the events that bring a flag to another state: ids, creation time and switches included. An undefined state is

@@ -1,10 +1,12 @@
-import type { ChangeSet, Plan } from '../changes/change-set.types.js';
-import { planPrepared, readCommitted, readReason } from '../changes/change-sets.operations.js';
-import { type Documents, nameOf } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import { withEffects } from '../changes/plan.operations.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import { groupBy } from '../collections.js';
+import { groupBy } from '../base/collections.js';
+import { isSameJson } from '../base/json.js';
+import { timeSlice } from '../base/time-slice.js';
+import type { ChangeSet, Plan } from '../changesets/change-set.types.js';
+import { planPrepared, readCommitted, readReason } from '../changesets/change-sets.operations.js';
+import { type Documents, nameOf } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
+import { withEffects } from '../changesets/plan.operations.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
 import type { FlagState } from '../flags/flag.js';
@@ -14,8 +16,6 @@ import { ownerOf } from '../projects/members.operations.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, StoredEvent } from '../storage/port.js';
-import { timeSlice } from '../time-slice.js';
-import { isSameJson } from '../validation/json.js';
 import { compareByEvents } from './differences.decide.js';
 import { type EventGroup, foldEvents, hasHistory, holdsDocument, readSet, stateAt, walkBackSets } from './event-log.js';
 import { type Merge, mergeFlag, mergeProject, mergeSegment, type Versions } from './merge.decide.js';
@@ -47,20 +47,20 @@ async function prepareUndo(engine: Engine, id: string): Promise<PreparedChange> 
     const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
     throw new FlagsError('undo_conflict', message);
   }
-  const decide = async (copy: WorkingCopy) => {
-    const targets = await mergeAll(engine, copy, { set, changed });
-    await restoreDocuments(engine, copy, targets).catch((error: unknown) => {
+  const decide = async (unit: UnitOfWork) => {
+    const targets = await mergeAll(engine, unit, { set, changed });
+    await restoreDocuments(engine, unit, targets).catch((error: unknown) => {
       throw toConflict(id, error);
     });
-    await restoreLayouts(copy, targets.flags);
+    await restoreLayouts(unit, targets.flags);
   };
   return { subject, decide, result: () => undefined };
 }
 
-async function restoreLayouts(copy: WorkingCopy, flags: Restorations['flags']): Promise<void> {
+async function restoreLayouts(unit: UnitOfWork, flags: Restorations['flags']): Promise<void> {
   for (const { id, target } of flags) {
-    const flag = (await copy.read(flagDocuments, id))?.state;
-    if (flag && target) await copy.apply(flagDocuments, id, restoreLayout(flag, target));
+    const flag = (await unit.read(flagDocuments, id))?.state;
+    if (flag && target) await unit.apply(flagDocuments, id, restoreLayout(flag, target));
     if (timeSlice.isOver()) await timeSlice.next();
   }
 }
@@ -98,7 +98,7 @@ interface Targets {
 }
 
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
-async function mergeAll(engine: Engine, copy: WorkingCopy, { set, changed }: Undone): Promise<Targets> {
+async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Undone): Promise<Targets> {
   const conflicts: Conflict[] = [];
 
   async function mergeKind<State>(
@@ -108,7 +108,7 @@ async function mergeAll(engine: Engine, copy: WorkingCopy, { set, changed }: Und
     const merged: Restoration<State>[] = [];
     for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
       if (timeSlice.isOver()) await timeSlice.next();
-      const now = (await copy.read(documents, key.id))?.state;
+      const now = (await unit.read(documents, key.id))?.state;
       const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
       const { target, conflicts: parts } = merge({ before, after, now });
       conflicts.push(...parts.map((path) => ({ key, path })));

@@ -1,7 +1,7 @@
+import { isSameJson } from '../base/json.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type { FlagConfiguration } from '../evaluation/evaluation.types.js';
-import { isSameJson } from '../validation/json.js';
 
 /**
  * Why a flag has its value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without a

@@ -1,4 +1,5 @@
-import { compareCodePoints } from '../collections.js';
+import { compareCodePoints } from '../base/collections.js';
+import { timeSlice } from '../base/time-slice.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
@@ -8,7 +9,6 @@ import type {
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
 import type { Payload } from '../flags/variant.types.js';
-import { timeSlice } from '../time-slice.js';
 import { type ResolutionReason, reasonFor } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
 

@@ -1,8 +1,8 @@
 import { isDate } from 'node:util/types';
+import { isContainer } from '../base/json.js';
+import { parseNumber } from '../base/primitives.js';
 import type { EvaluationContext } from '../evaluation/evaluated.types.js';
 import type { Payload } from '../flags/variant.types.js';
-import { isContainer } from '../validation/json.js';
-import { parseNumber } from '../validation/primitives.js';
 
 /** An OpenFeature context: `targetingKey` and any other members. */
 export type OpenFeatureContext = Readonly<Record<string, unknown>>;

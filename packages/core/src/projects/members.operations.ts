@@ -1,5 +1,5 @@
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { ProjectRef } from '../common.types.js';
+import type { ProjectRef } from '../base/common.types.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
 import { FlagsError } from '../errors.js';
 import { findProject } from '../flags/flag-documents.js';
 import * as memberRules from './members.decide.js';

@@ -1,8 +1,8 @@
-import type { Aggregate, Versioned } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import { groupBy } from '../collections.js';
-import type { Awaitable, Page, PageQuery, ProjectRef } from '../common.types.js';
+import { groupBy } from '../base/collections.js';
+import type { Awaitable, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { Aggregate, Versioned } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import { findProject, flagDocuments, type ListedFlag, throwProjectNotFound } from '../flags/flag-documents.js';
@@ -33,9 +33,9 @@ export function changeProject<Result>(
 ): PreparedChange<Result> {
   return {
     subject: { kind: projectDocuments.kind, id: project },
-    async decide(copy) {
-      const { state } = (await copy.read(projectDocuments, project)) ?? throwProjectNotFound(project);
-      const applying = copy.apply(projectDocuments, project, decide(state));
+    async decide(unit) {
+      const { state } = (await unit.read(projectDocuments, project)) ?? throwProjectNotFound(project);
+      const applying = unit.apply(projectDocuments, project, decide(state));
       if (applying) await applying;
     },
     result: ({ read }) => result(() => findProject(read, { project })),
@@ -99,9 +99,9 @@ export function createProject({ validate, now }: Engine, input: NewProject): Pre
   const createdAt = now().toISOString();
   return {
     subject: { kind: projectDocuments.kind, id },
-    async decide(copy) {
-      const existing = await copy.read(projectDocuments, id);
-      await copy.apply(projectDocuments, id, projectRules.createProject(existing?.state, valid, createdAt));
+    async decide(unit) {
+      const existing = await unit.read(projectDocuments, id);
+      await unit.apply(projectDocuments, id, projectRules.createProject(existing?.state, valid, createdAt));
     },
     result: async ({ read }) => toProject(await findProject(read, { project: id })),
   };
@@ -163,30 +163,30 @@ const DOCUMENTS_AT_ONCE = 16;
 export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
   return {
     subject: { kind: projectDocuments.kind, id: ref.project },
-    async decide(copy) {
-      const project = (await findProject(copy.read, ref)).state;
-      const flags = await listStoredFlags(copy, project.id);
+    async decide(unit) {
+      const project = (await findProject(unit.read, ref)).state;
+      const flags = await listStoredFlags(unit, project.id);
       const live = flags.filter(({ archived }) => !archived).length;
-      const sharedTokens = (await listStoredTokens(copy)).filter((token) => isSharedWith(token, project.id));
+      const sharedTokens = (await listStoredTokens(unit)).filter((token) => isSharedWith(token, project.id));
       const events = projectRules.deleteProject(project, live, sharedTokens.length);
-      await copy.apply(projectDocuments, project.id, events);
-      await deleteSegments(copy, project.id);
+      await unit.apply(projectDocuments, project.id, events);
+      await deleteSegments(unit, project.id);
       for await (const { id, state } of readAll(
-        copy,
+        unit,
         flagDocuments,
         flags.map(({ name }) => name),
       )) {
         // Another process may have revived the flag since the listing.
         if (!state.archived) projectRules.deleteProject(project, 1);
-        await applyToFlag(copy, id, deleteFlag(state));
+        await applyToFlag(unit, id, deleteFlag(state));
       }
-      const tokens = await listIds(copy, tokenDocuments.kind, project.id);
-      for await (const { id, state } of readAll(copy, tokenDocuments, tokens)) {
-        await copy.apply(tokenDocuments, id, deleteToken(state));
-        await removeTokenUse(copy, id);
+      const tokens = await listIds(unit, tokenDocuments.kind, project.id);
+      for await (const { id, state } of readAll(unit, tokenDocuments, tokens)) {
+        await unit.apply(tokenDocuments, id, deleteToken(state));
+        await removeTokenUse(unit, id);
       }
       for (const { kind } of [flagDocuments, tokenDocuments, segmentDocuments]) {
-        copy.requireVacant({ kind, parent: project.id });
+        unit.requireVacant({ kind, parent: project.id });
       }
     },
     result: () => undefined,
@@ -194,27 +194,27 @@ export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> 
 }
 
 /** Deletes the project's segments, and releases their names. */
-async function deleteSegments(copy: WorkingCopy, project: string): Promise<void> {
+async function deleteSegments(unit: UnitOfWork, project: string): Promise<void> {
   const names = new Set<string>();
   for await (const { id, state } of readAll(
-    copy,
+    unit,
     segmentDocuments,
-    await listIds(copy, segmentDocuments.kind, project),
+    await listIds(unit, segmentDocuments.kind, project),
   )) {
-    await copy.apply(segmentDocuments, id, deleteSegment(state, 0));
+    await unit.apply(segmentDocuments, id, deleteSegment(state, 0));
     names.add(state.name);
   }
   if (names.size === 0) return;
-  await changeRegistry(copy, (registry) => [...names].reduce(unregisterSegment, registry));
+  await changeRegistry(unit, (registry) => [...names].reduce(unregisterSegment, registry));
 }
 
-async function listIds({ list }: WorkingCopy, kind: string, parent: string): Promise<readonly string[]> {
+async function listIds({ list }: UnitOfWork, kind: string, parent: string): Promise<readonly string[]> {
   return (await list({ kind, parent, part: 'summary' })).map(({ key }) => key.id);
 }
 
 /** Reads documents by id in batches, and omits missing ones. */
 async function* readAll<State, Event extends DomainEvent>(
-  { read }: WorkingCopy,
+  { read }: UnitOfWork,
   documents: Aggregate<State, Event>,
   ids: readonly string[],
 ): AsyncGenerator<{ readonly id: string; readonly state: State }> {

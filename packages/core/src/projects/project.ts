@@ -1,7 +1,7 @@
-import type { Aggregate } from '../changes/documents.js';
+import { pickChanged } from '../base/json.js';
+import type { Aggregate } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { pickChanged } from '../validation/json.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 
 /** Every instance has this project, which cannot be deleted. */

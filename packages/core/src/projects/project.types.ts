@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery, ProjectRef } from '../common.types.js';
+import type { ChangeContext, Page, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { FlagSummary } from '../flags/flag.types.js';
 
 export interface Project {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type KeyedUpdate, nameOf } from '../changes/documents.js';
+import { type KeyedUpdate, nameOf } from '../changesets/documents.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
 import { hasHistory, stateAt } from '../history/event-log.js';

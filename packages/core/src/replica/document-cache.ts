@@ -1,9 +1,9 @@
-import type { Documents, Versioned } from '../changes/documents.js';
+import { isSameJson } from '../base/json.js';
+import type { Documents, Versioned } from '../changesets/documents.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
-import { isSameJson } from '../validation/json.js';
 
 /** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
 export interface DocumentCache {

@@ -1,4 +1,6 @@
-import { compareCodePoints, lowerBound } from '../collections.js';
+import { compareCodePoints, lowerBound } from '../base/collections.js';
+import { deepFreeze } from '../base/json.js';
+import { sortInSlices, timeSlice } from '../base/time-slice.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { NONE } from '../evaluation/problem.js';
@@ -8,8 +10,6 @@ import { UsageCounters } from '../evaluation/usage.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type FlagState, orderedEnvironmentOf, ownershipOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
-import { sortInSlices, timeSlice } from '../time-slice.js';
-import { deepFreeze } from '../validation/json.js';
 import type { DocumentCache } from './document-cache.js';
 
 /** Returns the configuration of a flag in one environment. */

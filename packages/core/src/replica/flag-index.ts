@@ -1,9 +1,9 @@
-import type { Versioned } from '../changes/documents.js';
+import { deepFreeze } from '../base/json.js';
+import type { Versioned } from '../changesets/documents.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
 import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import type { EnvironmentOverview, FlagOverview } from '../flags/flag-search.types.js';
 import type { Settings } from '../flags.js';
-import { deepFreeze } from '../validation/json.js';
 import { createNameOrder } from './environment-view.js';
 
 /** A flag as lists across projects read it, from memory. */

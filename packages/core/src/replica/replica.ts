@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
-import type { KeyedUpdate, Versioned } from '../changes/documents.js';
-import type { StateSize } from '../changes/size-limits.js';
-import { createListeners, type Listeners } from '../collections.js';
+import { createListeners, type Listeners } from '../base/collections.js';
+import { deepFreeze, type MergeSources, mergeJson } from '../base/json.js';
+import type { KeyedUpdate, Versioned } from '../changesets/documents.js';
+import type { StateSize } from '../changesets/size-limits.js';
 import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
@@ -12,13 +13,12 @@ import { newestPosition } from '../events/feed-cursor.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
-import type { MetricsRetention } from '../metrics/retention.js';
-import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../metrics/usage-recorder.js';
 import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { deepFreeze, type MergeSources, mergeJson } from '../validation/json.js';
+import type { MetricsRetention } from '../usage/retention.js';
+import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {

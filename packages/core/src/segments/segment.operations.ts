@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DocumentReader, Read, Versioned } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import type { Page, PageQuery } from '../common.types.js';
+import type { Page, PageQuery } from '../base/common.types.js';
+import { cloneJson } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { invalidInput, pickMembers } from '../base/validator.js';
+import type { DocumentReader, Read, Versioned } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { pageBounds } from '../pages.js';
-import { cloneJson } from '../validation/json.js';
-import { LIMITS } from '../validation/limits.js';
-import { invalidInput, pickMembers } from '../validation/validator.js';
 import * as segmentRules from './segment.js';
 import {
   movesAway,
@@ -176,12 +176,12 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
   return {
     // The decision assigns the id. Creations wait for each other, because all of them write the registry.
     subject: { kind: segmentDocuments.kind, id: '' },
-    async decide(copy, { actor }) {
-      id = await nextId(copy.read);
-      await findProjectOf(copy.read, valid);
+    async decide(unit, { actor }) {
+      id = await nextId(unit.read);
+      await findProjectOf(unit.read, valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
-      await copy.apply(segmentDocuments, idOfSegment(id), events);
-      await changeRegistry(copy, (all) => registerSegment(all, { id, name: valid.name }));
+      await unit.apply(segmentDocuments, idOfSegment(id), events);
+      await changeRegistry(unit, (all) => registerSegment(all, { id, name: valid.name }));
     },
     result: (committed) => getSegment(committed, { segment: id }),
   };
@@ -192,14 +192,14 @@ export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentCha
   const id = idOfSegment(ref.segment);
   return {
     subject: { kind: segmentDocuments.kind, id },
-    async decide(copy) {
-      const { state } = await findSegment(copy, ref);
+    async decide(unit) {
+      const { state } = await findSegment(unit, ref);
       const { name = state.name, constraints } = changes;
-      if (constraints) assertUsersAffordable(engine, { copy, id: state.id, constraints });
-      await findProjectOf(copy.read, changes);
-      const uses = movesAway(state, changes) ? await listUses(copy.unchecked, state.id) : [];
-      await copy.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
-      if (name !== state.name) await changeRegistry(copy, (all) => renameSegment(all, state.name, name));
+      if (constraints) assertUsersAffordable(engine, { unit, id: state.id, constraints });
+      await findProjectOf(unit.read, changes);
+      const uses = movesAway(state, changes) ? await listUses(unit.unchecked, state.id) : [];
+      await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
+      if (name !== state.name) await changeRegistry(unit, (all) => renameSegment(all, state.name, name));
     },
     result: (committed) => getSegment(committed, { segment: ref.segment }),
   };
@@ -209,11 +209,11 @@ export function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> 
   const id = idOfSegment(ref.segment);
   return {
     subject: { kind: segmentDocuments.kind, id },
-    async decide(copy) {
-      const { state } = await findSegment(copy, ref);
-      const uses = await listUses(copy.unchecked, state.id);
-      await copy.apply(segmentDocuments, id, segmentRules.deleteSegment(state, uses.length));
-      await changeRegistry(copy, (all) => unregisterSegment(all, state.name));
+    async decide(unit) {
+      const { state } = await findSegment(unit, ref);
+      const uses = await listUses(unit.unchecked, state.id);
+      await unit.apply(segmentDocuments, id, segmentRules.deleteSegment(state, uses.length));
+      await changeRegistry(unit, (all) => unregisterSegment(all, state.name));
     },
     result: () => undefined,
   };
@@ -236,9 +236,9 @@ async function nextId(read: Read): Promise<number> {
 
 /** Changes the registry of segment names and ids. */
 export async function changeRegistry(
-  copy: WorkingCopy,
+  unit: UnitOfWork,
   apply: (registry: SegmentRegistry) => SegmentRegistry,
 ): Promise<void> {
-  const found = await copy.read(segmentRegistries, SEGMENT_REGISTRY);
-  await copy.put(segmentRegistries, SEGMENT_REGISTRY, apply(found?.state ?? NO_SEGMENTS));
+  const found = await unit.read(segmentRegistries, SEGMENT_REGISTRY);
+  await unit.put(segmentRegistries, SEGMENT_REGISTRY, apply(found?.state ?? NO_SEGMENTS));
 }

@@ -1,8 +1,8 @@
-import type { Aggregate, Documents } from '../changes/documents.js';
+import { pickChanged } from '../base/json.js';
+import type { Aggregate, Documents } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Constraint } from '../flags/strategy.types.js';
-import { pickChanged } from '../validation/json.js';
 import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
 
 /** The stored state of a segment: one document. */

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../common.types.js';
+import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
 import type { Constraint } from '../flags/strategy.types.js';
 
 /** Named constraints that strategies of many flags share. All constraints must hold. */

@@ -1,4 +1,4 @@
-import { compareCodePoints } from '../collections.js';
+import { compareCodePoints } from '../base/collections.js';
 import { boundedSum } from './counters.js';
 import type {
   ApplicationQuery,

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../common.types.js';
+import type { Awaitable } from '../base/common.types.js';
 
 /**
  * The metrics port: stores usage counters, last-seen times and client applications.

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../common.types.js';
+import type { Awaitable } from '../base/common.types.js';
 import type { Commit, CommitResult, DocumentKey, NewEvent } from './commit-port.js';
 import type { MetricsStorage } from './metrics-port.js';
 

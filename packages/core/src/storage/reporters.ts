@@ -1,4 +1,4 @@
-import { LIMITS } from '../validation/limits.js';
+import { LIMITS } from '../base/limits.js';
 import type { Reporter } from './metrics-port.js';
 
 /** Returns how many applications may belong to a reporter. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../common.types.js';
+import type { Awaitable } from '../base/common.types.js';
 
 /** Does a few milliseconds of long work. Returns whether more is left. */
 export type SlicedWork = () => boolean;

@@ -1,8 +1,8 @@
+import { acceptDeclaredProperties } from '../definitions/define-flags.js';
+import type { FlagsSchema } from '../definitions/schema.types.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
-import { acceptDeclaredProperties } from '../schema/define-flags.js';
-import type { FlagsSchema } from '../schema/schema.types.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { DocumentWrite, Storage } from '../storage/port.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';

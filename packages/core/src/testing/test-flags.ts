@@ -1,13 +1,13 @@
+import { describeUnknownOption } from '../base/option-names.js';
+import { invalidInput } from '../base/validator.js';
 import { prepareEngine } from '../create-flags.js';
+import type { FlagsSchema } from '../definitions/schema.types.js';
 import type { ContextualFlags, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
-import { describeUnknownOption } from '../misuse.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
 import { createDocuments, type Replica, startReplica } from '../replica/replica.js';
-import type { FlagsSchema } from '../schema/schema.types.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
-import { invalidInput } from '../validation/validator.js';
 import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
 import {

@@ -1,7 +1,7 @@
+import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../definitions/schema.types.js';
+import type { TypedFlags } from '../definitions/typed-flags.types.js';
 import type { ActorOptions, Flags } from '../flags.js';
 import type { FlagsOptions } from '../options.js';
-import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../schema/schema.types.js';
-import type { TypedFlags } from '../schema/typed-flags.types.js';
 import type { Token } from '../tokens/token.types.js';
 
 /** A flag that is on for everybody, with this variant. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Awaitable } from '../common.types.js';
+import type { Awaitable } from '../base/common.types.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 

@@ -1,5 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Aggregate } from '../changes/documents.js';
+import { closestNames } from '../base/option-names.js';
+import { invalidInput } from '../base/validator.js';
+import type { Aggregate } from '../changesets/documents.js';
+import { describedVariants } from '../definitions/payload.js';
+import type { FlagDeclaration, FlagsSchema } from '../definitions/schema.types.js';
 import { FlagsError } from '../errors.js';
 import type { FlagDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import { reasonOf } from '../evaluation/problem.js';
@@ -12,13 +16,9 @@ import { addStrategy, enable, toStrategy } from '../flags/strategies.decide.js';
 import type { Payload, VariantInput } from '../flags/variant.types.js';
 import { setVariants } from '../flags/variants.decide.js';
 import type { Settings } from '../flags.js';
-import { closestNames } from '../misuse.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import type { Replica } from '../replica/replica.js';
-import { describedVariants } from '../schema/payload.js';
-import type { FlagDeclaration, FlagsSchema } from '../schema/schema.types.js';
 import type { DocumentPut } from '../storage/port.js';
-import { invalidInput } from '../validation/validator.js';
 import type { TestValue, TestValues, TestVariant } from './test-flags.types.js';
 
 /** Throws `flag_not_found` for an unknown flag, and names the closest ones. */

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { DocumentReader, Documents, Read } from '../changes/documents.js';
-import { createWorkingCopy, type WorkingCopy } from '../changes/working-copy.js';
+import type { DocumentReader, Documents, Read } from '../changesets/documents.js';
+import { createUnitOfWork, type UnitOfWork } from '../changesets/unit-of-work.js';
 import type { Storage } from '../storage/port.js';
 import { type StoredToken, type TokenState, tokenDocuments } from './token.js';
 import type { Token } from './token.types.js';
@@ -123,9 +123,9 @@ const tokenUses: Documents<TokenUse> & { readonly summarize: (use: TokenUse) => 
 };
 
 /** Deletes the use of a token in the change set that deletes the token. */
-export async function removeTokenUse(copy: WorkingCopy, token: string): Promise<void> {
-  await copy.remove(tokenUses, token);
-  copy.requireVacant({ kind: tokenUses.kind, parent: token });
+export async function removeTokenUse(unit: UnitOfWork, token: string): Promise<void> {
+  await unit.remove(tokenUses, token);
+  unit.requireVacant({ kind: tokenUses.kind, parent: token });
 }
 
 /** Returns when each token was used, by id. */
@@ -219,21 +219,21 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
 /** Writes the uses of tokens that still exist, unless the storage knows a use in the same hour or a later one. */
 async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const copy = createWorkingCopy(storage);
-    await Promise.all(uses.map((use) => putUse(copy, use)));
-    const writes = (await copy.toChanges()).map(({ write }) => write);
+    const unit = createUnitOfWork(storage);
+    await Promise.all(uses.map((use) => putUse(unit, use)));
+    const writes = (await unit.toChanges()).map(({ write }) => write);
     if (writes.length === 0) return;
-    const { ok } = await storage.commit({ writes, checks: copy.toChecks(), events: [] });
+    const { ok } = await storage.commit({ writes, checks: unit.toChecks(), events: [] });
     if (ok) return;
   }
   throw new Error('Others keep changing the same tokens, so their last use is not stored.');
 }
 
-async function putUse(copy: WorkingCopy, use: TokenUse): Promise<void> {
-  const [token, stored] = await Promise.all([copy.read(tokenDocuments, use.token), copy.read(tokenUses, use.token)]);
+async function putUse(unit: UnitOfWork, use: TokenUse): Promise<void> {
+  const [token, stored] = await Promise.all([unit.read(tokenDocuments, use.token), unit.read(tokenUses, use.token)]);
   if (!token) return;
   if (stored && hourOf(Date.parse(stored.state.usedAt)) >= hourOf(Date.parse(use.usedAt))) return;
-  await copy.put(tokenUses, use.token, use);
+  await unit.put(tokenUses, use.token, use);
 }
 
 function hourOf(time: number): number {

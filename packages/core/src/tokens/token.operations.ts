@@ -1,13 +1,13 @@
-import type { DocumentReader } from '../changes/documents.js';
-import type { Engine, PreparedChange } from '../changes/engine.js';
-import type { WorkingCopy } from '../changes/working-copy.js';
-import type { Page, PageQuery } from '../common.types.js';
+import type { Page, PageQuery } from '../base/common.types.js';
+import { toTimestamp } from '../base/primitives.js';
+import { invalidInput } from '../base/validator.js';
+import type { DocumentReader } from '../changesets/documents.js';
+import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/flag-documents.js';
 import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
-import { toTimestamp } from '../validation/primitives.js';
-import { invalidInput } from '../validation/validator.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
@@ -26,14 +26,14 @@ export function createToken(engine: Engine, input: NewToken): PreparedChange<Cre
   const { secret, state } = newToken(engine, valid);
   return {
     subject: { kind: tokenDocuments.kind, id: state.id },
-    async decide(copy) {
-      const existing = await copy.read(tokenDocuments, state.id);
+    async decide(unit) {
+      const existing = await unit.read(tokenDocuments, state.id);
       if (state.environment !== '*') assertEnvironment(engine, state.environment);
-      await claimScopeAndName(state, copy);
+      await claimScopeAndName(state, unit);
       const wasDeleted = isGiven && (await hasBeenDeleted(engine, state.id));
-      const others = await listStoredTokens(copy);
+      const others = await listStoredTokens(unit);
       const events = tokenRules.createToken({ existing: existing?.state, wasDeleted, others }, state);
-      await copy.apply(tokenDocuments, state.id, events);
+      await unit.apply(tokenDocuments, state.id, events);
     },
     result: () => ({ token: toToken(state), secret }),
   };
@@ -65,10 +65,10 @@ export async function updateToken(engine: Engine, ref: TokenRef, input: TokenCha
   const id = await findTokenId(engine, ref);
   return {
     subject: { kind: tokenDocuments.kind, id },
-    async decide(copy) {
-      const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
+    async decide(unit) {
+      const { state } = (await unit.read(tokenDocuments, id)) ?? throwTokenNotFound();
       const end = expiryOf(engine, expiresAt, new Date(state.createdAt));
-      await copy.apply(tokenDocuments, id, tokenRules.updateToken(state, end));
+      await unit.apply(tokenDocuments, id, tokenRules.updateToken(state, end));
     },
     result: async ({ read }) => toToken(((await read(tokenDocuments, id)) ?? throwTokenNotFound()).state),
   };
@@ -78,10 +78,10 @@ export async function deleteToken(engine: Engine, ref: TokenRef): Promise<Prepar
   const id = await findTokenId(engine, ref);
   return {
     subject: { kind: tokenDocuments.kind, id },
-    async decide(copy) {
-      const { state } = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
-      await copy.apply(tokenDocuments, id, tokenRules.deleteToken(state));
-      await removeTokenUse(copy, id);
+    async decide(unit) {
+      const { state } = (await unit.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await unit.apply(tokenDocuments, id, tokenRules.deleteToken(state));
+      await removeTokenUse(unit, id);
     },
     result: () => undefined,
   };
@@ -102,13 +102,13 @@ export async function rotateToken(
   const end = new Date(now().getTime() + overlap);
   return {
     subject: { kind: tokenDocuments.kind, id: state.id },
-    async decide(copy) {
-      const old = (await copy.read(tokenDocuments, id)) ?? throwTokenNotFound();
-      await claimScopeAndName(state, copy);
-      const tokens = await listStoredTokens(copy);
+    async decide(unit) {
+      const old = (await unit.read(tokenDocuments, id)) ?? throwTokenNotFound();
+      await claimScopeAndName(state, unit);
+      const tokens = await listStoredTokens(unit);
       const { created, replaced } = tokenRules.rotateToken({ old: old.state, token: state, end, tokens });
-      await copy.apply(tokenDocuments, state.id, created);
-      await copy.apply(tokenDocuments, id, replaced);
+      await unit.apply(tokenDocuments, state.id, created);
+      await unit.apply(tokenDocuments, id, replaced);
     },
     result: () => ({ token: toToken(state), secret }),
   };
@@ -177,13 +177,13 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
  * Checks that the projects exist. Writes documents that make concurrent changes conflict: the
  * registry for a new token of the same name, and each of several projects for its deletion.
  */
-async function claimScopeAndName({ id, project, projects = [] }: TokenState, copy: WorkingCopy): Promise<void> {
-  if (project !== '*') await findProject(copy.read, { project });
+async function claimScopeAndName({ id, project, projects = [] }: TokenState, unit: UnitOfWork): Promise<void> {
+  if (project !== '*') await findProject(unit.read, { project });
   for (const one of projects) {
-    await findProject(copy.read, { project: one });
-    await copy.touch(projectDocuments, one);
+    await findProject(unit.read, { project: one });
+    await unit.touch(projectDocuments, one);
   }
-  await copy.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
+  await unit.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
 }
 
 /** Whether a token was deleted before. The event log contains every deletion, including those by release 0.1. */

@@ -1,6 +1,6 @@
+import { LIMITS } from '../base/limits.js';
+import { dateTime, type JsonSchema, type ObjectSchema, text } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { LIMITS } from '../validation/limits.js';
-import { dateTime, type JsonSchema, type ObjectSchema, text } from '../validation/primitives.js';
 import { type NewToken, TOKEN_KINDS, type TokenChanges, type TokenRotation } from './token.types.js';
 
 const expiresAt: JsonSchema = { ...dateTime, type: ['string', 'null'] };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Aggregate, Documents } from '../changes/documents.js';
+import type { Aggregate, Documents } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { Token } from './token.types.js';

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../common.types.js';
+import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
 
 /** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;

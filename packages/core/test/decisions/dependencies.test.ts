@@ -1,5 +1,5 @@
+import { LIMITS } from '../../src/base/limits.js';
 import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
-import { LIMITS } from '../../src/validation/limits.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

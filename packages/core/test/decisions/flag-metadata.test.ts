@@ -1,7 +1,7 @@
-import type { JsonPatch } from '../../src/common.types.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
 import type { FlagChanges } from '../../src/flags/flag.types.js';
 import { changeMetadata, patchMetadata } from '../../src/flags/metadata.decide.js';
-import { validate } from '../validation/default-validators.js';
+import { validate } from '../base/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -1,5 +1,5 @@
-import type { JsonPatch } from '../../src/common.types.js';
-import { applyPatch } from '../../src/validation/json-patch.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
 
 function patched(document: unknown, ...patch: JsonPatch): unknown {
   return applyPatch(document, patch, {});

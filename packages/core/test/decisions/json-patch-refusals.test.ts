@@ -1,6 +1,6 @@
-import type { JsonPatch, JsonPatchOperation } from '../../src/common.types.js';
+import type { JsonPatch, JsonPatchOperation } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
 import type { ErrorCode } from '../../src/errors.js';
-import { applyPatch } from '../../src/validation/json-patch.js';
 import { refusalOf } from './refusal.js';
 
 const DOCUMENT = { a: { b: [1, 2] }, c: null };

@@ -1,5 +1,5 @@
-import type { JsonPatch } from '../../src/common.types.js';
-import { applyPatch } from '../../src/validation/json-patch.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
 import { refusalOf } from './refusal.js';
 
 /** Appendix A of RFC 6902: section, what it shows, document, patch, and the document after it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { JsonPatch } from '../../src/common.types.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
 import { isFlagsError } from '../../src/errors.js';
-import { applyPatch } from '../../src/validation/json-patch.js';
 
 const token = fc.constantFrom(
   '',

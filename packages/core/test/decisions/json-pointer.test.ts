@@ -1,4 +1,4 @@
-import { findMissingTarget, parsePointer, topMember } from '../../src/validation/json-patch.js';
+import { findMissingTarget, parsePointer, topMember } from '../../src/base/json-patch.js';
 
 /** The document of RFC 6901, section 5. */
 const DOCUMENT = {

@@ -1,3 +1,4 @@
+import { applyPatch } from '../../src/base/json-patch.js';
 import { addDependency, removeDependency } from '../../src/flags/dependencies.decide.js';
 import { assertNotArchived, createFlag, deleteFlag } from '../../src/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
@@ -5,7 +6,6 @@ import { addMember, changeMemberRole, removeMember } from '../../src/projects/me
 import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';
 import { NO_SEGMENTS, registerSegment } from '../../src/segments/segment.js';
 import { createToken } from '../../src/tokens/token.js';
-import { applyPatch } from '../../src/validation/json-patch.js';
 import { flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

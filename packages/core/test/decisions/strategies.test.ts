@@ -1,4 +1,5 @@
-import type { JsonPatch } from '../../src/common.types.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
+import { LIMITS } from '../../src/base/limits.js';
 import {
   addStrategy,
   findStrategy,
@@ -7,8 +8,7 @@ import {
   replaceStrategy,
   toStrategy,
 } from '../../src/flags/strategies.decide.js';
-import { LIMITS } from '../../src/validation/limits.js';
-import { validate } from '../validation/default-validators.js';
+import { validate } from '../base/default-validators.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { JsonPatch } from '../../src/common.types.js';
+import type { JsonPatch } from '../../src/base/common.types.js';
 import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
 import { patchVariants, setVariants } from '../../src/flags/variants.decide.js';
-import { validate } from '../validation/default-validators.js';
+import { validate } from '../base/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

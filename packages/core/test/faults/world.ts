@@ -1,5 +1,5 @@
 import crypto from 'node:crypto';
-import type { Aggregate } from '../../src/changes/documents.js';
+import type { Aggregate } from '../../src/changesets/documents.js';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';

@@ -1,4 +1,4 @@
-import { type Aggregate, nameOf } from '../../src/changes/documents.js';
+import { type Aggregate, nameOf } from '../../src/changesets/documents.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag-documents.js';
 import { type ProjectState, projectDocuments } from '../../src/projects/project.js';

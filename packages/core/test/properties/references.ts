@@ -1,4 +1,4 @@
-import { nameOf } from '../../src/changes/documents.js';
+import { nameOf } from '../../src/changesets/documents.js';
 import { dependenciesOf, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import { type DependencyEdge, edgeId } from '../../src/flags/flag-documents.js';
 import type { Content } from './stored-content.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { mergeJson } from '../../src/validation/json.js';
+import { mergeJson } from '../../src/base/json.js';
 
 const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/collections.js';
+import { compareCodePoints } from '../../src/base/collections.js';
 import { createNameOrder } from '../../src/replica/environment-view.js';
 
 interface Item {

@@ -1,7 +1,7 @@
 import type { FlagCount } from '../../src/index.js';
-import { startUsageRecorder, type UsageOptions } from '../../src/metrics/usage-recorder.js';
 import { memoryMetrics } from '../../src/storage/memory/metrics.js';
 import { faultyMetrics } from '../../src/testing.js';
+import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
 
 const FAILURE = new Error('The disk is gone.');
 const START = new Date('2026-03-01T12:00:00.000Z');

@@ -1,4 +1,4 @@
-import { assertDocumentSize } from '../../src/changes/size-limits.js';
+import { assertDocumentSize } from '../../src/changesets/size-limits.js';
 import type { Constraint, Flags } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';

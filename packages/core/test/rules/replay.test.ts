@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../src/changes/documents.js';
+import type { Aggregate } from '../../src/changesets/documents.js';
 import { flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
 import { segmentDocuments } from '../../src/segments/segment.js';

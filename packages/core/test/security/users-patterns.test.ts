@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
+import { parseNumber } from '../../src/base/primitives.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
 import { createFlags, memoryStorage } from '../../src/index.js';
-import { parseNumber } from '../../src/validation/primitives.js';
 import { SILENT } from '../replica/silent.js';
 import { DEFAULT, PRODUCTION } from '../rules/references.js';
 import { refusalOf } from '../rules/refusal.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/collections.js';
+import { compareCodePoints } from '../../src/base/collections.js';
 
 const wellFormedText = fc.string({ unit: 'binary' });
 

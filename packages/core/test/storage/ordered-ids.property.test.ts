@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compareCodePoints } from '../../src/collections.js';
+import { compareCodePoints } from '../../src/base/collections.js';
 import { createOrderedIds } from '../../src/storage/memory/storage.js';
 
 const id = fc.string({ unit: 'binary', maxLength: 3 });

@@ -1,9 +1,9 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, STORAGES } from '../../../core/test/storage-kinds.js';
-import { EXPRESS_4 } from '../express-versions.js';
-import { expressAdapter } from './adapters.js';
-import { runTable } from './run-table.js';
-import { ALL_ROWS, ONE_ROW_PER_ROUTE } from './selected-rows.js';
+import { expressAdapter } from '../../../http/test/contract/adapters.js';
+import { runTable } from '../../../http/test/contract/run-table.js';
+import { ALL_ROWS, ONE_ROW_PER_ROUTE } from '../../../http/test/contract/selected-rows.js';
+import { EXPRESS_4 } from '../../../http/test/express-versions.js';
 
 it('runs upon Express 4', () => {
   expect(require('express4/package.json').version).toMatch(/^4\./);

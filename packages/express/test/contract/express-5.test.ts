@@ -1,10 +1,10 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY, SQLITE } from '../../../core/test/storage-kinds.js';
-import { EXPRESS_5 } from '../express-versions.js';
-import { expressAdapter } from './adapters.js';
-import { WRITTEN_ROWS } from './rows/all-rows.js';
-import { runTable } from './run-table.js';
-import { ALL_ROWS, ONE_ROW_PER_ROUTE } from './selected-rows.js';
+import { expressAdapter } from '../../../http/test/contract/adapters.js';
+import { WRITTEN_ROWS } from '../../../http/test/contract/rows/all-rows.js';
+import { runTable } from '../../../http/test/contract/run-table.js';
+import { ALL_ROWS, ONE_ROW_PER_ROUTE } from '../../../http/test/contract/selected-rows.js';
+import { EXPRESS_5 } from '../../../http/test/express-versions.js';
 
 it('runs upon Express 5', () => {
   expect(require('express/package.json').version).toMatch(/^5\./);

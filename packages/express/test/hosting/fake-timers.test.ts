@@ -1,9 +1,9 @@
 import { until } from '../../../../test/until.js';
-import { type LiveServer, startLiveServer } from '../client/live-server.js';
-import { askRaw } from '../contract/raw-client.js';
-import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { openRaw } from '../faults/raw-requests.js';
-import { FLAGS } from '../host-app.js';
+import { type LiveServer, startLiveServer } from '../../../http/test/client/live-server.js';
+import { askRaw } from '../../../http/test/contract/raw-client.js';
+import { EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
+import { openRaw } from '../../../http/test/faults/raw-requests.js';
+import { FLAGS } from '../../../http/test/host-app.js';
 
 describe.each(EXPRESS_VERSIONS)("while a host's tests stop the timers, on Express $major", (version) => {
   let server: LiveServer;

@@ -1,8 +1,8 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import request from 'supertest';
+import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
+import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 import { createFlagsRouter } from '../../src/index.js';
-import { EXPRESS_4, EXPRESS_5, EXPRESS_VERSIONS } from '../express-versions.js';
-import { createHostApp, FLAGS } from '../host-app.js';
 
 describe.each(EXPRESS_VERSIONS)('the router, on Express $major', (version) => {
   it.each(['/', '/internal', '/tenants/:projectId/flags'])('serves under %s', async (mount) => {

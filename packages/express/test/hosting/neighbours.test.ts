@@ -2,8 +2,8 @@ import { memoryStorage, type Storage } from '@flags/core';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import request from 'supertest';
-import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { createHostApp, FLAGS } from '../host-app.js';
+import { EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
+import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 
 const REGISTRATION = { appName: 'web', strategies: [], started: '2026-01-01T10:00:00Z', interval: 1000 };
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, memoryStorage } from '@flags/core';
+import { EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
 import { createFlagsRouter } from '../../src/index.js';
-import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { requestRaw } from './raw-path.js';
 
 describe.each(EXPRESS_VERSIONS)('repeated slashes in a path, on Express $major', (version) => {

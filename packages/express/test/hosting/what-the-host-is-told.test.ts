@@ -1,6 +1,6 @@
 import request from 'supertest';
-import { EXPRESS_VERSIONS } from '../express-versions.js';
-import { createHostApp, FLAGS } from '../host-app.js';
+import { EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
+import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 
 const PROJECT = '/api/admin/projects/:projectId';
 

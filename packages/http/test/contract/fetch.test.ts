@@ -1,8 +1,8 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY } from '../../../core/test/storage-kinds.js';
-import { FETCH_ADAPTER } from '../../../express/test/contract/adapters.js';
-import { runTable } from '../../../express/test/contract/run-table.js';
-import { ALL_ROWS, SUCCESSFUL_ROWS } from '../../../express/test/contract/selected-rows.js';
+import { FETCH_ADAPTER } from './adapters.js';
+import { runTable } from './run-table.js';
+import { ALL_ROWS, SUCCESSFUL_ROWS } from './selected-rows.js';
 
 runTable({
   adapter: FETCH_ADAPTER,

@@ -1,8 +1,8 @@
 import { extent } from '../../../../test/extent.js';
 import { MEMORY } from '../../../core/test/storage-kinds.js';
-import { NODE_ADAPTER } from '../../../express/test/contract/adapters.js';
-import { runTable } from '../../../express/test/contract/run-table.js';
-import { ALL_ROWS, ONE_ROW_PER_ROUTE } from '../../../express/test/contract/selected-rows.js';
+import { NODE_ADAPTER } from './adapters.js';
+import { runTable } from './run-table.js';
+import { ALL_ROWS, ONE_ROW_PER_ROUTE } from './selected-rows.js';
 
 // The Express adapter passes every request to the Node handler, and all rows run there.
 runTable({

@@ -1,4 +1,4 @@
-import { runConcurrency } from '../../../express/test/contract/run-concurrency.js';
+import { runConcurrency } from '../../../http/test/contract/run-concurrency.js';
 import { postgresKind } from './postgres-kind.js';
 
 runConcurrency([postgresKind()]);

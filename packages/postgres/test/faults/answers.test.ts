@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Flags } from '@flags/core';
 import { until } from '../../../../test/until.js';
-import { createHostApp, FLAGS } from '../../../express/test/host-app.js';
+import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
 

@@ -1,4 +1,4 @@
-import { copyJson } from '../../validation/json.js';
+import { copyJson } from '../../base/json.js';
 import { type CommitTarget, type PreparedEvent, type PreparedWrite, parsePosition } from '../commit.js';
 import type { EventFilter, EventPage, Storage, StoredEvent, StoredEventQuery } from '../port.js';
 

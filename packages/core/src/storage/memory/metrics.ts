@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { LIMITS } from '../../validation/limits.js';
+import { LIMITS } from '../../base/limits.js';
 import { boundsOfMerging, counterSecond, createDroppedCount, lastSecondUntil, minuteOf } from '../counters.js';
 import {
   addToSums,

@@ -1,6 +1,6 @@
-import { lowerBound } from '../../collections.js';
+import { lowerBound } from '../../base/collections.js';
+import { copyJson, deepFreeze, internJson, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
-import { copyJson, deepFreeze, internJson, mergeJson } from '../../validation/json.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import { withChangeHook } from '../metrics-composition.js';
 import type { DocumentKey, ListedDocument, ListQuery, Storage, StoredDocument } from '../port.js';

@@ -1,5 +1,5 @@
-import { compareCodePoints } from '../../collections.js';
-import { LIMITS } from '../../validation/limits.js';
+import { compareCodePoints } from '../../base/collections.js';
+import { LIMITS } from '../../base/limits.js';
 import { addSecond, boundedSum, counterSecond, lastSecondUntil, type SecondCount } from '../counters.js';
 import { addToSums, compareUsage, type UnknownNames } from '../metrics-composition.js';
 import type { FlagCount, FlagUsage, UsageReport } from '../metrics-port.js';

@@ -1,5 +1,5 @@
-import { compareCodePoints } from '../../collections.js';
-import { LIMITS } from '../../validation/limits.js';
+import { compareCodePoints } from '../../base/collections.js';
+import { LIMITS } from '../../base/limits.js';
 import { boundedSum } from '../counters.js';
 import type { FlagCount, FlagUsage, UsageQuery } from '../metrics-port.js';
 

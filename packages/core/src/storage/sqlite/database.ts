@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Awaitable } from '../../common.types.js';
+import type { Awaitable } from '../../base/common.types.js';
 import { FlagsError } from '../../errors.js';
 
 /**

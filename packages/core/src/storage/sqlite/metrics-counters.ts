@@ -1,4 +1,4 @@
-import { LIMITS } from '../../validation/limits.js';
+import { LIMITS } from '../../base/limits.js';
 import { boundedSum, boundsOfMerging, counterSecond, lastSecondUntil, minuteOf } from '../counters.js';
 import { addToSums, type Counters, type FlagSums } from '../metrics-composition.js';
 import type { FlagCount } from '../metrics-port.js';

@@ -1,5 +1,5 @@
+import { describeUnknownOption } from '../../base/option-names.js';
 import { FlagsError } from '../../errors.js';
-import { describeUnknownOption } from '../../misuse.js';
 import type { SqliteDatabase } from './database.js';
 import { adaptNodeDatabase, isNodeDatabase, type NodeDatabase } from './node-database.js';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Awaitable } from '../../common.types.js';
+import type { Awaitable } from '../../base/common.types.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, type PreparedCommit, prepareCommit } from '../commit.js';
 import type { CommitResult, Storage } from '../port.js';

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../validation/limits.js';
+import { LIMITS } from '../../base/limits.js';
 import { boundedSum } from '../counters.js';
 import type { Retention, TimedUsage, TimedUsageKey, TimedUsageQuery, VariantCount } from '../metrics-port.js';
 import { SLICE_ROWS, type SlicedWork } from '../slices.js';

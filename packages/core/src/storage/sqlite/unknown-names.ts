@@ -1,4 +1,4 @@
-import { LIMITS } from '../../validation/limits.js';
+import { LIMITS } from '../../base/limits.js';
 import {
   addSecond,
   boundedSum,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { LIMITS } from '../../base/limits.js';
 import { FlagsError, isFlagsError } from '../../errors.js';
-import { LIMITS } from '../../validation/limits.js';
 import {
   assertOpen,
   busyError,

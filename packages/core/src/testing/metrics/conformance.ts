@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common.types.js';
+import type { Awaitable } from '../../base/common.types.js';
 import type { MetricsStorage } from '../../storage/metrics-port.js';
 import { CASE_TIMEOUT, currentTestRunner, type MetricsRule, raiseMochaTimeout } from '../test-runner.js';
 import { applicationRules, instanceRules, registrationRules } from './applications.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { LIMITS } from '../../base/limits.js';
 import type { FlagCount, MetricsStorage, Reporter } from '../../storage/metrics-port.js';
-import { LIMITS } from '../../validation/limits.js';
 import { assertSame, type MetricsRule } from '../test-runner.js';
 import { MINUTE, NOW, once, registration, report } from './samples.js';
 

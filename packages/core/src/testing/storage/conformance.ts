@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../common.types.js';
+import type { Awaitable } from '../../base/common.types.js';
 import type { Storage } from '../../storage/port.js';
 import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type StorageRule } from '../test-runner.js';
 import { commitRules, dataVersionRules, vacancyRules } from './commits.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import type { Aggregate } from '../../../src/changes/documents.js';
+import type { Aggregate } from '../../../src/changesets/documents.js';
 import { flagDocuments } from '../../../src/flags/flag-documents.js';
 import { createFlags } from '../../../src/index.js';
 import { projectDocuments } from '../../../src/projects/project.js';

@@ -1,0 +1,139 @@
+import type { PageQuery } from './common.types.js';
+import { LIMITS } from './limits.js';
+
+/** A JSON Schema with keywords that draft 7 and 2020-12 share. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
+type RequiredKeys<T> = Exclude<keyof T, OptionalKeys<T>>;
+
+/** The schema of an object type. It must name exactly the members of the type, so that both stay in step. */
+export interface ObjectSchema<T> extends JsonSchema {
+  readonly type: 'object';
+  readonly properties: { readonly [K in keyof Required<T>]: JsonSchema };
+  readonly required?: readonly RequiredKeys<T>[];
+  readonly additionalProperties?: false;
+}
+
+/** Names of flags, projects, environments and variants: unchanged by `encodeURIComponent`, and not `.` or `..`. */
+export const name: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LIMITS.name,
+  pattern: "^(?!\\.{1,2}$)[A-Za-z0-9_.!~*'()-]*$",
+  description: "1–100 of the characters A–Z a–z 0–9 - _ . ! ~ * ' ( ), and not . or ..",
+};
+
+/** Text that every storage accepts: no unpaired surrogates. */
+export function text(maxLength: number): JsonSchema {
+  return { ...possiblyEmptyText(maxLength), minLength: 1 };
+}
+
+export function possiblyEmptyText(maxLength: number): JsonSchema {
+  return {
+    type: 'string',
+    maxLength,
+    pattern: '^\\P{Cs}*$',
+    description: 'text without unpaired surrogates',
+  };
+}
+
+export const dateTime: JsonSchema = { type: 'string', maxLength: 64, format: 'date-time' };
+
+/** A time in client reports: ISO 8601, or epoch milliseconds in the years of ISO 8601. */
+export const clientTime: JsonSchema = {
+  type: ['string', 'number'],
+  maxLength: 64,
+  format: 'date-time',
+  minimum: -62_167_219_200_000,
+  maximum: 253_402_300_799_999,
+};
+
+export const positiveInteger: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+export const pageQuery: ObjectSchema<PageQuery> = {
+  type: 'object',
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: LIMITS.itemsPerPage },
+    after: { type: 'string' },
+  },
+};
+
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
+/** The output of `Date.prototype.toISOString`, and the usual form in reports. */
+const DATE_OUTPUT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Parses an ISO 8601 date or date-time to epoch milliseconds; returns undefined for other text. Without an offset the
+ * time is UTC. Truncates fractions below a millisecond. In UTC, the year must be 0000 to 9999: other years have more
+ * digits and would not sort as text.
+ */
+export function parseIsoDate(text: string): number | undefined {
+  if (text === latest.text) return latest.time;
+  if (text === previous.text) return previous.time;
+  previous = latest;
+  latest = { text, time: parseDateOutput(text) ?? parseAnyForm(text) };
+  return latest.time;
+}
+
+interface ParsedDate {
+  readonly text: string;
+  readonly time: number | undefined;
+}
+
+/** The dates that were parsed last: a report has two, and several rules parse each of them. */
+let latest: ParsedDate = { text: '', time: undefined };
+let previous = latest;
+
+/** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */
+export function parseClientTime(time: string | number): number | undefined {
+  return typeof time === 'number' ? Math.floor(time) : parseIsoDate(time);
+}
+
+/**
+ * A fast path for the usual form: reports hold several dates each. Also returns undefined for rare times such as 24:00.
+ */
+function parseDateOutput(text: string): number | undefined {
+  if (!DATE_OUTPUT.test(text)) return undefined;
+  const time = Date.parse(text);
+  const day = text.slice(8, 10);
+  // Every month has 28 days. A later day may become one of the next month, as 24:00 does.
+  const isOnDay =
+    day <= '28' && text.slice(11, 13) < '24' ? !Number.isNaN(time) : new Date(time).getUTCDate() === Number(day);
+  return isOnDay ? time : undefined;
+}
+
+function parseAnyForm(text: string): number | undefined {
+  const match = ISO_8601.exec(text);
+  if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
+  const time = Date.parse(normalize(text, match[4]));
+  return time >= EARLIEST && time <= LATEST ? time : undefined;
+}
+
+/** Converts ISO 8601 text to UTC with milliseconds, the only stored form. */
+export function toTimestamp(text: string): string {
+  const time = parseIsoDate(text);
+  if (time === undefined) throw new RangeError(`Not an ISO 8601 date: ${text}`);
+  return new Date(time).toISOString();
+}
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+function normalize(text: string, offset: string | undefined): string {
+  const upper = text.toUpperCase().replace(' ', 'T');
+  if (!upper.includes('T')) return upper;
+  const fraction = upper.replace(/(\.\d{3})\d+/, '$1').replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+  return offset === undefined ? `${fraction}Z` : fraction;
+}
+
+/** Parses a finite decimal number. Returns undefined for empty text, surrounding space and hexadecimal numbers. */
+export function parseNumber(text: string): number | undefined {
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}

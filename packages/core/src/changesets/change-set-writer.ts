@@ -1,0 +1,314 @@
+import { setImmediate } from 'node:timers/promises';
+import { v7 as timeOrderedId } from 'uuid';
+import { timeSlice } from '../base/time-slice.js';
+import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
+import type { Feed } from '../events/feed.js';
+import { hasHistory } from '../history/event-log.js';
+import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
+import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
+import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './engine.js';
+import { toPlannedSet } from './planned.js';
+import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
+import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
+import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
+
+/** A set fails with `too_much_contention` after this many conflicts. */
+const ATTEMPTS = 20;
+const MAX_PAUSE = 50;
+
+interface ChangeSetWriter {
+  /** Decides and commits changes in their order: all of them, or none. */
+  readonly run: (changes: readonly PreparedChange[], context: SetContext) => Promise<CommittedSet>;
+  /** Decides changes without a commit. */
+  readonly plan: (changes: readonly PreparedChange[], context: SetContext) => Promise<DecidedSet>;
+}
+
+/** The dependencies of the change set writer. */
+interface ChangeEnvironment {
+  readonly storage: Storage;
+  readonly now: () => Date;
+  readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
+  /** Applies the written documents to the replica, at once. */
+  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
+  /** Drops the metrics of deleted flags. Never rejects, because the deletion is committed. */
+  readonly forgetFlags: (flags: readonly string[]) => Promise<void>;
+  /**
+   * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the
+   * replica learns of other processes' commits by polling only.
+   */
+  readonly getCached?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
+  /** Enforces the option `stateLimit`; absent without one. */
+  readonly size?: StateSize | undefined;
+}
+
+/** One call of the runner. */
+interface SetRun {
+  readonly changes: readonly PreparedChange[];
+  readonly context: SetContext;
+  /** Made once, so that a repetition writes the same. */
+  readonly id: string;
+  readonly at: string;
+}
+
+/**
+ * Creates the only writer of documents. It reads, decides, commits, and repeats the whole set after a conflict. Changes
+ * of different documents may share other documents (a segment, a parent). Retries therefore run one at a time, so that
+ * changes of one process do not conflict repeatedly.
+ */
+export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSetWriter {
+  // Queued sets fail with the same error. Otherwise each would wait for the storage's timeout, one after another.
+  const runExclusive = createKeyedMutex(isStorageFailure);
+  const runRetryExclusive = createKeyedMutex(isStorageFailure);
+
+  async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
+    const now = environment.now();
+    // Ids that grow with time change the same page of the database's index again and again. A clock may be before 1970.
+    const id = context.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
+    const set = { changes, context, id, at: now.toISOString() };
+    const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
+    if (firstOutcome !== 'lost') return firstOutcome;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (attempt > 2) await pause(attempt);
+      const tryNow = () => tryOnce(environment, set);
+      const outcome = await (attempt === 1 ? tryNow() : runRetryExclusive([''], tryNow));
+      if (outcome !== 'lost') return outcome;
+    }
+    const contested = changes.length === 1 ? changes[0]?.subject.kind : 'documents';
+    throw new FlagsError('too_much_contention', `Others keep changing the same ${contested}; try again later.`);
+  }
+
+  return {
+    run: (changes, context) => runExclusive(lockNames(changes), () => run(changes, context)),
+    async plan(changes, context) {
+      const decided = await decideSet(changes, context, environment.storage);
+      await authorize(context, decided);
+      environment.size?.reserve(decided.writes)();
+      return decided;
+    },
+  };
+}
+
+function lockNames(changes: readonly PreparedChange[]): readonly string[] {
+  const names = changes.map(({ subject, lock: { kind, id } = subject }) =>
+    // A reference of a caller without types may be anything; the decision refuses it.
+    nameOf({ kind, id: typeof id === 'string' ? id : '' }),
+  );
+  return names.length === 1 ? names : [...new Set(names)];
+}
+
+type Outcome = CommittedSet | 'lost';
+
+/**
+ * Decides on the replica's copies of the documents, which saves round trips to the database. Only a successful commit
+ * proves that the copies were current. After a refusal, or a decision without events, the caller decides again on the
+ * stored documents. Other errors are thrown at once.
+ */
+async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
+  const { storage, getCached } = environment;
+  const cached = new Map<string, Versioned<unknown>>();
+  for (const { subject } of set.changes) {
+    // Copies each document once: many changes may have one large document.
+    if (typeof subject.id !== 'string' || cached.has(nameOf(subject))) continue;
+    if (set.changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
+    const found = getCached?.(subject);
+    if (found) cached.set(nameOf(subject), found);
+  }
+  if (cached.size === 0) return 'lost';
+  const get: Storage['get'] = (key) => {
+    const found = cached.get(nameOf(key));
+    return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
+  };
+  const decided = await decideSet(set.changes, set.context, { get, list: (query) => storage.list(query) }).catch(
+    (error: unknown) => {
+      if (isFlagsError(error)) return undefined;
+      throw error;
+    },
+  );
+  if (!decided || decided.unit.events.length === 0) return 'lost';
+  if (set.context.id !== undefined && (await isRepetition(environment.storage, set.context.id)))
+    return toRepetition(set);
+  try {
+    await authorize(set.context, decided);
+  } catch {
+    return 'lost';
+  }
+  return commit(environment, set, decided);
+}
+
+/**
+ * Asks the caller's check about a decided set. The commit fails if one of the documents has moved by then, and the check
+ * is asked again about the next decision.
+ */
+async function authorize(context: SetContext, decided: DecidedSet): Promise<void> {
+  if (context.authorize && decided.unit.events.length > 0) await context.authorize(await toPlannedSet(decided));
+}
+
+/**
+ * Looks for an earlier commit of the same id after the decision has read all documents. A concurrent commit of that id
+ * either is found, or changes one of the documents, so that this commit conflicts.
+ */
+async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
+  const { changes, context } = set;
+  let decided: DecidedSet;
+  try {
+    decided = await decideSet(changes, context, shareDocuments(environment.storage));
+  } catch (error) {
+    if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
+    throw error;
+  }
+  if (context.id !== undefined && (await isRepetition(environment.storage, set.context.id))) return toRepetition(set);
+  if (decided.unit.events.length > 0) {
+    await authorize(context, decided);
+    return commit(environment, set, decided);
+  }
+  return { id: null, at: set.at, actor: context.actor, documents: decided.unit };
+}
+
+/** Decides every change on the state that the earlier ones leave. */
+async function decideSet(
+  changes: readonly PreparedChange[],
+  context: SetContext,
+  storage: Pick<Storage, 'get' | 'list'>,
+): Promise<DecidedSet> {
+  const unit = createUnitOfWork(storage);
+  if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
+  for (const change of changes) {
+    unit.begin(change);
+    try {
+      if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
+      const deciding = change.decide(unit, context);
+      if (deciding) await deciding;
+    } catch (error) {
+      throw locateRefusal(error, change.path);
+    }
+    if (changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
+  }
+  const toWrite = unit.toChanges();
+  const writes = toWrite instanceof Promise ? await toWrite : toWrite;
+  for (const write of writes) {
+    try {
+      assertDocumentSize(write);
+    } catch (error) {
+      throw locateRefusal(error, write.path);
+    }
+  }
+  return { unit, writes };
+}
+
+async function commit(
+  { storage, feed, applyUpdates, forgetFlags, size }: ChangeEnvironment,
+  set: SetRun,
+  { unit, writes }: DecidedSet,
+): Promise<Outcome> {
+  const release = size?.reserve(writes);
+  try {
+    // A storage in this process commits synchronously: yield between the decision on a large document and its commit.
+    if (writes.some(isLarge)) await setImmediate();
+    if (feed.subscriptions.size > 0) await feed.ready();
+    const result = await storage.commit({
+      writes: withCheckpoints(writes, hasHistory),
+      checks: unit.toChecks(),
+      vacant: unit.toVacancies(),
+      events: toNewEvents(unit, set),
+    });
+    if (!result.ok) return 'lost';
+    size?.record(writes, result.revisions);
+    const applying = applyUpdates(
+      writes.map(({ write: { key }, found, next }, index) => {
+        return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
+      }),
+    );
+    if (applying) await applying;
+    feed.wake();
+    unit.settle(result.revisions);
+    const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
+    if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
+    return { id: set.id, at: set.at, actor: set.context.actor, documents: unit };
+  } finally {
+    release?.();
+  }
+}
+
+function toNewEvents(unit: CommittableUnit, { id, at, context }: SetRun): NewEvent[] {
+  const { actor, actorToken, reason = null } = context;
+  const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
+  return unit.events.map(({ subject, project, event }) => {
+    const { type, data, before } = event;
+    const { environment = null } = event;
+    const recorded = { type, at, actor, changeSet: id, reason, subject, project, environment, data, before };
+    return token ? { ...recorded, ...token } : recorded;
+  });
+}
+
+/** Random backoff, so that competing processes do not conflict again. */
+function pause(attempt: number): Promise<void> {
+  const longest = Math.min(MAX_PAUSE, 2 ** attempt);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
+}
+
+/**
+ * Runs work after all earlier work for the same keys has ended, whether it failed or not. Work for other keys runs
+ * concurrently. If earlier work fails with a shared error, queued work fails with the same error.
+ *
+ * Work for several keys joins all queues at once. It waits for earlier work only, so crossing sets of keys cannot
+ * deadlock.
+ */
+type KeyedMutex = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Creates a mutex per key. Changes of one document run one at a time within the process, so that they do not conflict.
+ * Only changes of other processes cause conflicts and retries.
+ *
+ * @param isShared whether queued work would meet the same error. Default: never
+ */
+export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
+  // The ends of the latest work. They do not refer to its result: a map keeps removed values alive for a while, and the
+  // documents of every change would then outlive several garbage collections.
+  const latest = new Map<string, Promise<SharedFailure | undefined>>();
+
+  return (keys, work) => {
+    const before: Promise<SharedFailure | undefined>[] = [];
+    for (const key of keys) {
+      const end = latest.get(key);
+      if (end) before.push(end);
+    }
+    const turn = before.length === 0 ? work() : allOf(before).then(work);
+    const cleanUp = (): undefined => {
+      for (const key of keys) if (latest.get(key) === end) latest.delete(key);
+    };
+    const end: Promise<SharedFailure | undefined> = turn.then(cleanUp, (error: unknown) => {
+      cleanUp();
+      return isShared(error) ? { error } : undefined;
+    });
+    for (const key of keys) latest.set(key, end);
+    return turn;
+  };
+}
+
+interface SharedFailure {
+  readonly error: unknown;
+}
+
+/** Rejects with a shared error, if there is one, after all have ended. */
+async function allOf(earlier: readonly Promise<SharedFailure | undefined>[]): Promise<void> {
+  const failed = (await Promise.all(earlier)).find((failure) => failure !== undefined);
+  if (failed) throw failed.error;
+}
+
+/** Whether a set was committed before, under the id that the caller gave. */
+async function isRepetition(storage: Pick<Storage, 'events'>, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  const { events } = await storage.events({
+    order: 'oldest-first',
+    filter: { changeSet: id },
+    limit: 1,
+    withoutData: true,
+  });
+  return events.length > 0;
+}
+
+/** Returns the result of a repeated set. It has no documents: the caller reads the first result from the events. */
+function toRepetition({ id, at, context: { actor } }: SetRun): CommittedSet {
+  const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
+  return { id, at, actor, documents: { read: missing, list: missing } };
+}

@@ -1,0 +1,239 @@
+import type { Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../base/common.types.js';
+import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
+import type { FlagsEvent } from '../events/event.types.js';
+import type { DependencyInput } from '../flags/dependency.types.js';
+import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
+import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
+import type { VariantInput } from '../flags/variant.types.js';
+import type { Member, NewProject, ProjectChanges } from '../projects/project.types.js';
+import type { NewSegment, SegmentChanges, SegmentRef } from '../segments/segment.types.js';
+
+/** Names a flag of any project, or of the given one. */
+export interface AnyFlagRef extends Partial<ProjectRef> {
+  readonly flag: string;
+}
+
+/** The reference and the input of every change that a change set may contain, as the operation of that name takes them. */
+export interface ChangeVocabulary {
+  readonly createProject: { readonly input: NewProject };
+  readonly updateProject: { readonly ref: ProjectRef; readonly input: ProjectChanges };
+  readonly deleteProject: { readonly ref: ProjectRef };
+  readonly createFlag: { readonly ref: ProjectRef; readonly input: NewFlag };
+  readonly updateFlag: { readonly ref: FlagRef; readonly input: FlagChanges };
+  readonly cloneFlag: { readonly ref: FlagRef; readonly input: { readonly name: string } };
+  readonly archiveFlag: { readonly ref: FlagRef };
+  readonly reviveFlag: { readonly ref: AnyFlagRef };
+  readonly deleteFlag: { readonly ref: AnyFlagRef };
+  /** Moves the flag to the project of the input. */
+  readonly moveFlag: { readonly ref: FlagRef; readonly input: ProjectRef };
+  readonly addStrategy: { readonly ref: EnvironmentRef; readonly input: StrategyInput };
+  readonly updateStrategy: { readonly ref: StrategyRef; readonly input: StrategyReplacement };
+  readonly removeStrategy: { readonly ref: StrategyRef };
+  readonly enable: { readonly ref: EnvironmentRef };
+  readonly disable: { readonly ref: EnvironmentRef };
+  readonly configureEnvironment: { readonly ref: EnvironmentRef; readonly input: EnvironmentInput };
+  readonly setVariants: { readonly ref: FlagRef; readonly input: readonly VariantInput[] };
+  readonly addDependency: { readonly ref: FlagRef; readonly input: DependencyInput };
+  /** The input names the parent. */
+  readonly removeDependency: { readonly ref: FlagRef; readonly input: { readonly flag: string } };
+  readonly createSegment: { readonly input: NewSegment };
+  readonly updateSegment: { readonly ref: SegmentRef; readonly input: SegmentChanges };
+  readonly deleteSegment: { readonly ref: SegmentRef };
+  readonly addMember: { readonly ref: ProjectRef; readonly input: Member };
+  readonly changeMemberRole: { readonly ref: ProjectRef; readonly input: Member };
+  readonly removeMember: { readonly ref: ProjectRef; readonly input: Member };
+}
+
+export type ChangeOperationName = keyof ChangeVocabulary;
+
+/**
+ * One change as data: an operation, its reference and its input.
+ *
+ * @example
+ * const change: Change = {
+ *   op: 'enable',
+ *   ref: { project: 'default', flag: 'checkout', environment: 'production' },
+ * };
+ */
+export type Change = {
+  readonly [Op in ChangeOperationName]: {
+    readonly op: Op;
+    /** The revision of the document that the change is about (flag, project, segment), or several acceptable ones. */
+    readonly ifRevision?: number | readonly number[];
+  } & ChangeVocabulary[Op];
+}[ChangeOperationName];
+
+/** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
+export type DocumentName = `${string}/${string}`;
+
+export interface ApplyOptions {
+  /**
+   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with the
+   * same id after `outcome_unknown`. Default: a new UUID.
+   */
+  readonly id?: string;
+  /** The actor that the event log records. Default: the instance's default actor. */
+  readonly actor?: string;
+  /** Why the change is made, at most 1000 characters. The events and the history show it. */
+  readonly reason?: string;
+  /** Revisions of documents that must not have moved, whether the set changes them or not. */
+  readonly ifRevision?: Readonly<Record<DocumentName, number>>;
+}
+
+/** The result of a change set. */
+export interface ChangeSet {
+  /** A UUID; null if the set changed nothing. */
+  readonly id: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  /** In the order of the changes. */
+  readonly events: readonly FlagsEvent[];
+  /** The new revision of every document that has events. */
+  readonly revisions: Readonly<Record<DocumentName, number>>;
+}
+
+/** What a change set would do. */
+export interface Plan {
+  readonly documents: readonly PlannedDocument[];
+  /** What clients would see, in code-point order of environments, then of flags. Empty if they would see no difference. */
+  readonly effects: readonly Effect[];
+}
+
+/**
+ * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and parents
+ * decide.
+ */
+export type FlagVisibility = 'absent' | 'off' | 'on';
+
+/** How what clients can see of a flag differs. With `off` on both sides, its variants gain or lose their payloads. */
+export interface EffectState {
+  readonly before: FlagVisibility;
+  readonly after: FlagVisibility;
+  /** true if the flag is on before and after, and clients receive another definition. */
+  readonly changed?: true;
+}
+
+/** What clients of one environment would see of one flag. A flag that moves counts once for each project. */
+export interface Effect extends EffectState {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
+}
+
+/** A document that a change set would write, in the order of the first change of each document. */
+export interface PlannedDocument {
+  /** `flag`, `project` or `segment`. */
+  readonly kind: string;
+  readonly id: string;
+  /** The stored state as JSON; null if there is none. */
+  readonly before: unknown;
+  /** The state after the change set as JSON; null if the set deletes the document. */
+  readonly after: unknown;
+  readonly events: readonly PlannedEvent[];
+}
+
+/** An event that a change set would append. */
+export interface PlannedEvent
+  extends Pick<FlagsEvent, 'type' | 'project' | 'flag' | 'environment' | 'data' | 'before'> {
+  /** The operation that causes the event. Absent in an undo and in an import. */
+  readonly op?: string;
+}
+
+/** A decided change set, before its commit. */
+export interface PlannedSet {
+  readonly documents: readonly PlannedDocument[];
+  /** The segments that strategies start to use. A segment that the set moves has an entry for each of its projects. */
+  readonly segmentUses: readonly SegmentUseRequest[];
+}
+
+/** A segment that a strategy starts to use. */
+export interface SegmentUseRequest {
+  readonly segment: number;
+  /** The segment's project; null if the segment belongs to the instance. */
+  readonly project: string | null;
+}
+
+/** Checks a decided change set before its commit. Throws or rejects to refuse it. */
+export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
+
+/** The environment and the contexts of a preview. */
+export interface PreviewQuery {
+  readonly environment: string;
+  /** At most 1000. */
+  readonly contexts: readonly EvaluationContext[];
+  /** Ends the preview when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on it. */
+export interface Preview {
+  readonly flags: readonly FlagPreview[];
+}
+
+export interface FlagPreview {
+  readonly project: string;
+  readonly flag: string;
+  /** `enabled` counts the contexts for which the flag is on. */
+  readonly before: { readonly enabled: number };
+  readonly after: { readonly enabled: number };
+  /** In the order of the query's contexts. */
+  readonly contexts: readonly ContextPreview[];
+}
+
+export interface ContextPreview {
+  readonly before: PreviewedEvaluation;
+  readonly after: PreviewedEvaluation;
+  /** One for each hashing strategy of the planned flag, whether the evaluation reaches the strategy or not. */
+  readonly buckets: readonly PreviewBucket[];
+}
+
+export interface PreviewedEvaluation {
+  readonly enabled: boolean;
+  readonly variant: EvaluatedVariant;
+  readonly reason: ExplanationReason;
+}
+
+export interface PreviewBucket {
+  /** The strategy's id. */
+  readonly strategy: string;
+  /** 1–100; null if the context lacks the id that the strategy hashes. */
+  readonly bucket: number | null;
+  /** The percentage, 0–100. Buckets up to this number are in the rollout. */
+  readonly rollout: number;
+}
+
+export interface ChangeSetOperations {
+  /**
+   * Carries out changes in their order, in one commit: all of them, or none.
+   *
+   * Each change is decided on the state that the earlier ones leave. A refusal names the change: `details[].path` is
+   * `/changes/3` or longer. Of concurrent sets, one follows the other; a set that loses a race is decided again.
+   *
+   * @param changes at most 500
+   * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
+   * documents and events); `revision_mismatch`
+   * @example
+   * await flags.apply(
+   *   [
+   *     { op: 'createFlag', ref: { project: 'default' }, input: { name: 'checkout' } },
+   *     { op: 'addStrategy', ref: production, input: { name: 'default' } },
+   *     { op: 'enable', ref: production },
+   *   ],
+   *   { reason: 'Launch' },
+   * );
+   */
+  apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
+
+  /**
+   * Decides changes without a commit. Returns the documents before and after, the events, and what clients would see.
+   * Works in slices of some milliseconds.
+   *
+   * @throws FlagsError as {@link ChangeSetOperations.apply}
+   * @example
+   * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
+   * const isSeen = effects.some(({ environment }) => environment === 'production');
+   */
+  plan(changes: readonly Change[]): Promise<Plan>;
+}

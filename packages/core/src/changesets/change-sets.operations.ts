@@ -1,0 +1,189 @@
+import { isObject } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
+import { timeSlice } from '../base/time-slice.js';
+import { invalidInput } from '../base/validator.js';
+import { type ErrorDetail, FlagsError } from '../errors.js';
+import type { FlagsEvent } from '../events/event.types.js';
+import { toFlagsEvent } from '../events/feed.js';
+import { readAll } from '../history/event-log.js';
+import type { StoredEvent } from '../storage/port.js';
+import type {
+  ApplyOptions,
+  Change,
+  ChangeOperationName,
+  ChangeSet,
+  DocumentName,
+  PlannedDocument,
+} from './change-set.types.js';
+import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
+import { toPlannedDocuments } from './planned.js';
+import { type ExpectedRevision, locateRefusal } from './refusals.js';
+import { VOCABULARY } from './vocabulary.js';
+
+export async function apply(
+  engine: Engine,
+  changes: readonly Change[],
+  options: ApplyOptions = {},
+): Promise<ChangeSet> {
+  const { id, actor, reason, ifRevision } = options;
+  const context = {
+    ...(id !== undefined && { id: readChangeSetId(id) }),
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason: readReason(reason) }),
+    expected: readExpectedRevisions(ifRevision),
+  };
+  const committed = await engine.run(await prepareAll(engine, changes), context);
+  if (committed.id !== null) return readCommitted(engine, committed.id);
+  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+}
+
+/** Decides changes without a commit. Returns the documents that they would change, with their states. */
+export async function planDocuments(engine: Engine, changes: readonly Change[]): Promise<readonly PlannedDocument[]> {
+  return planPrepared(engine, await prepareAll(engine, changes));
+}
+
+/** Decides prepared changes as {@link planDocuments} does. */
+export async function planPrepared(
+  engine: Engine,
+  changes: readonly PreparedChange[],
+): Promise<readonly PlannedDocument[]> {
+  return toPlannedDocuments(await engine.plan(changes));
+}
+
+/** Validates every change, and creates its ids and times. */
+async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
+  const prepared: PreparedChange[] = [];
+  for (const [index, { operation, op, ifRevision, ...change }] of readChanges(changes).entries()) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const path = `/changes/${index}`;
+    try {
+      prepared.push({ ...(await operation.prepare(engine, change)), op, ifRevision, path });
+    } catch (error) {
+      throw locateRefusal(error, path);
+    }
+  }
+  return prepared;
+}
+
+/** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
+export async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
+  try {
+    const found = toChangeSet(id, await readAll(engine.storage, { changeSet: id }));
+    if (found) return found;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The change set ${id} was committed, and its events cannot be read (${reason}). Repeat the call with this id.`;
+    throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
+  }
+  throw new Error(`The change set ${id} was committed, and the storage has no events of it.`);
+}
+
+function toChangeSet(id: string, stored: readonly StoredEvent[]): ChangeSet | undefined {
+  const [first] = stored;
+  if (!first) return undefined;
+  const { at, actor, reason } = first;
+  const events: readonly FlagsEvent[] = stored.map(toFlagsEvent);
+  const revisions = stored.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
+  return { id, at, actor, reason, events, revisions: Object.fromEntries(revisions) as Record<DocumentName, number> };
+}
+
+/** A change whose operation is known and whose reference has the right members. The input is still as it was given. */
+interface ReadableChange extends ChangeArguments {
+  readonly op: ChangeOperationName;
+  readonly operation: ChangeOperation;
+  readonly ifRevision?: number | readonly number[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the changes of a set.
+ *
+ * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per fault, each with a JSON Pointer
+ */
+function readChanges(changes: unknown): readonly ReadableChange[] {
+  if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
+  if (changes.length > LIMITS.changesPerSet) {
+    const message = `There are ${changes.length} changes, and a change set may have ${LIMITS.changesPerSet}; divide them.`;
+    throw new FlagsError('change_set_too_large', message, [{ message, path: '/changes' }]);
+  }
+  const issues: ErrorDetail[] = [];
+  const read = changes.flatMap((change: unknown, index) => {
+    const found = findIssues(change, `/changes/${index}`);
+    if (issues.length < LIMITS.issues) issues.push(...found);
+    return found.length > 0 ? [] : [toReadable(change as Members)];
+  });
+  if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
+  return read;
+}
+
+function toReadable({ op, ref, input, ifRevision }: Members): ReadableChange {
+  const known = op as ChangeOperationName;
+  const revision = ifRevision !== undefined && { ifRevision: ifRevision as number | number[] };
+  return { op: known, operation: VOCABULARY[known], ref, input, ...revision };
+}
+
+function findIssues(change: unknown, path: string): readonly ErrorDetail[] {
+  if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
+  const { op, ref, ifRevision } = change;
+  if (typeof op !== 'string' || !Object.hasOwn(VOCABULARY, op)) {
+    return [{ message: `must be one of ${Object.keys(VOCABULARY).join(', ')}`, path: `${path}/op` }];
+  }
+  const operation = VOCABULARY[op as keyof typeof VOCABULARY];
+  return [...findRefIssues(ref, operation, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
+}
+
+function findRefIssues(ref: unknown, operation: ChangeOperation, path: string): readonly ErrorDetail[] {
+  if (operation.ref.length === 0) return [];
+  if (!isObject(ref)) return [{ message: `must be an object with the members ${operation.ref.join(', ')}`, path }];
+  return operation.ref.flatMap((member): readonly ErrorDetail[] => {
+    const name = member.replace('?', '');
+    const type = REF_MEMBERS[member];
+    if (typeof ref[name] === type || (member !== name && ref[name] === undefined)) return [];
+    return [{ message: `must be a ${type}`, path: `${path}/${name}` }];
+  });
+}
+
+function findRevisionIssues(ifRevision: unknown, path: string): readonly ErrorDetail[] {
+  const revisions = ifRevision === undefined ? [] : [ifRevision].flat();
+  return revisions.every(Number.isSafeInteger) ? [] : [{ message: 'must be a revision, or a list of revisions', path }];
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Returns the id of a change set in lower case. Throws `invalid_input` unless it is a UUID. */
+function readChangeSetId(id: unknown): string {
+  if (typeof id === 'string' && UUID.test(id)) return id.toLowerCase();
+  throw invalidInput([{ message: 'must be a UUID', path: '/id' }]);
+}
+
+/** Throws `invalid_input` unless the reason is a text of the permitted length. */
+export function readReason(reason: unknown): string {
+  if (typeof reason === 'string' && reason.length <= LIMITS.reason && !/\p{Cs}/u.test(reason)) return reason;
+  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path: '/reason' }]);
+}
+
+/** Documents whose revisions a caller can know. */
+const KINDS = ['flag', 'project', 'segment'];
+
+/** Reads the revisions that a set expects. */
+function readExpectedRevisions(
+  revisions: Readonly<Record<DocumentName, number>> | undefined,
+): readonly ExpectedRevision[] {
+  if (revisions === undefined) return [];
+  if (!isObject(revisions)) throw invalidInput([{ message: 'must be an object', path: '/ifRevision' }]);
+  const entries = Object.entries(revisions as Members);
+  if (entries.length > LIMITS.changesPerSet) {
+    throw invalidInput([{ message: `must have at most ${LIMITS.changesPerSet} members`, path: '/ifRevision' }]);
+  }
+  return entries.map(([name, revision]) => {
+    const path = `/ifRevision/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const slash = name.indexOf('/');
+    const key = { kind: name.slice(0, slash), id: name.slice(slash + 1) };
+    if (!KINDS.includes(key.kind)) {
+      throw invalidInput([{ message: `must be named as ${KINDS.join('/…, ')}/…`, path }]);
+    }
+    if (!Number.isSafeInteger(revision)) throw invalidInput([{ message: 'must be a revision', path }]);
+    return { key, revision: revision as number, path };
+  });
+}

@@ -1,0 +1,242 @@
+import { invalidInput } from '../base/validator.js';
+import type { DomainEvent } from '../events/event.types.js';
+import type {
+  DocumentDeletion,
+  DocumentKey,
+  DocumentPut,
+  DocumentTouch,
+  DocumentWrite,
+  ListedDocument,
+  ListQuery,
+  Storage,
+  StoredDocument,
+} from '../storage/port.js';
+
+/** A kind of document, as reads need it. */
+export interface Documents<State> {
+  readonly kind: string;
+  /** Returns the parent that the storage lists the document under. */
+  readonly parentOf: (state: State) => string | null;
+}
+
+/** A kind of document that events change. Defines how events produce the state, and how lists show it. */
+export interface Aggregate<State, Event extends DomainEvent> extends Documents<State> {
+  /** Returns the state after an event. The state is undefined before the first event and after a deletion. */
+  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
+  /** Returns the project of the document's events. */
+  readonly projectOf: (state: State) => string | null;
+  /** Returns the stored summary, which lists read instead of the document. */
+  readonly summarize: (state: State) => unknown;
+}
+
+/** A new revision of a document. */
+interface DocumentUpdate {
+  readonly revision: number;
+  /** Undefined after a deletion. */
+  readonly state: unknown;
+  /** The earlier document that the new state shares parts with. */
+  readonly before?: Versioned<unknown> | undefined;
+}
+
+/** An update and the document that it belongs to. */
+export interface KeyedUpdate {
+  readonly key: DocumentKey;
+  readonly update: DocumentUpdate;
+}
+
+/** A document's state and revision. */
+export interface Versioned<State> {
+  readonly state: State;
+  readonly revision: number;
+}
+
+/** Resolves to a document, or to undefined if there is none. */
+export type Read = <State>(documents: Documents<State>, id: string) => Promise<Versioned<State> | undefined>;
+
+/** Reads documents: the stored ones, or those that the earlier changes of a set leave. */
+export interface DocumentReader {
+  readonly read: Read;
+  readonly list: (query: ListQuery) => Promise<ListedDocument[]>;
+}
+
+/** Creates a read of a storage. Reads reject with `invalid_input` for an id that is not a string. */
+export function createRead(storage: Pick<Storage, 'get'>): Read {
+  return async <State>({ kind }: Documents<State>, id: string) => {
+    assertText(kind, id);
+    const found = await storage.get({ kind, id });
+    return found && { state: found.body as State, revision: found.revision };
+  };
+}
+
+/** Creates a reader of the stored documents. */
+export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentReader {
+  return { read: createRead(storage), list: async (query) => storage.list(query) };
+}
+
+/**
+ * Creates reads for decisions. They return the storage's own frozen documents if it keeps them in this process: copying a
+ * flag would take as long as changing it.
+ */
+export function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
+  const list: Storage['list'] = (query) => storage.list(query);
+  return { list, get: (key) => (storage.peek ? storage.peek(key) : storage.get(key)) };
+}
+
+/** Throws `invalid_input` for a reference that is not a string. */
+export function assertText(kind: string, id: unknown): void {
+  if (typeof id === 'string') return;
+  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  throw invalidInput([{ message: `must name ${article} ${kind}, as a string`, path: `/${kind}` }]);
+}
+
+/** Returns a unique text for a key. It is unique because kinds contain no spaces. */
+export function nameOf({ kind, id }: DocumentKey): string {
+  return `${kind} ${id}`;
+}
+
+/** The write of one document in a commit. It folds all changes that a set makes to the document. */
+export interface DocumentChange {
+  /** Includes the JSON text, because the size is checked before the commit. */
+  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
+  /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
+  readonly events: readonly DomainEvent[];
+  /** The stored document, if there is one. */
+  readonly found: Versioned<unknown> | undefined;
+  /** The new state; undefined for a deletion. */
+  readonly next: unknown;
+  /** The place in the caller's input of the last change that has written the document. */
+  readonly path: string | undefined;
+}
+
+/** A document that the set has read or written. */
+export interface Entry {
+  readonly key: DocumentKey;
+  /** The read in progress. */
+  loading: Promise<Versioned<unknown> | undefined> | undefined;
+  isLoaded: boolean;
+  /** The stored document. */
+  found: Versioned<unknown> | undefined;
+  /** Absent until the set writes the document. */
+  pending: PendingWrite | undefined;
+}
+
+export interface PendingWrite {
+  readonly documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
+  readonly events: DomainEvent[];
+  /** The stored revision; after the commit the new one. */
+  revision: number;
+  /** Undefined after a deletion. */
+  state: unknown;
+  path: string | undefined;
+  /** False for a document that only gets a new revision. */
+  isChanged: boolean;
+}
+
+export interface PendingEntry extends Entry {
+  pending: PendingWrite;
+}
+
+/** A document that the set has created and removed again needs no write, unless it has events. */
+export function isWritten({ found, pending }: PendingEntry): boolean {
+  return pending.state !== undefined || found !== undefined || pending.events.length > 0;
+}
+
+export function toVersioned(document: StoredDocument | undefined): Versioned<unknown> | undefined {
+  return document && { state: document.body, revision: document.revision };
+}
+
+export function currentOf({ found, pending }: Entry): Versioned<unknown> | undefined {
+  if (!pending) return found;
+  return pending.state === undefined ? undefined : { state: pending.state, revision: pending.revision };
+}
+
+export function toListed(
+  { key, pending: { documents, state, revision } }: PendingEntry,
+  query: ListQuery,
+): ListedDocument[] {
+  if (state === undefined) return [];
+  const parent = documents.parentOf(state);
+  if (query.parent !== undefined && query.parent !== parent) return [];
+  const content = query.part === 'body' ? state : (documents.summarize?.(state) ?? null);
+  return [{ key, parent, revision, content }];
+}
+
+export function toChange({ key, found, pending }: PendingEntry): DocumentChange {
+  const { documents, state, events, path, isChanged } = pending;
+  const expected = found?.revision ?? 0;
+  if (!isChanged) return { write: { key, expected, touch: true }, events, found, next: state, path };
+  if (state === undefined) return { write: { key, expected, deleted: true }, events, found, next: undefined, path };
+  const summary = documents.summarize?.(state) ?? null;
+  const parent = documents.parentOf(state);
+  const write = { key, expected, parent, body: state, text: JSON.stringify(state), summary };
+  return { write, events, found, next: state, path };
+}
+
+/**
+ * A checkpoint is the state of a document at a revision. It bounds the events that `stateAt` reads: a commit stores one at
+ * every 200th revision, and if it appends many or large events to the document. Fewer than 200 small commits therefore
+ * follow a checkpoint, and no commit has to know about earlier ones.
+ */
+const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
+
+/** Checkpoints are listed newest first, because their ids count down. */
+function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
+  const rank = `${Number.MAX_SAFE_INTEGER - revision}`.padStart(16, '0');
+  return { kind: CHECKPOINT.kind, id: `${nameOf(document)} ${rank}` };
+}
+
+/** Reads the newest checkpoint of a document before a revision. */
+export async function readCheckpoint(
+  storage: Pick<Storage, 'get' | 'list'>,
+  document: DocumentKey,
+  before: number,
+): Promise<Versioned<unknown> | undefined> {
+  const { kind, id: after } = checkpointKey(document, before);
+  const [found] = await storage.list({ kind, parent: nameOf(document), part: 'body', after, limit: 1 });
+  if (found) return { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
+  return readEarlyCheckpoint(storage, document, before);
+}
+
+/** Releases before 0.3 stored a checkpoint at every 200th revision only, without a parent and with the revision in its id. */
+async function readEarlyCheckpoint(
+  storage: Pick<Storage, 'get'>,
+  document: DocumentKey,
+  before: number,
+): Promise<Versioned<unknown> | undefined> {
+  const revision = before - 1 - ((before - 1) % CHECKPOINT.revisions);
+  if (revision === 0) return undefined;
+  const found = await storage.get({ kind: CHECKPOINT.kind, id: `${nameOf(document)} ${revision}` });
+  return found && { state: found.body, revision };
+}
+
+/**
+ * Returns the writes of a commit: those of the changes, and checkpoints beside them.
+ *
+ * @param hasHistory whether history shows the document
+ */
+export function withCheckpoints(
+  changes: readonly DocumentChange[],
+  hasHistory: (key: DocumentKey) => boolean,
+): readonly DocumentWrite[] {
+  const writes: DocumentWrite[] = changes.map(({ write }) => write);
+  for (const { write, next: body, events } of changes) {
+    const revision = write.expected + 1;
+    // A created document may continue older revisions. Its creation event holds its state.
+    if (body === undefined || write.expected === 0) continue;
+    const isDue = revision % CHECKPOINT.revisions === 0 || events.length >= CHECKPOINT.events;
+    const text = 'text' in write ? write.text : '';
+    if (!isDue && !hasLargeEvents(events, text.length)) continue;
+    if (!hasHistory(write.key)) continue;
+    const parent = nameOf(write.key);
+    const key = checkpointKey(write.key, revision);
+    writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
+  }
+  return writes;
+}
+
+/** Measures the events of large documents only: those of small documents are small. */
+function hasLargeEvents(events: readonly DomainEvent[], documentLength: number): boolean {
+  if (events.length * documentLength * 2 < CHECKPOINT.bytes) return false;
+  const bytes = events.reduce((sum, { data, before }) => sum + Buffer.byteLength(JSON.stringify([data, before])), 0);
+  return bytes >= CHECKPOINT.bytes;
+}

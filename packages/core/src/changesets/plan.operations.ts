@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import { compareCodePoints } from '../base/collections.js';
+import { sortInSlices, timeSlice } from '../base/time-slice.js';
+import { compareVisibility, createVisibility, type StoredSide, shownConstraints } from '../flags/effect.decide.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { Change, Effect, Plan, PlannedDocument } from './change-set.types.js';
+import { planDocuments } from './change-sets.operations.js';
+import type { Engine } from './engine.js';
+import { concernedFlags, type PlannedState, type Side, type States, statesOf } from './preview.operations.js';
+
+export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
+  return withEffects(engine, await planDocuments(engine, changes));
+}
+
+export async function withEffects(engine: Engine, documents: readonly PlannedDocument[]): Promise<Plan> {
+  return { documents, effects: await effectsOf(engine, documents) };
+}
+
+/** Returns the effects of planned documents: how what clients of each environment can see differs. */
+export async function effectsOf(engine: Engine, documents: readonly PlannedState[]): Promise<readonly Effect[]> {
+  if (!documents.some(({ kind }) => KINDS.has(kind))) return [];
+  // Other processes may have changed parents, children and uses of segments, which the plan has not read.
+  const status = await engine.replica.poller.refresh();
+  if (status.state === 'stale') throw status.error;
+  const states = statesOf(engine, documents);
+  const names = await sortInSlices(await concernedFlags(states), compareCodePoints);
+  const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
+  const sides = await createSides(engine, states, flags);
+  const effects: Effect[] = [];
+  for (const environment of await environmentsOf(states, flags)) {
+    const seen = {
+      before: createVisibility(environment, sides.before),
+      after: createVisibility(environment, sides.after),
+    };
+    for (const { name, before, after } of flags) {
+      for (const side of SIDES) {
+        for (const parent of parentsOf({ before, after }[side])) {
+          if (timeSlice.isOver()) await timeSlice.next();
+          seen[side](parent);
+        }
+      }
+      if (timeSlice.isOver()) await timeSlice.next();
+      // A flag that moves becomes absent in one project, and appears in the other.
+      for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
+        const effect = compareVisibility(
+          before?.project === project ? seen.before(name) : ABSENT,
+          after?.project === project ? seen.after(name) : ABSENT,
+        );
+        if (effect) effects.push({ project, flag: name, environment, ...effect });
+      }
+    }
+  }
+  return effects;
+}
+
+/** The kinds of documents that clients can see. */
+const KINDS: ReadonlySet<string> = new Set([flagDocuments.kind, segmentDocuments.kind]);
+const ABSENT = { state: 'absent' } as const;
+const SIDES = ['before', 'after'] as const;
+
+function parentsOf(flag: FlagState | undefined): readonly string[] {
+  return flag?.dependencies?.map((dependency) => dependency.flag) ?? [];
+}
+
+/** A flag on both sides; undefined where it is absent or archived. */
+interface ConcernedFlag {
+  readonly name: string;
+  readonly before: FlagState | undefined;
+  readonly after: FlagState | undefined;
+}
+
+/** Returns the environments of all stored flags, in code-point order. A node may list fewer, or others. */
+async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
+  const names = new Set<string>();
+  const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
+  for (const { environments = [] } of [...concerned, ...states.live.values()]) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    for (const { name } of environments) names.add(name);
+  }
+  return [...names].sort(compareCodePoints);
+}
+
+/** Creates both sides. Digests the segments of the flags and their parents in slices: together they may be large. */
+async function createSides(
+  { replica }: Engine,
+  states: States,
+  flags: readonly ConcernedFlag[],
+): Promise<Readonly<Record<Side, StoredSide>>> {
+  const planned = new Map(states.changedSegments.map((one) => [one.id, one]));
+  const digests = new Map<SegmentState, string>();
+
+  function createSide(side: Side): StoredSide {
+    return {
+      flag: (name) => states.flag(name, side),
+      segment(id) {
+        const key = String(id);
+        const document = planned.get(key);
+        const state = (document ? document[side] : replica.documents.segments.get(key)) as
+          | SegmentState
+          | null
+          | undefined;
+        if (!state) return null;
+        const known = digests.get(state) ?? digest(JSON.stringify(shownConstraints(state.constraints)));
+        digests.set(state, known);
+        return known;
+      },
+      digest,
+    };
+  }
+
+  const sides = { before: createSide('before'), after: createSide('after') };
+  for (const side of SIDES) {
+    const names = new Set(flags.flatMap(({ name, [side]: flag }) => [name, ...parentsOf(flag)]));
+    for (const name of names) {
+      for (const { strategies } of states.flag(name, side)?.environments ?? []) {
+        for (const id of strategies.flatMap(({ segments = [] }) => segments)) {
+          if (timeSlice.isOver()) await timeSlice.next();
+          sides[side].segment(id);
+        }
+      }
+    }
+  }
+  return sides;
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64');
+}

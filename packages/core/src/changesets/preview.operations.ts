@@ -1,0 +1,276 @@
+import { LIMITS } from '../base/limits.js';
+import { timeSlice } from '../base/time-slice.js';
+import { createValidator, invalidInput } from '../base/validator.js';
+import { HASH_COST } from '../evaluation/cost.js';
+import type { StrategyDefinition } from '../evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
+import type { Snapshot } from '../evaluation/snapshot.js';
+import type { StrategyRollout } from '../evaluation/snapshot.types.js';
+import { strategiesCost } from '../flags/affordable.js';
+import { environmentOf, type FlagState } from '../flags/flag.js';
+import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
+import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type {
+  Change,
+  ContextPreview,
+  FlagPreview,
+  PlannedDocument,
+  Preview,
+  PreviewBucket,
+  PreviewedEvaluation,
+  PreviewQuery,
+} from './change-set.types.js';
+import { planDocuments } from './change-sets.operations.js';
+import type { Engine } from './engine.js';
+
+/** Validates what the types say. Contexts may have any members. */
+const validateQuery = createValidator<PreviewQuery>({
+  type: 'object',
+  properties: {
+    environment: { type: 'string' },
+    contexts: { type: 'array', maxItems: LIMITS.previewContexts, items: { type: 'object' } },
+  },
+  required: ['environment', 'contexts'],
+});
+
+export async function preview(engine: Engine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
+  const { environment, contexts } = validateQuery(query);
+  const { signal } = query;
+  assertEnvironment(engine, environment);
+  return previewDocuments(engine, await planDocuments(engine, changes), { environment, contexts, signal });
+}
+
+/** A document before or after the change set; null if there is none. */
+export type Side = 'before' | 'after';
+export type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
+
+/**
+ * Evaluates the contexts before and after planned changes. Compiles only the flags that the changes concern, and their
+ * parents. Works in time slices.
+ */
+async function previewDocuments(
+  engine: Engine,
+  documents: readonly PlannedState[],
+  { environment, contexts, signal }: PreviewQuery,
+): Promise<Preview> {
+  // Compiles the environment in slices if nobody has asked for it yet.
+  await engine.replica.state.loadConfiguration(environment);
+  const states = statesOf(engine, documents);
+  const names = await concernedFlags(states, { environment, signal });
+  await assertAffordable(engine, { states, names, environment, contexts, signal });
+  const random = createSharedRandom();
+  const parts = { states, names, environment, random: random.next, signal };
+  const before = await createDraft(engine, { ...parts, side: 'before' });
+  const after = await createDraft(engine, { ...parts, side: 'after' });
+  assertFewResults(names, after, contexts);
+  const flags: FlagPreview[] = [];
+  for (const name of names) {
+    const project = states.projectOf(name);
+    const share = createSharing();
+    const previews: ContextPreview[] = [];
+    for (const [index, context] of contexts.entries()) {
+      if (timeSlice.isOver()) await timeSlice.next(signal);
+      random.begin(index);
+      const earlier = share.evaluation(before.explain(name, context));
+      random.begin(index);
+      previews.push({
+        before: earlier,
+        after: share.evaluation(after.explain(name, context)),
+        buckets: after.rollouts(name, context).map(share.bucket),
+      });
+    }
+    flags.push({
+      project,
+      flag: name,
+      before: { enabled: previews.filter((one) => one.before.enabled).length },
+      after: { enabled: previews.filter((one) => one.after.enabled).length },
+      contexts: previews,
+    });
+  }
+  return { flags };
+}
+
+/** The flags and segments on both sides: planned documents, and the replica for all others. */
+export interface States {
+  readonly changedFlags: ReadonlySet<string>;
+  readonly changedSegments: readonly PlannedState[];
+  /** Flags of the replica, without archived ones. */
+  readonly live: ReadonlyMap<string, FlagState>;
+  /** Returns a flag that is not archived. */
+  flag(name: string, side: Side): FlagState | undefined;
+  /** Returns the planned project of a flag, archived or not. */
+  projectOf(name: string): string;
+}
+
+export function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
+  const { flags: live } = replica.documents;
+  // A flag that the set creates and deletes again is on neither side.
+  const flags = documents.filter(({ kind, before, after }) => kind === flagDocuments.kind && (before ?? after));
+  const planned = new Map(flags.map((one) => [one.id, one]));
+  return {
+    live,
+    changedFlags: new Set(planned.keys()),
+    changedSegments: documents.filter(({ kind }) => kind === segmentDocuments.kind),
+    flag(name, side) {
+      const document = planned.get(name);
+      if (!document) return live.get(name);
+      const state = document[side] as FlagState | null;
+      return state?.archived ? undefined : (state ?? undefined);
+    },
+    projectOf(name) {
+      const document = planned.get(name);
+      const state = document ? ((document.after ?? document.before) as FlagState) : live.get(name);
+      return state?.project ?? '';
+    },
+  };
+}
+
+/**
+ * Returns the changed flags, the flags that use a changed segment, and the flags that depend on any of these,
+ * transitively.
+ *
+ * @param environment where the flags use the segment; any environment if absent
+ */
+export async function concernedFlags(
+  states: States,
+  { environment, signal }: Partial<Pick<DraftOptions, 'environment' | 'signal'>> = {},
+): Promise<readonly string[]> {
+  const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
+  const concerned = new Set(states.changedFlags);
+  const children = new Map<string, string[]>();
+  for (const [name, flag] of [...states.live]) {
+    if (timeSlice.isOver()) await timeSlice.next(signal);
+    for (const { flag: parent } of flag.dependencies ?? []) {
+      const known = children.get(parent);
+      if (known) known.push(name);
+      else children.set(parent, [name]);
+    }
+    if (segments.size === 0) continue;
+    const places = environment === undefined ? flag.environments : [environmentOf(flag, environment)];
+    const strategies = places.flatMap((place) => place.strategies);
+    if (strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) concerned.add(name);
+  }
+  // A set visits the items that are added while it is iterated.
+  for (const name of concerned) for (const child of children.get(name) ?? []) concerned.add(child);
+  return [...concerned];
+}
+
+interface DraftOptions {
+  readonly states: States;
+  readonly names: readonly string[];
+  readonly environment: string;
+  readonly side: Side;
+  readonly random: () => number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Compiles one side: the concerned flags and their parents, with the segments that are stored or planned. */
+async function createDraft(engine: Engine, { states, names, environment, side, random, signal }: DraftOptions) {
+  let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
+  for (const document of states.changedSegments) {
+    if (timeSlice.isOver()) await timeSlice.next(signal);
+    const state = document[side] as SegmentState | null;
+    draft = draft.with(state ? { segments: [toSegmentDefinition(state)] } : { removedSegments: [Number(document.id)] });
+  }
+  const parents = names.flatMap((name) => states.flag(name, side)?.dependencies?.map(({ flag }) => flag) ?? []);
+  for (const name of new Set([...names, ...parents])) {
+    if (timeSlice.isOver()) await timeSlice.next(signal);
+    const flag = states.flag(name, side);
+    if (flag) draft = draft.with({ flags: [toConfiguration(flag, environment)] });
+  }
+  return draft;
+}
+
+interface EvaluationPlan extends Pick<DraftOptions, 'states' | 'names' | 'environment' | 'signal'> {
+  readonly contexts: readonly EvaluationContext[];
+}
+
+/** Throws `invalid_input` when the evaluations could take too long. Compiles nothing, because compiling takes time too. */
+async function assertAffordable(
+  { replica }: Engine,
+  { states, names, environment, contexts, signal }: EvaluationPlan,
+): Promise<void> {
+  let perContext = 0;
+  for (const side of ['before', 'after'] as const) {
+    const changed = new Map(states.changedSegments.map((one) => [one.id, one[side] as SegmentState | null]));
+    const known = replica.documents.segments;
+    const costOf = strategiesCost({ get: (id) => (changed.has(id) ? (changed.get(id) ?? undefined) : known.get(id)) });
+    const costOfFlag = (name: string) => {
+      const flag = states.flag(name, side);
+      const { enabled, strategies } = flag ? environmentOf(flag, environment) : { enabled: false, strategies: [] };
+      return HASH_COST + (enabled ? Math.min(LIMITS.flagCost, costOf(strategies)) : 0);
+    };
+    for (const name of names) {
+      if (timeSlice.isOver()) await timeSlice.next(signal);
+      const parents = states.flag(name, side)?.dependencies ?? [];
+      perContext += parents.reduce((sum, { flag }) => sum + costOfFlag(flag), costOfFlag(name));
+    }
+  }
+  assertFewContexts(
+    contexts,
+    LIMITS.requestCost / perContext,
+    `the changes concern ${names.length} flags, which are costly to evaluate`,
+  );
+}
+
+/** Throws `invalid_input` when the contexts and flags have too many results for one answer. */
+function assertFewResults(names: readonly string[], after: Snapshot, contexts: readonly EvaluationContext[]): void {
+  const perContext = names.reduce((sum, name) => sum + 1 + after.rollouts(name, {}).length, 0);
+  assertFewContexts(contexts, LIMITS.previewResults / perContext, `the changes concern ${names.length} flags`);
+}
+
+/** @param most Infinity if nothing is evaluated */
+function assertFewContexts(contexts: readonly EvaluationContext[], most: number, reason: string): void {
+  if (contexts.length <= most) return;
+  throw invalidInput([
+    { message: `must have at most ${Math.floor(most)} items, because ${reason}`, path: '/contexts' },
+  ]);
+}
+
+/** Shares equal results among the contexts of a flag: a preview of many contexts keeps few objects. */
+function createSharing() {
+  const evaluations = new Map<EvaluatedVariant, Map<string, PreviewedEvaluation>>();
+  const buckets = new Map<StrategyDefinition, Map<number | null, PreviewBucket>>();
+  return {
+    /** The compiled flag has one object for each variant. The reason tells whether the flag is on. */
+    evaluation({ enabled, variant, reason }: FlagExplanation): PreviewedEvaluation {
+      const ofVariant = valueIn(evaluations, variant, () => new Map<string, PreviewedEvaluation>());
+      return valueIn(ofVariant, reason, () => ({ enabled, variant, reason }));
+    },
+    bucket({ definition, rollout: { id, bucket, rollout } }: StrategyRollout): PreviewBucket {
+      const ofStrategy = valueIn(buckets, definition, () => new Map<number | null, PreviewBucket>());
+      const drawn = id === undefined ? null : (bucket ?? null);
+      // The draft compiles stored strategies, which have ids.
+      const strategy = (definition as { readonly id?: string }).id ?? '';
+      return valueIn(ofStrategy, drawn, () => ({ strategy, bucket: drawn, rollout }));
+    },
+  };
+}
+
+/** Returns the value of a key, and creates it if it is absent. */
+function valueIn<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  map.set(key, created);
+  return created;
+}
+
+/** Random numbers that both sides draw alike, so that chance alone changes no answer. */
+function createSharedRandom() {
+  let state = 0;
+  return {
+    /** Begins the numbers of a context. */
+    begin(index: number): void {
+      state = Math.imul(index + 1, 0x9e3779b1);
+    },
+    /** Returns the next number (SplitMix32). */
+    next(): number {
+      state = (state + 0x9e3779b9) | 0;
+      let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+      mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+      return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+    },
+  };
+}

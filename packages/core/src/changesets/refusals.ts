@@ -1,0 +1,66 @@
+import { invalidInput } from '../base/validator.js';
+import { FlagsError, isFlagsError } from '../errors.js';
+import type { DocumentKey } from '../storage/port.js';
+
+/** A document that must be at a revision. */
+export interface ExpectedRevision {
+  readonly key: DocumentKey;
+  readonly revision: number;
+  /** A JSON Pointer into the caller's input. */
+  readonly path: string;
+}
+
+interface RevisionSource {
+  /** Resolves to the stored revision; undefined if there is no document. */
+  storedRevision(key: DocumentKey): Promise<number | undefined>;
+}
+
+interface Subject {
+  readonly subject: DocumentKey;
+  /** The document that `ifRevision` refers to; the subject when absent. */
+  readonly revisionOf?: DocumentKey;
+}
+
+/** Throws `revision_mismatch` unless the stored document is at a revision that the caller accepts. */
+export async function assertRevision(
+  copy: RevisionSource,
+  { subject, revisionOf = subject }: Subject,
+  accepted: number | readonly number[],
+): Promise<void> {
+  const revision = await copy.storedRevision(revisionOf);
+  if (revision !== undefined && [accepted].flat().includes(revision)) return;
+  throw revisionMismatch(revisionOf, revision, [accepted].flat());
+}
+
+/** Throws `revision_mismatch` unless the stored document is at the expected revision. */
+export async function assertExpected(copy: RevisionSource, { key, revision, path }: ExpectedRevision): Promise<void> {
+  const stored = await copy.storedRevision(key);
+  if (stored !== revision) throw locateRefusal(revisionMismatch(key, stored, [revision]), path);
+}
+
+function revisionMismatch(
+  { kind, id }: DocumentKey,
+  revision: number | undefined,
+  accepted: readonly number[],
+): FlagsError {
+  const state = revision === undefined ? 'does not exist' : `is at revision ${revision}`;
+  const name = id === '' ? kind : `${kind} ${id}`;
+  const message = `The ${name} ${state}, not at ${accepted.join(' or ')}; read it again and repeat the change.`;
+  return new FlagsError('revision_mismatch', message);
+}
+
+/**
+ * Returns a refusal that names a place in a change set. Details with a path of their own are about the input of the
+ * change. Returns other errors, and refusals of single operations, unchanged.
+ *
+ * @param path a JSON Pointer to the change; absent for a single operation
+ */
+export function locateRefusal(error: unknown, path: string | undefined): unknown {
+  if (path === undefined || !isFlagsError(error)) return error;
+  const details = error.details.map((detail) => {
+    return { ...detail, path: detail.path === undefined ? path : `${path}/input${detail.path}` };
+  });
+  const isAboutInput = error.details.some((detail) => detail.path !== undefined);
+  if (error.code === 'invalid_input' && isAboutInput) return invalidInput(details);
+  return new FlagsError(error.code, error.message, details, { cause: error });
+}

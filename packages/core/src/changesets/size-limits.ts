@@ -1,0 +1,207 @@
+import { LIMITS } from '../base/limits.js';
+import { FlagsError } from '../errors.js';
+import type { DomainEvent, EventType } from '../events/event.types.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { projectDocuments } from '../projects/project.js';
+import { segmentDocuments, segmentRegistries } from '../segments/segment.js';
+import type { DocumentKey, Storage } from '../storage/port.js';
+import { type DocumentChange, nameOf } from './documents.js';
+import { locateRefusal } from './refusals.js';
+
+/** The document kinds that count towards the state size. */
+const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
+
+/**
+ * Events that reduce a document, or add a few bytes only. A size limit never refuses them, so that callers can disable,
+ * archive and empty a flag of any size.
+ */
+const NEVER_REFUSED: ReadonlySet<EventType> = new Set([
+  'flag-archived',
+  'flag-revived',
+  'flag-deleted',
+  'flag-stale-on',
+  'flag-stale-off',
+  'environment-enabled',
+  'environment-disabled',
+  'strategy-removed',
+  'dependency-removed',
+  'member-removed',
+]);
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [flagDocuments.kind, 'shorten its texts and lists, or move constraints into segments'],
+  [segmentDocuments.kind, 'divide it into several segments'],
+  [projectDocuments.kind, 'remove members first'],
+  [segmentRegistries.kind, 'it holds the names of all segments: delete segments, or choose shorter names'],
+]);
+
+/** Size in characters above which work on a document takes milliseconds. */
+const LARGE = 100_000;
+
+export function isLarge({ write }: DocumentChange): boolean {
+  return 'text' in write && write.text.length > LARGE;
+}
+
+/**
+ * Refuses a change that makes a document too large. A document that is too large since release 0.1 may shrink or keep
+ * its size.
+ *
+ * @throws FlagsError `document_too_large`
+ */
+export function assertDocumentSize(change: DocumentChange): void {
+  const { documentBytes } = LIMITS;
+  if (!isLarge(change)) return;
+  const { write, events, found } = change;
+  const bytes = bytesOf(write);
+  if (bytes <= documentBytes || (events.length > 0 && isNeverRefused(events))) return;
+  if (found && bytes <= sizeOf(found.state)) return;
+  const { kind, id } = write.key;
+  const advice = ADVICE.get(kind) ?? 'make it smaller';
+  const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${documentBytes}; ${advice}.`;
+  throw new FlagsError('document_too_large', message);
+}
+
+function isNeverRefused(events: DocumentChange['events']): boolean {
+  return events.every(({ type }) => NEVER_REFUSED.has(type));
+}
+
+function bytesOf(write: DocumentChange['write']): number {
+  return 'text' in write ? Buffer.byteLength(write.text) : 0;
+}
+
+/** Returns the size of a document's JSON in bytes. */
+function sizeOf(state: unknown): number {
+  return state === undefined ? 0 : Buffer.byteLength(JSON.stringify(state));
+}
+
+interface Size {
+  readonly bytes: number;
+  readonly revision: number;
+}
+
+/**
+ * Tracks and limits the total size of all flags (archived ones too), segments and projects. It counts the commits of
+ * this process, and those of other processes as polls find them. Several nodes can therefore exceed the limit by their
+ * commits between two polls.
+ */
+export class StateSize {
+  private readonly sizes = new Map<string, Size>();
+  private total = 0;
+  private reserved = 0;
+
+  constructor(private readonly limit: number) {}
+
+  async load(storage: Pick<Storage, 'list'>): Promise<void> {
+    for (const kind of DEFINITION_KINDS) {
+      for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
+        this.applyUpdate(key, { revision, state: content });
+      }
+    }
+  }
+
+  /**
+   * Reserves space for a pending commit, so that concurrent commits do not exceed the limit together.
+   *
+   * @returns a function that releases the space
+   * @throws FlagsError `state_too_large`
+   */
+  reserve(changes: readonly DocumentChange[]): () => void {
+    const growth = this.growthBy(changes);
+    if (growth <= 0) return () => undefined;
+    const bytes = this.total + this.reserved + growth;
+    if (bytes > this.limit && !isNeverRefused(changes.flatMap(({ events }) => events))) {
+      const message = `All flags, segments and projects together would take ${bytes} bytes, and stateLimit is ${this.limit}; delete what is not used any more, archived flags too.`;
+      throw new FlagsError('state_too_large', message);
+    }
+    this.reserved += growth;
+    return () => {
+      this.reserved -= growth;
+    };
+  }
+
+  /** Counts a commit of this process. */
+  record(changes: readonly DocumentChange[], revisions: readonly number[]): void {
+    for (const [index, { write }] of changes.entries()) {
+      const bytes = 'touch' in write ? this.bytesOf(write.key) : bytesOf(write);
+      this.set(write.key, { bytes, revision: revisions[index] ?? 0 });
+    }
+  }
+
+  /** Counts a document that another process has committed. */
+  applyUpdate(key: DocumentKey, { revision, state }: { readonly revision: number; readonly state: unknown }): void {
+    this.set(key, { bytes: sizeOf(state), revision });
+  }
+
+  /** Whether this revision of a document is newer than the counted one. */
+  isNewer(key: DocumentKey, revision: number): boolean {
+    return DEFINITION_KINDS.includes(key.kind) && revision > (this.sizes.get(nameOf(key))?.revision ?? 0);
+  }
+
+  private growthBy(changes: readonly DocumentChange[]): number {
+    const definitions = changes.filter(({ write }) => !('touch' in write) && DEFINITION_KINDS.includes(write.key.kind));
+    return definitions.reduce((sum, { write }) => sum + bytesOf(write) - this.bytesOf(write.key), 0);
+  }
+
+  private set(key: DocumentKey, size: Size): void {
+    if (!this.isNewer(key, size.revision)) return;
+    this.total += size.bytes - this.bytesOf(key);
+    this.sizes.set(nameOf(key), size);
+  }
+
+  private bytesOf(key: DocumentKey): number {
+    return this.sizes.get(nameOf(key))?.bytes ?? 0;
+  }
+}
+
+/** Measures what a change set writes. Refuses a set that exceeds the limit as soon as it does. */
+interface SetSize {
+  /** Throws `change_set_too_large`. */
+  addEvent(event: DomainEvent): void;
+  /**
+   * Throws `change_set_too_large`.
+   *
+   * @param path the place of the last change of the document in the caller's input
+   */
+  addDocument(text: string, path: string | undefined): void;
+}
+
+/** So many events fit beside one document. Measuring them would slow down every single change. */
+const UNMEASURED_EVENTS = 3;
+
+export function createSetSize(): SetSize {
+  return new Meter();
+}
+
+class Meter implements SetSize {
+  private readonly unmeasured: (DomainEvent | string)[] = [];
+  private events = 0;
+  private documents = 0;
+  private bytes = 0;
+
+  addEvent(event: DomainEvent): void {
+    this.events += 1;
+    this.unmeasured.push(event);
+    if (this.events > UNMEASURED_EVENTS) this.assertSize(undefined);
+  }
+
+  addDocument(text: string, path: string | undefined): void {
+    this.documents += 1;
+    this.unmeasured.push(text);
+    if (this.documents > 1 || this.events > UNMEASURED_EVENTS) this.assertSize(path);
+  }
+
+  private assertSize(path: string | undefined): void {
+    for (const one of this.unmeasured.splice(0)) {
+      this.bytes += Buffer.byteLength(typeof one === 'string' ? one : JSON.stringify([one.data, one.before]));
+    }
+    assertSize(this.bytes, path);
+  }
+}
+
+function assertSize(bytes: number, path: string | undefined): void {
+  if (bytes <= LIMITS.changeSetBytes) return;
+  const message =
+    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
+    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
+  throw locateRefusal(new FlagsError('change_set_too_large', message), path);
+}

@@ -1,0 +1,304 @@
+import { compareCodePoints } from '../base/collections.js';
+import type { Awaitable } from '../base/common.types.js';
+import { timeSlice } from '../base/time-slice.js';
+import type { DomainEvent } from '../events/event.types.js';
+import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
+import {
+  type Aggregate,
+  assertText,
+  currentOf,
+  type DocumentChange,
+  type DocumentReader,
+  type Documents,
+  type Entry,
+  isWritten,
+  nameOf,
+  type PendingEntry,
+  type PendingWrite,
+  type Read,
+  toChange,
+  toListed,
+  toVersioned,
+  type Versioned,
+} from './documents.js';
+import { createSetSize } from './size-limits.js';
+
+/** An event of a set with its document. */
+export interface RecordedEvent {
+  readonly subject: DocumentKey;
+  readonly project: string | null;
+  readonly event: DomainEvent;
+  /** The operation of the change. */
+  readonly op?: string | undefined;
+}
+
+/**
+ * The documents as the earlier changes of a set leave them. Repeated reads return the same document, with its stored
+ * revision. The commit checks that no document that was read has changed since.
+ */
+export interface UnitOfWork extends DocumentReader {
+  readonly read: Read;
+  /** Lists without a check in the commit. The decision must have read a document that concurrent changes of the list write. */
+  readonly list: DocumentReader['list'];
+  /** Reads without checks in the commit, for documents that a change may ignore later. */
+  readonly unchecked: DocumentReader;
+  /** Applies events to a document. Does nothing without events. */
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void>;
+  /** Writes an index document: it has no events, and indexes or guards other documents. */
+  put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
+  /** Deletes an index document, if it exists. */
+  remove<State>(documents: Documents<State>, id: string): Promise<void>;
+  /**
+   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so that
+   * they decide again.
+   */
+  touch<State>(documents: Documents<State>, id: string): Promise<void>;
+  /** Requires that a parent has no document of a kind after the commit. */
+  requireVacant(vacancy: Vacancy): void;
+  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
+  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
+}
+
+/** The change that is decided: its place in the caller's input, and its operation. */
+interface ChangeOrigin {
+  readonly path?: string | undefined;
+  readonly op?: string | undefined;
+}
+
+/** A unit of work as the change set writer uses it. */
+export interface CommittableUnit extends UnitOfWork {
+  /** The events in the order of the changes. */
+  readonly events: readonly RecordedEvent[];
+  /** Resolves to the revision of the stored document, whatever the set has done to it; undefined if there is none. */
+  storedRevision(key: DocumentKey): Promise<number | undefined>;
+  /** Sets the change that is decided next. */
+  begin(change: ChangeOrigin): void;
+  /** Returns the writes, one for each document. */
+  toChanges(): Awaitable<readonly DocumentChange[]>;
+  /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
+  toChecks(): readonly DocumentCheck[];
+  toVacancies(): readonly Vacancy[];
+  /** Sets the new revisions, in the order of {@link toChanges}. */
+  settle(revisions: readonly number[]): void;
+}
+
+/** Documents that are written without yielding to the event loop. */
+const DOCUMENTS_PER_STEP = 4;
+
+export function createUnitOfWork(storage: Pick<Storage, 'get' | 'list'>): CommittableUnit {
+  return new ChangeSetUnit(storage);
+}
+
+/** A class, because every single change creates one: closures would cost more than the change. */
+class ChangeSetUnit implements CommittableUnit {
+  readonly events: RecordedEvent[] = [];
+  private readonly entries = new Map<string, Entry>();
+  private readonly pending: PendingEntry[] = [];
+  private readonly size = createSetSize();
+  private vacancies: readonly Vacancy[] = [];
+  private path: string | undefined;
+  private op: string | undefined;
+  private latest: Entry | undefined;
+
+  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
+
+  // Callers may take `read` and `list` from the copy. They are getters, because functions that a constructor assigns let
+  // the garbage of earlier changes survive: V8 keeps it for several collections.
+
+  get read(): Read {
+    return <State>({ kind }: Documents<State>, id: string) => {
+      const entry = this.entryOf(kind, id);
+      return this.load(entry) as Promise<Versioned<State> | undefined>;
+    };
+  }
+
+  get list(): DocumentReader['list'] {
+    return (query) => this.listWritten(query);
+  }
+
+  get unchecked(): DocumentReader {
+    const read = async <State>({ kind }: Documents<State>, id: string) => {
+      assertText(kind, id);
+      const entry = this.entries.get(nameOf({ kind, id }));
+      const document = entry?.isLoaded ? currentOf(entry) : toVersioned(await this.storage.get({ kind, id }));
+      return document as Versioned<State> | undefined;
+    };
+    return { read, list: this.list };
+  }
+
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void> {
+    if (events.length === 0) return;
+    const entry = this.entryOf(aggregate.kind, id);
+    const documents = aggregate as Documents<never>;
+    if (entry.isLoaded) return this.applyTo(this.pendingOf(entry, documents), aggregate, events);
+    return this.load(entry).then(() => this.applyTo(this.pendingOf(entry, documents), aggregate, events));
+  }
+
+  async put<State>(documents: Documents<State>, id: string, state: State): Promise<void> {
+    const entry = this.entryOf(documents.kind, id);
+    await this.load(entry);
+    const { pending } = this.pendingOf(entry, documents as Documents<never>);
+    pending.state = state;
+    pending.isChanged = true;
+  }
+
+  async remove<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) await this.put(documents as Documents<unknown>, id, undefined);
+  }
+
+  async touch<State>(documents: Documents<State>, id: string): Promise<void> {
+    if (await this.read(documents, id)) this.pendingOf(this.entryOf(documents.kind, id), documents as Documents<never>);
+  }
+
+  requireVacant(vacancy: Vacancy): void {
+    this.vacancies = [...this.vacancies, vacancy];
+  }
+
+  written<State>({ kind }: Documents<State>): ReadonlyMap<string, State | undefined> {
+    const own = this.pending.filter(({ key }) => key.kind === kind);
+    return new Map(own.map(({ key, pending }) => [key.id, pending.state as State | undefined]));
+  }
+
+  async storedRevision({ kind, id }: DocumentKey): Promise<number | undefined> {
+    const entry = this.entryOf(kind, id);
+    await this.load(entry);
+    return entry.found?.revision;
+  }
+
+  begin({ path, op }: ChangeOrigin): void {
+    this.path = path;
+    this.op = op;
+  }
+
+  toChanges(): Awaitable<readonly DocumentChange[]> {
+    const written = this.pending.filter(isWritten);
+    if (written.length <= DOCUMENTS_PER_STEP) return written.map((entry) => this.toChange(entry));
+    return this.toManyChanges(written);
+  }
+
+  toChecks(): readonly DocumentCheck[] {
+    const checks: DocumentCheck[] = [];
+    for (const { key, found, pending } of this.entries.values()) {
+      if (found && !pending) checks.push({ key, expected: found.revision });
+    }
+    return checks;
+  }
+
+  /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
+  toVacancies(): readonly Vacancy[] {
+    if (this.vacancies.length === 0) return this.vacancies;
+    return this.vacancies.filter(
+      ({ kind, parent }) =>
+        !this.pending.some(({ key, pending: { documents, state } }) => {
+          return key.kind === kind && state !== undefined && documents.parentOf(state) === parent;
+        }),
+    );
+  }
+
+  settle(revisions: readonly number[]): void {
+    let index = 0;
+    for (const entry of this.pending) if (isWritten(entry)) entry.pending.revision = revisions[index++] ?? 0;
+  }
+
+  private entryOf(kind: string, id: string): Entry {
+    assertText(kind, id);
+    // Most changes read one document, and then write it.
+    if (this.latest?.key.id === id && this.latest.key.kind === kind) return this.latest;
+    const key = { kind, id };
+    const name = nameOf(key);
+    const entry = this.entries.get(name) ?? newEntry(key);
+    this.entries.set(name, entry);
+    this.latest = entry;
+    return entry;
+  }
+
+  /** Resolves to the document as the set has left it. */
+  private load(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    if (entry.isLoaded) return Promise.resolve(currentOf(entry));
+    entry.loading ??= this.loadStored(entry);
+    return entry.loading;
+  }
+
+  private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
+    // A change may read hundreds of large segments, and a storage in this process reads synchronously.
+    if (this.entries.size > DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
+    entry.found = toVersioned(await this.storage.get(entry.key));
+    entry.isLoaded = true;
+    return entry.found;
+  }
+
+  private async listWritten(query: ListQuery): Promise<ListedDocument[]> {
+    const listed = await this.storage.list(query);
+    const own = this.pending.filter(({ key }) => key.kind === query.kind);
+    if (own.length === 0) return listed;
+    const written = new Set(own.map(({ key }) => key.id));
+    const others = listed.filter(({ key }) => !written.has(key.id));
+    return [...others, ...own.flatMap((entry) => toListed(entry, query))].sort((one, other) =>
+      compareCodePoints(one.key.id, other.key.id),
+    );
+  }
+
+  /** The document must be loaded. */
+  private pendingOf(entry: Entry, documents: Documents<never>): PendingEntry {
+    const { pending, found } = entry;
+    if (pending) {
+      pending.path = this.path;
+      return entry as PendingEntry;
+    }
+    entry.pending = {
+      documents: documents as unknown as PendingWrite['documents'],
+      events: [],
+      revision: found?.revision ?? 0,
+      state: found?.state,
+      path: this.path,
+      isChanged: false,
+    };
+    this.pending.push(entry as PendingEntry);
+    return entry as PendingEntry;
+  }
+
+  private applyTo<State, Event extends DomainEvent>(
+    { key, pending }: PendingEntry,
+    aggregate: Aggregate<State, Event>,
+    events: readonly Event[],
+  ): void {
+    pending.isChanged = true;
+    for (const event of events) {
+      const before = pending.state as State | undefined;
+      const after = aggregate.evolve(before, event);
+      const known = after ?? before;
+      pending.state = after;
+      pending.events.push(event);
+      const project = known === undefined ? null : aggregate.projectOf(known);
+      this.events.push({ subject: key, project, event, op: this.op });
+      this.size.addEvent(event);
+    }
+  }
+
+  private toChange(entry: PendingEntry): DocumentChange {
+    const change = toChange(entry);
+    if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
+    return change;
+  }
+
+  private async toManyChanges(written: readonly PendingEntry[]): Promise<readonly DocumentChange[]> {
+    const changes: DocumentChange[] = [];
+    for (const entry of written) {
+      if (timeSlice.isOver()) await timeSlice.next();
+      changes.push(this.toChange(entry));
+    }
+    return changes;
+  }
+}
+
+function newEntry(key: DocumentKey): Entry {
+  return { key, loading: undefined, isLoaded: false, found: undefined, pending: undefined };
+}

@@ -1,0 +1,162 @@
+import { compareCodePoints } from '../base/collections.js';
+import { LIMITS } from '../base/limits.js';
+import { timeSlice } from '../base/time-slice.js';
+import type { Change } from '../changesets/change-set.types.js';
+import type { Engine } from '../changesets/engine.js';
+import { FlagsError, isFlagsError } from '../errors.js';
+import { enabledEnvironments, type FlagState } from '../flags/flag.js';
+import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
+import type { Flags } from '../flags.js';
+import { DEFAULT_PROJECT } from '../projects/project.js';
+import { describedVariants, hasPayload } from './payload.js';
+import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
+
+/** What the engine does about missing flags at the start. */
+type Declare = 'report' | 'create';
+
+/**
+ * Compares the schema with the flags in memory, in slices of some milliseconds. Sorted by flag.
+ *
+ * @param declare `create` makes variants without payloads, because a schema has none. They are drift once the flag is
+ * on in an environment.
+ */
+export async function findDrift(
+  { flags }: FlagsSchema,
+  engine: Engine,
+  declare: Declare = 'report',
+): Promise<readonly FlagDrift[]> {
+  const { documents } = engine.replica;
+  const drift: FlagDrift[] = [];
+  for (const [flag, declaration] of Object.entries(flags)) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    const stored = documents.flags.get(flag);
+    if (stored) drift.push(...compareFlag(declaration, stored, { engine, declare }));
+    else
+      drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${whyMissing(flag, engine)}.` });
+  }
+  for (const flag of documents.flags.keys()) {
+    if (timeSlice.isOver()) await timeSlice.next();
+    if (Object.hasOwn(flags, flag)) continue;
+    drift.push({ kind: 'undeclared', flag, message: `The flag ${flag} is stored, but not declared.` });
+  }
+  return Object.freeze(drift.sort((one, other) => compareCodePoints(one.flag, other.flag)));
+}
+
+function isArchived(flag: string, { replica: { documents } }: Engine): boolean {
+  return !documents.flags.has(flag) && documents.projectOf(flag) !== undefined;
+}
+
+function whyMissing(flag: string, engine: Engine): string {
+  return isArchived(flag, engine) ? 'archived' : 'not stored';
+}
+
+function* compareFlag(
+  declaration: FlagDeclaration,
+  stored: FlagState,
+  { engine: { payloads }, declare }: { readonly engine: Engine; readonly declare: Declare },
+): Generator<FlagDrift> {
+  const { name: flag, type, variants } = stored;
+  if (declaration.type !== undefined && declaration.type !== type) {
+    const message = `The flag ${flag} is declared with the type ${declaration.type}, and stored with the type ${type}.`;
+    yield { kind: 'type', flag, message };
+  }
+  const described = describedVariants(declaration);
+  const drawn = [...variants, ...stored.environments.flatMap(({ strategies }) => strategies.flatMap(variantsOf))];
+  const names = new Set(drawn.map(({ name }) => name));
+  if (names.size !== described.size || [...described.keys()].some((name) => !names.has(name))) {
+    const message = `The flag ${flag} is declared with ${listed(described.keys())}, and stored with ${listed(names)}.`;
+    yield { kind: 'variants', flag, message };
+  }
+  const needsNoPayload = declare === 'create' && enabledEnvironments(stored).length === 0;
+  for (const { name: variant, payload } of drawn) {
+    const description = described.get(variant);
+    if (description === undefined || !hasPayload(description)) continue;
+    if (!payload && needsNoPayload) continue;
+    const issue = payload
+      ? payloads.read(flag, { name: variant, payload })?.issue
+      : `The variant ${variant} of flag ${flag} is declared with a payload, and stored without one.`;
+    if (issue !== undefined) yield { kind: 'payload', flag, variant, message: issue };
+  }
+}
+
+function variantsOf({ variants = [] }: Strategy): readonly StrategyVariant[] {
+  return variants;
+}
+
+function listed(names: Iterable<string>): string {
+  const sorted = [...names].sort(compareCodePoints);
+  return sorted.length === 0 ? 'no variants' : `the variants ${sorted.join(', ')}`;
+}
+
+/** The options of `createFlags` for the start, and what they need. */
+export interface DriftOptions {
+  readonly onDrift?: (drift: readonly FlagDrift[]) => void;
+  readonly declare?: Declare;
+  readonly engine: Engine;
+  readonly flags: Flags;
+  /** Called with an error of `onDrift`. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Creates missing flags if requested, then reports the remaining differences. */
+export async function settleDrift(schema: FlagsSchema, options: DriftOptions): Promise<void> {
+  const { engine, flags, onDrift = warnOfDrift, onError, declare = 'report' } = options;
+  if (declare === 'create') await createMissing(schema, engine, flags);
+  const drift = await findDrift(schema, engine, declare);
+  if (drift.length === 0) return;
+  try {
+    onDrift(drift);
+  } catch (error) {
+    onError(error);
+  }
+}
+
+/** Messages in the default warning. */
+const SHOWN = 10;
+
+function warnOfDrift(drift: readonly FlagDrift[]): void {
+  const shown = drift.slice(0, SHOWN).map(({ message }) => message);
+  const others = drift.length - shown.length;
+  const detail = [...shown, ...(others > 0 ? [`And ${others} more: call flags.drift().`] : [])].join('\n');
+  process.emitWarning('The stored flags differ from the schema.', { type: 'FlagsWarning', code: 'drift', detail });
+}
+
+/** Another process with the same schema may create the flags at the same moment: then the rest is decided anew. */
+const ATTEMPTS = 5;
+
+async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { documents } = engine.replica;
+    const missing = Object.entries(schema.flags).filter(([flag]) => documents.projectOf(flag) === undefined);
+    try {
+      return await applyInSets(missing.map(toChanges), flags);
+    } catch (error) {
+      if (!isFlagsError(error) || error.code !== 'flag_exists' || attempt === ATTEMPTS) throw error;
+      await flags.refresh();
+    }
+  }
+}
+
+/** Applies one change set, or several if the flags exceed the limits of a set. */
+async function applyInSets(changesByFlag: readonly (readonly Change[])[], flags: Flags): Promise<void> {
+  if (changesByFlag.length === 0) return;
+  const changes = changesByFlag.flat();
+  try {
+    if (changes.length > LIMITS.changesPerSet) throw new FlagsError('change_set_too_large', 'Too many changes.');
+    await flags.apply(changes, { reason: 'Declared in the schema' });
+  } catch (error) {
+    if (!isFlagsError(error) || error.code !== 'change_set_too_large' || changesByFlag.length === 1) throw error;
+    const middle = Math.ceil(changesByFlag.length / 2);
+    await applyInSets(changesByFlag.slice(0, middle), flags);
+    await applyInSets(changesByFlag.slice(middle), flags);
+  }
+}
+
+function toChanges([name, declaration]: readonly [string, FlagDeclaration]): readonly Change[] {
+  const { project = DEFAULT_PROJECT, type, description } = declaration;
+  const input = { name, ...(type !== undefined && { type }), ...(description !== undefined && { description }) };
+  const variants = [...describedVariants(declaration).keys()].map((variant) => ({ name: variant }));
+  const create: Change = { op: 'createFlag', ref: { project }, input };
+  if (variants.length === 0) return [create];
+  return [create, { op: 'setVariants', ref: { project, flag: name }, input: variants }];
+}

@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
+import { invalidInput } from '../base/validator.js';
+import type { Engine } from '../changesets/engine.js';
+import { FlagsError } from '../errors.js';
+import { arrayOf, pageBounds, takePage } from '../pages.js';
+import type { StoredApplication } from '../storage/metrics-port.js';
+import type { Application, ApplicationDetail, ApplicationFilter } from './metrics.types.js';
+
+const DAY = 86_400_000;
+/** Applications per read. Each may have 64 KiB. */
+const PAGE = 20;
+
+export function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]>;
+export function listApplications(
+  engine: Engine,
+  filter: ApplicationFilter,
+  page: PageQuery,
+): Promise<Page<Application>>;
+export async function listApplications(
+  engine: Engine,
+  filter?: ApplicationFilter,
+  query?: PageQuery,
+): Promise<readonly Application[] | Page<Application>> {
+  if (!query) return arrayOf(iterateApplications(engine, filter));
+  const bounds = pageBounds(engine, query);
+  const applications = iterateApplications(engine, filter, bounds.after);
+  return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
+}
+
+export async function getApplication({ metrics }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
+  const found = await metrics.application(nameIn(ref));
+  if (!found) throw notFound(ref);
+  const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
+    return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
+  });
+  const { flags: seenFlags, droppedNames } = found;
+  return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
+}
+
+export async function deleteApplication({ metrics }: Engine, ref: ApplicationRef): Promise<void> {
+  if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
+}
+
+/** Returns the approximate size in characters. The strategies make up most of it. */
+export function sizeOf({ appName, strategies }: Application): number {
+  return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
+}
+
+function nameIn({ application }: ApplicationRef): string {
+  if (typeof application === 'string') return application;
+  throw invalidInput([{ message: 'must name an application, as a string', path: '/application' }]);
+}
+
+function notFound({ application }: ApplicationRef): FlagsError {
+  return new FlagsError('application_not_found', `No application ${application} has registered or reported.`);
+}
+
+/** Iterates over the applications seen within the last day, by name, starting after `after`. */
+async function* iterateApplications(
+  { metrics, now }: Engine,
+  { strategies = [] }: ApplicationFilter = {},
+  after?: string,
+): AsyncGenerator<Application> {
+  const wanted = strategies.filter((strategy) => strategy !== '');
+  const query = { seenSince: now().getTime() - DAY, limit: PAGE };
+  let page = await metrics.applications({ ...query, ...(after !== undefined && { after }) });
+  for (;;) {
+    for (const application of page) {
+      const isWanted = wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy));
+      if (isWanted) yield toApplication(application);
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    await setImmediate();
+    page = await metrics.applications({ ...query, after: last.name });
+  }
+}
+
+/** Converts a stored application to the public type. */
+export function toApplication(application: StoredApplication): Application {
+  const { name, strategies, description, url, color, icon, createdAt, seenAt } = application;
+  const times = { createdAt: toTime(createdAt), updatedAt: toTime(seenAt) };
+  return { appName: name, strategies, description, url, color, icon, ...times };
+}
+
+function toTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,151 @@
+import { LIMITS } from '../base/limits.js';
+import { parseClientTime } from '../base/primitives.js';
+import type { Engine } from '../changesets/engine.js';
+import type { Variant } from '../flags/variant.types.js';
+import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/metrics-port.js';
+import { startOf } from '../storage/timed-usage.js';
+import type { FlagCounts, MetricsReport, ReportOrigin } from './metrics.types.js';
+
+/** The instance of a client that does not name one. */
+const DEFAULT_INSTANCE = 'default';
+
+/** The variant that SDKs count for a flag without one. */
+const NO_VARIANT = 'disabled';
+
+const NONE: FlagCounts = { yes: 0, no: 0 };
+
+const NO_VARIANTS: readonly Variant[] = [];
+const variantNames = new WeakMap<readonly Variant[], ReadonlySet<string>>();
+
+/** Returns the names that reports may count. The list of a flag's variants is another object after every change. */
+function namesOf(variants: readonly Variant[]): ReadonlySet<string> {
+  const known = variantNames.get(variants);
+  if (known) return known;
+  const names = new Set([NO_VARIANT, ...variants.map(({ name }) => name)]);
+  variantNames.set(variants, names);
+  return names;
+}
+
+/** The counts of a report, sorted into flags and unknown names, and the number of dropped names. */
+interface SortedCounts {
+  readonly counts: ReportedCount[];
+  readonly unknown: FlagCount[];
+  droppedNames: number;
+}
+
+type Known = Pick<Engine, 'replica' | 'settings'>;
+
+/**
+ * Converts reports for the metrics storage. Separates flags from unknown names, and keeps the last unknown names. Another
+ * process may have just created a flag, so the replica is refreshed before a name counts as unknown.
+ */
+export async function toUsageReports(
+  known: Known,
+  reports: readonly MetricsReport[],
+  { at, origin = {} }: { readonly at: number; readonly origin?: ReportOrigin | undefined },
+): Promise<readonly UsageReport[]> {
+  const sortAll = () => reports.map(({ bucket }) => sort(known, bucket, origin.projects));
+  let sorted = sortAll();
+  if (sorted.some(({ unknown }) => unknown.length > 0)) {
+    await known.replica.poller.refresh();
+    sorted = sortAll();
+    keepLast(sorted);
+  }
+  return reports.map((report, index) =>
+    toReport(report, { at, origin, environment: environmentOf(known, report, origin), ...sorted[index] }),
+  );
+}
+
+function environmentOf({ settings }: Known, { environment }: MetricsReport, origin: ReportOrigin): string {
+  const isKnown = (name: string | undefined) => settings.environments.some((known) => known.name === name);
+  return [origin.environment, environment].find(isKnown) ?? settings.environment;
+}
+
+function sort(
+  { replica: { documents } }: Known,
+  { toggles }: MetricsReport['bucket'],
+  projects: readonly string[] | undefined,
+): SortedCounts {
+  const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
+  for (const flag of Object.keys(toggles)) {
+    const { yes, no, variants } = toggles[flag] ?? NONE;
+    const live = documents.flags.get(flag);
+    const project = live ? live.project : documents.projectOf(flag);
+    if (project === undefined) sorted.unknown.push({ flag, yes, no });
+    else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
+    else if (variants === undefined) sorted.counts.push({ flag, yes, no });
+    else sorted.counts.push({ flag, yes, no, variants: variantsOf(live?.variants ?? NO_VARIANTS, variants) });
+  }
+  return sorted;
+}
+
+/** Returns the counts of a flag's variants. Any other name may be invented. */
+function variantsOf(
+  variants: readonly Variant[],
+  counts: NonNullable<FlagCounts['variants']>,
+): readonly VariantCount[] {
+  const names = namesOf(variants);
+  const found: VariantCount[] = [];
+  for (const variant in counts) {
+    const count = counts[variant] ?? 0;
+    if (count > 0 && names.has(variant)) found.push({ variant, count });
+  }
+  return found;
+}
+
+/** Drops the first unknown names beyond the limits of an application and a batch. */
+function keepLast(reports: readonly SortedCounts[]): void {
+  let room: number = LIMITS.unknownNamesPerBatch;
+  for (const report of reports.toReversed()) {
+    const kept = Math.min(room, report.unknown.length, LIMITS.unknownNamesPerApplication);
+    const excess = report.unknown.length - kept;
+    report.unknown.splice(0, excess);
+    report.droppedNames += excess;
+    room -= kept;
+  }
+}
+
+interface ReportParts extends Partial<SortedCounts> {
+  readonly at: number;
+  readonly origin: ReportOrigin;
+  readonly environment: string;
+}
+
+function toReport(
+  { appName, bucket, environment: _, ...client }: MetricsReport,
+  { at, origin, environment, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
+): UsageReport {
+  const stop = Math.min(parseClientTime(bucket.stop) ?? at, at);
+  return {
+    application: appName,
+    instance: toInstance(client, origin.clientIp),
+    at,
+    stop,
+    environment,
+    hour: hourOfPeriod(bucket, stop),
+    ...(origin.reporter && { reporter: origin.reporter }),
+    counts,
+    ...(unknown.length > 0 && { unknown }),
+    ...(droppedNames > 0 && { droppedNames }),
+  };
+}
+
+/** Returns the start of the hour in which a period counts. A period that ends with an hour belongs to that hour. */
+function hourOfPeriod({ start }: MetricsReport['bucket'], stop: number): number {
+  const hour = startOf('hour', stop);
+  if (stop - hour >= 1) return hour;
+  const begin = Math.min(parseClientTime(start) ?? stop, stop);
+  return startOf('hour', Math.max(begin, stop - 1));
+}
+
+/** Returns the instance that a client names, or the default instance. */
+export function toInstance(
+  { instanceId, sdkVersion }: { readonly instanceId?: string; readonly sdkVersion?: string },
+  clientIp: string | undefined,
+): InstanceSighting {
+  return {
+    id: instanceId || DEFAULT_INSTANCE,
+    ...(clientIp !== undefined && { clientIp }),
+    ...(sdkVersion !== undefined && { sdkVersion }),
+  };
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { until } from '../../../../test/until.js';
+import { createFlagsRouter, type FlagsRouter, type FlagsRouterOptions } from '../../../express/src/index.js';
+import { EXPRESS_5, type ExpressVersion } from '../express-versions.js';
+
+export interface LiveServerOptions {
+  readonly version?: ExpressVersion;
+  readonly router?: FlagsRouterOptions;
+  readonly flags?: Partial<FlagsOptions>;
+  readonly port?: number;
+  /** The host's error handler. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A host that listens, with the flags and the router that it serves. */
+export interface LiveServer {
+  readonly url: string;
+  readonly port: number;
+  readonly flags: Flags;
+  readonly router: FlagsRouter;
+  readonly server: Server;
+  /** Ends streams, then the server, then the flags. */
+  readonly stop: () => Promise<void>;
+}
+
+export async function startLiveServer(options: LiveServerOptions = {}): Promise<LiveServer> {
+  const { version = EXPRESS_5, router: routerOptions = { auth: 'none' }, port = 0 } = options;
+  const flags = await createFlags({ storage: memoryStorage(), ...options.flags });
+  const router = createFlagsRouter(flags, routerOptions);
+  const app = version.express().use(router);
+  app.use((error: unknown, _request: unknown, response: ServerResponse, _next: unknown) => {
+    options.onError?.(error);
+    if (!response.headersSent) response.statusCode = 500;
+    response.end();
+  });
+  const server = createServer(app).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    flags,
+    router,
+    server,
+    async stop() {
+      router.close();
+      let isClosed = false;
+      server.close(() => {
+        isClosed = true;
+      });
+      // Clients that ask all the time keep their connections alive: each is ended between two requests.
+      await until(() => {
+        server.closeIdleConnections();
+        return isClosed;
+      });
+      await flags.close();
+    },
+  };
+}

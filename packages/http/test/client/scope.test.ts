@@ -1,0 +1,136 @@
+import type { TokenKind } from '@flags/core';
+import request from 'supertest';
+import { kindsFor } from '../../src/auth.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { createHostApp } from '../host-app.js';
+import { listen } from './event-client.js';
+import { startLiveServer } from './live-server.js';
+import { createOn } from './states.js';
+
+const KINDS: readonly TokenKind[] = ['admin', 'client', 'frontend'];
+const PLACES = ROUTES.filter(({ isOpen }) => !isOpen).flatMap(({ action, access, method, path }) =>
+  KINDS.filter((kind) => !kindsFor(access).includes(kind)).map((kind) => ({ kind, action, access, method, path })),
+);
+const namesIn = ({ body }: { body: { features?: { name: string }[]; toggles?: { name: string }[] } }) =>
+  (body.features ?? body.toggles ?? []).map(({ name }) => name);
+
+describe('a token', () => {
+  it('of one kind is refused by every route of another', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+    const secrets = new Map<TokenKind, string>();
+    for (const kind of KINDS) {
+      const environment = kind === 'admin' ? {} : { environment: 'production' };
+      secrets.set(kind, (await flags.createToken({ name: kind, kind, ...environment })).secret);
+    }
+    for (const { kind, access, method, path } of PLACES) {
+      const attempt = request(app)[method.toLowerCase() as 'get'](path.replaceAll(/:\w+/g, 'x'));
+      const { status, body } = await attempt.set('authorization', secrets.get(kind) ?? '');
+      expect([kind, method, path, status, body.code]).toEqual([kind, method, path, 403, 'forbidden']);
+      expect(body.message).toContain(kindsFor(access).join(' or '));
+    }
+    await flags.close();
+  });
+
+  it('shows its project and environment only, whatever is asked for', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await createOn(flags, { name: 'checkout' });
+    await createOn(flags, { name: 'basket' }, 'shop');
+    const scope = { project: 'shop', environment: 'development' };
+    const client = (await flags.createToken({ name: 'a', kind: 'client', ...scope })).secret;
+    const frontend = (await flags.createToken({ name: 'b', kind: 'frontend', ...scope, environment: 'production' }))
+      .secret;
+    const ask = (path: string, secret: string) => request(app).get(path).set('authorization', secret);
+
+    for (const query of ['', '?project=*', '?project=shop&project=default', '?environment=production']) {
+      const { body } = await ask(`/api/client/features${query}`, client).expect(200);
+      expect(body.features).toMatchObject([{ name: 'basket', enabled: false }]);
+      expect(body.query).toEqual({ environment: 'development', project: ['shop'] });
+    }
+    expect(namesIn(await ask('/api/client/features?project=default', client).expect(200))).toEqual([]);
+    await ask('/api/client/features/checkout', client).expect(404);
+    await ask('/api/client/features/basket', client).expect(200);
+    expect(namesIn(await ask('/api/frontend?environment=development', frontend).expect(200))).toEqual(['basket']);
+    await flags.close();
+  });
+
+  it('shows several projects, and no more than those that are asked for', async () => {
+    const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
+    for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
+    await createOn(flags, { name: 'checkout' });
+    await createOn(flags, { name: 'basket' }, 'shop');
+    await createOn(flags, { name: 'menu' }, 'app');
+    const projects = ['shop', 'app'];
+    const client = await flags.createToken({ name: 'a', kind: 'client', projects });
+    const frontend = await flags.createToken({ name: 'b', kind: 'frontend', projects });
+    const ask = (path: string, { secret }: { readonly secret: string }) =>
+      request(url).get(path).set('authorization', secret);
+
+    const { body } = await ask('/api/client/features', client).expect(200);
+    expect(body.features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+    expect(body.query).toMatchObject({ project: ['app', 'shop'] });
+    const asked = await ask('/api/client/features?project=shop&project=default', client);
+    expect(namesIn(asked)).toEqual(['basket']);
+    await ask('/api/client/features/checkout', client).expect(404);
+    expect(namesIn(await ask('/api/frontend', frontend)).sort()).toEqual(['basket', 'menu']);
+    const evaluated = await request(url)
+      .post('/ofrep/v1/evaluate/flags')
+      .set('authorization', frontend.secret)
+      .send({});
+    expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
+    const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
+    await stop();
+    expect(stream.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+  });
+
+  it('shows only the segments that its flags use', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await createOn(flags, { name: 'checkout' });
+    await createOn(flags, { name: 'basket' }, 'shop');
+    const { id } = await flags.createSegment({ name: 'ours', constraints: [] });
+    const production = { project: 'default', flag: 'checkout', environment: 'production' };
+    await flags.addStrategy(production, { name: 'default', segments: [id] });
+    const segmentsFor = async (project: string) => {
+      const token = await flags.createToken({ name: project, kind: 'client', project, environment: 'production' });
+      const asked = request(app).get('/api/client/features').set('unleash-client-spec', '5.1.0');
+      return (await asked.set('authorization', token.secret)).body.segments;
+    };
+    expect(await segmentsFor('default')).toMatchObject([{ id }]);
+    expect(await segmentsFor('shop')).toEqual([]);
+    await flags.close();
+  });
+
+  it('streams its project and environment only', async () => {
+    const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await createOn(flags, { name: 'checkout' });
+    await createOn(flags, { name: 'basket' }, 'shop');
+    const token = await flags.createToken({ name: 'web', kind: 'client', project: 'shop', environment: 'production' });
+    const client = await listen(`${url}/api/client/streaming?project=*`, { authorization: token.secret });
+    await stop();
+    expect(client.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }]);
+  });
+});
+
+describe.each(['none', 'host'])('without tokens (%s)', (mode) => {
+  const auth = mode === 'none' ? 'none' : () => ({ name: 'ada' });
+
+  it('the environment is that of the query, or else that of the flags', async () => {
+    const { app, flags } = await createHostApp({ router: { auth }, flags: { environment: 'development' } });
+    await createOn(flags, { name: 'checkout' });
+    const enabledAt = async (query: string) => {
+      const { body } = await request(app).get(`/api/client/features${query}`).expect(200);
+      return [body.query.environment, body.features[0].enabled];
+    };
+    expect(await enabledAt('')).toEqual(['development', false]);
+    expect(await enabledAt('?environment=production')).toEqual(['production', true]);
+    for (const path of ['/api/client/features', '/api/client/features/checkout', '/api/client/streaming']) {
+      const { body } = await request(app).get(`${path}?environment=moon`).expect(404);
+      expect(body.code).toBe('environment_not_found');
+    }
+    await request(app).get('/api/client/features?environment=a&environment=b').expect(400);
+    expect(namesIn(await request(app).get('/api/frontend?environment=production').expect(200))).toEqual([]);
+    await flags.close();
+  });
+});

@@ -1,0 +1,106 @@
+import type { Flags } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { openApiDocument } from '../../src/openapi/document.js';
+import type { Method } from '../../src/route.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import type { SentResponse } from './send.js';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+}
+
+interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+export interface Exchange {
+  readonly method: Method;
+  readonly path: string;
+  readonly response: SentResponse;
+}
+
+export type DocumentedCheck = (exchange: Exchange) => void;
+
+/** Headers that may not come unless the document tells of them. */
+const TELLING_HEADERS = ['etag', 'allow', 'link', 'retry-after', 'www-authenticate'];
+
+const FORMATS = {
+  'date-time': (text: string) => new Date(text).toISOString() === text,
+  uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/,
+};
+
+const checks = new Map<string, DocumentedCheck>();
+
+/** A check that an answer is one which the OpenAPI document of a token-protected router describes. */
+export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): DocumentedCheck {
+  const key = JSON.stringify(settings);
+  const document = () => openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' });
+  const check = checks.get(key) ?? createDocumentedCheck(document());
+  checks.set(key, check);
+  return check;
+}
+
+/** Makes a check that an answer is one which the OpenAPI document tells of: status, headers, content and all. */
+export function createDocumentedCheck(source: object): DocumentedCheck {
+  const document = source as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
+  ajv.addSchema({ $id: 'openapi', ...document });
+
+  return ({ method, path, response }) => {
+    const template = templateOf(document, path);
+    const place = `${method} ${template} ${response.status}`;
+    const operation = document.paths[template]?.[method.toLowerCase()];
+    const documented = operation?.responses[response.status];
+    if (documented === undefined) throw new Error(`${place} is not documented: ${response.text}`);
+    checkHeaders(documented, response, place);
+    if (documented.content === undefined) {
+      expect({ place, text: response.text }).toEqual({ place, text: '' });
+      return;
+    }
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    const pointer = [
+      'paths',
+      template,
+      method.toLowerCase(),
+      'responses',
+      `${response.status}`,
+      'content',
+      'application/json',
+      'schema',
+    ];
+    const validate = ajv.getSchema(`openapi#/${pointer.map(escaped).join('/')}`);
+    if (validate === undefined) throw new Error(`${place} has no schema.`);
+    validate(JSON.parse(response.text));
+    expect({ place, body: response.text, errors: validate.errors ?? [] }).toMatchObject({ errors: [] });
+  };
+}
+
+function checkHeaders({ headers = {} }: DocumentedResponse, response: SentResponse, place: string): void {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const required = Object.keys(headers).filter((name) => headers[name]?.required);
+  for (const name of required)
+    expect({ place, name, value: response.get(name) }).toHaveProperty('value', expect.anything());
+  const undocumented = TELLING_HEADERS.filter((name) => response.get(name) !== undefined && !names.includes(name));
+  expect({ place, undocumented }).toEqual({ place, undocumented: [] });
+}
+
+/** The path of the document that an address belongs to; one without parameters goes first. */
+function templateOf({ paths }: Document, address: string): string {
+  const [path = ''] = address.split('?');
+  const matching = Object.keys(paths).filter((template) =>
+    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  );
+  const template = matching.sort((a, b) => a.split('{').length - b.split('{').length)[0];
+  if (template === undefined) throw new Error(`${path} is not documented.`);
+  return template;
+}
+
+function escaped(part: string): string {
+  return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+}

@@ -1,0 +1,45 @@
+import type { Flags } from '@flags/core';
+import type { PossibleCode } from '../../src/openapi/responses.js';
+import type { Method } from '../../src/route.js';
+import type { Endpoint } from './endpoints.js';
+
+/** One fact of the contract: in this state, this request gets this answer. */
+export interface Row {
+  readonly endpoint: Endpoint;
+  readonly name: string;
+  readonly given?: Step;
+  readonly request: RowRequest;
+  readonly expect: Expectation;
+}
+
+/** Brings an engine into a state. */
+export type Step = (flags: Flags) => Promise<unknown>;
+
+export interface RowRequest {
+  readonly method: Method;
+  readonly path: string;
+  /** Sent as JSON; text is sent as it is. */
+  readonly body?: unknown;
+  /** Beside the token of an administrator or client; undefined leaves one of those out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Expectation {
+  readonly status: number;
+  /** Refused for this reason; everything must be as before. */
+  readonly code?: PossibleCode;
+  /** Compared with `toEqual`; absent: not looked at but by the document; null: there must be none. */
+  readonly body?: unknown;
+  /** A part of the header's text. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Succeeds without changing anything, and without an event. */
+  readonly unchanged?: true;
+  /** What holds afterwards. */
+  readonly afterwards?: Step;
+}
+
+export function inOrder(...steps: readonly Step[]): Step {
+  return async (flags) => {
+    for (const step of steps) await step(flags);
+  };
+}

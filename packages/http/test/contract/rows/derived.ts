@@ -1,0 +1,82 @@
+import type { Route } from '../../../src/route.js';
+import { ROUTES } from '../../../src/routes/all-routes.js';
+import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
+import { actionOf } from '../endpoints.js';
+import type { Expectation, Row, RowRequest } from '../row.js';
+import { WRITTEN_ROWS } from './all-rows.js';
+
+const TOO_LARGE = `"${'x'.repeat(1024 * 1024)}"`;
+
+/** What every route with a gate refuses alike, made from a request of its that would succeed. */
+export const DERIVED_ROWS: readonly Row[] = ROUTES.filter(({ isOpen }) => !isOpen).flatMap((route) => {
+  const sample = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === route.action && !expect.code);
+  return sample === undefined ? [] : refusalsOf(route, sample);
+});
+
+function refusalsOf(route: Route, sample: Row): readonly Row[] {
+  const variation = (name: string, request: Partial<RowRequest>, expected: Expectation): Row => ({
+    ...sample,
+    endpoint: route.action,
+    name,
+    request: { ...sample.request, ...request, headers: { ...sample.request.headers, ...request.headers } },
+    expect: expected,
+  });
+  return [
+    variation('lets nobody in without a token', withHeader('authorization', undefined), {
+      status: 401,
+      code: 'unauthenticated',
+      headers: { 'www-authenticate': 'Bearer' },
+    }),
+    variation('lets nobody in with an unknown token', withHeader('authorization', 'Bearer *:*.unknown'), {
+      status: 401,
+      code: 'unauthenticated',
+      headers: { 'www-authenticate': 'Bearer' },
+    }),
+    variation('refuses a token of another kind', withHeader('authorization', otherToken(route)), {
+      status: 403,
+      code: 'forbidden',
+    }),
+    ...(route.body === undefined ? [] : bodyRefusals(variation)),
+    ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
+    ...(route.path.includes(':') ? [undecodablePath(route, sample, variation)] : []),
+  ];
+}
+
+type Variation = (name: string, request: Partial<RowRequest>, expected: Expectation) => Row;
+
+function bodyRefusals(variation: Variation): readonly Row[] {
+  return [
+    variation('refuses a body that is not JSON', { body: '{"a":' }, { status: 400, code: 'invalid_json' }),
+    variation('refuses a body that is too large', { body: TOO_LARGE }, { status: 413, code: 'payload_too_large' }),
+    variation(
+      'refuses a body of another type',
+      { body: 'name=checkout', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      { status: 415, code: 'unsupported_media_type' },
+    ),
+  ];
+}
+
+function staleState(variation: Variation): Row {
+  return variation('refuses an If-Match that does not hold', withHeader('if-match', '"999999-0", "none"'), {
+    status: 412,
+    code: 'revision_mismatch',
+  });
+}
+
+function undecodablePath({ path }: Route, { request }: Row, variation: Variation): Row {
+  const position = path.split('/').findIndex((part) => part.startsWith(':'));
+  const parts = request.path.split('/').map((part, index) => (index === position ? '%zz' : part));
+  return variation(
+    'refuses a path that cannot be decoded',
+    { path: parts.join('/') },
+    { status: 400, code: 'invalid_input' },
+  );
+}
+
+function withHeader(name: string, value: string | undefined): Partial<RowRequest> {
+  return { headers: { [name]: value } };
+}
+
+function otherToken({ access }: Route): string {
+  return access === 'admin' ? CLIENT_SECRET : ADMIN_SECRET;
+}

@@ -1,0 +1,182 @@
+import { VERSION } from '../../../src/routes/session.js';
+import { CLIENT_SECRET } from '../contract-host.js';
+import type { Row } from '../row.js';
+import { CHECKOUT, checkout, enabled, NOW, strategyId } from '../states.js';
+
+const EVENTS = '/api/admin/events';
+
+function typesOf(...types: readonly string[]): unknown {
+  return expect.objectContaining({ events: types.map((type) => expect.objectContaining({ type })) });
+}
+
+function faulty(query: string): Row[] {
+  return (
+    [
+      ['listEvents', EVENTS],
+      ['listFlagEvents', `${EVENTS}/checkout`],
+    ] as const
+  ).map(([endpoint, path]) => ({
+    endpoint,
+    name: `refuses ${query}`,
+    request: { method: 'GET', path: `${path}?${query}` },
+    expect: { status: 400, code: 'invalid_input' },
+  }));
+}
+
+export const eventRows: readonly Row[] = [
+  {
+    endpoint: 'listEvents',
+    name: 'shows what happened, newest first',
+    given: enabled,
+    request: { method: 'GET', path: `${EVENTS}?limit=3` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        version: 1,
+        events: [
+          {
+            id: expect.any(Number),
+            type: 'feature-environment-enabled',
+            createdAt: NOW,
+            createdBy: 'system',
+            createdByTokenId: null,
+            createdByTokenType: null,
+            project: 'default',
+            featureName: 'checkout',
+            environment: 'production',
+            data: expect.anything(),
+            preData: expect.anything(),
+            changeSet: expect.any(String),
+            reason: null,
+          },
+          expect.objectContaining({
+            type: 'feature-strategy-add',
+            environment: 'production',
+            data: expect.objectContaining({ id: strategyId(1) }),
+            preData: null,
+          }),
+          expect.objectContaining({
+            type: 'feature-created',
+            featureName: 'checkout',
+            environment: null,
+            preData: null,
+          }),
+        ],
+        totalEvents: expect.any(Number),
+      },
+    },
+  },
+  {
+    endpoint: 'listEvents',
+    name: 'filters by type and project, and pages',
+    given: (flags) => checkout(flags).then(() => flags.updateFlag(CHECKOUT, { stale: true })),
+    request: {
+      method: 'GET',
+      path: `${EVENTS}?project=default&type=feature-created&limit=1&offset=0&from=${NOW}&to=${NOW}`,
+    },
+    expect: { status: 200, body: expect.objectContaining({ totalEvents: 1 }) },
+  },
+  {
+    endpoint: 'listEvents',
+    name: 'knows projects by the contract’s words',
+    given: (flags) => flags.addMember({ project: 'default' }, { userId: 1, roleId: 4 }),
+    request: { method: 'GET', path: `${EVENTS}?limit=1` },
+    expect: { status: 200, body: typesOf('project-user-added') },
+  },
+  {
+    endpoint: 'listFlagEvents',
+    name: 'shows what happened to one flag',
+    given: enabled,
+    request: { method: 'GET', path: `${EVENTS}/checkout` },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: typesOf('feature-environment-enabled', 'feature-strategy-add', 'feature-created'),
+    },
+  },
+  {
+    endpoint: 'listFlagEvents',
+    name: 'shows nothing of an unknown flag',
+    given: checkout,
+    request: { method: 'GET', path: `${EVENTS}/constructor` },
+    expect: { status: 200, body: { version: 1, events: [], totalEvents: 0 } },
+  },
+  ...faulty('limit=many'),
+  ...faulty('limit=-1'),
+  ...faulty('type=other'),
+  ...faulty('from=yesterday'),
+  {
+    endpoint: 'streamEvents',
+    name: 'refuses a Last-Event-ID that is no position',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { 'last-event-id': 'yesterday' } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'streamEvents',
+    name: 'lets nobody in without a token',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { authorization: undefined } },
+    expect: { status: 401, code: 'unauthenticated' },
+  },
+  {
+    endpoint: 'streamEvents',
+    name: 'refuses a token of another kind',
+    request: { method: 'GET', path: '/api/admin/event-stream', headers: { authorization: CLIENT_SECRET } },
+    expect: { status: 403, code: 'forbidden' },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells an administrator what a page needs to know',
+    request: { method: 'GET', path: '/api/admin/session' },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        version: VERSION,
+        auth: 'token',
+        actor: 'administrator',
+        environments: [
+          { name: 'development', displayName: 'Development' },
+          { name: 'production', displayName: 'production' },
+        ],
+        environment: 'production',
+        types: expect.arrayContaining([{ name: 'release', lifetimeDays: 40 }]),
+        roles: [
+          { id: 4, name: 'owner' },
+          { id: 5, name: 'member' },
+        ],
+        strategies: expect.arrayContaining([{ name: 'default', description: 'On for everybody.', parameters: [] }]),
+      },
+    },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells nobody more than how to sign in',
+    request: { method: 'GET', path: '/api/admin/session?project=default', headers: { authorization: undefined } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'tells a client no more either',
+    request: { method: 'GET', path: '/api/admin/session', headers: { authorization: CLIENT_SECRET } },
+    expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'lists what is allowed in a project',
+    request: { method: 'GET', path: '/api/admin/session?project=default' },
+    expect: { status: 200, body: expect.objectContaining({ actions: expect.arrayContaining(['createFlag']) }) },
+  },
+  {
+    endpoint: 'getSession',
+    name: 'refuses a project that none can be',
+    request: { method: 'GET', path: '/api/admin/session?project=' },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
+    endpoint: 'getOpenApi',
+    name: 'shows this API as an OpenAPI document',
+    request: { method: 'GET', path: '/api/admin/openapi.json' },
+    expect: { status: 200, unchanged: true, body: expect.objectContaining({ openapi: '3.1.0' }) },
+  },
+];

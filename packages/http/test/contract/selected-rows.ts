@@ -1,0 +1,15 @@
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { actionOf } from './endpoints.js';
+import type { Row } from './row.js';
+import { WRITTEN_ROWS } from './rows/all-rows.js';
+import { DERIVED_ROWS } from './rows/derived.js';
+
+export const ALL_ROWS: readonly Row[] = [...WRITTEN_ROWS, ...DERIVED_ROWS];
+
+/** The rows that succeed: those in which storages could differ. Refusals are decided by the same code on every storage. */
+export const SUCCESSFUL_ROWS: readonly Row[] = WRITTEN_ROWS.filter(({ expect }) => expect.code === undefined);
+
+/** The first successful row of every route. */
+export const ONE_ROW_PER_ROUTE: readonly Row[] = ROUTES.flatMap(
+  ({ action }) => SUCCESSFUL_ROWS.find(({ endpoint }) => actionOf(endpoint) === action) ?? [],
+);

@@ -1,0 +1,145 @@
+import type { Operation } from '../../../src/permissions.js';
+import type { Route } from '../../../src/route.js';
+import { ROUTES } from '../../../src/routes/all-routes.js';
+import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';
+import type { SECRETS } from './definitions.js';
+import { type BudgetRow, pathOf } from './row.js';
+import { OTHER_ADMIN_ROWS, PROJECT_ROWS } from './rows-admin.js';
+import { CHANGE_ROWS } from './rows-changes.js';
+import { CLIENT_ROWS } from './rows-client.js';
+import { FLAG_ROWS, STRATEGY_ROWS } from './rows-flags.js';
+
+export type Kind = keyof typeof SECRETS | 'nobody';
+
+/** A row of the table: a route, a token, and what is sent. */
+export interface Case {
+  readonly route: Route;
+  readonly kind: Kind;
+  readonly row: BudgetRow;
+}
+
+/** What each route is sent beyond what all are sent. The test fails for a route without an entry. */
+export const ROWS: Readonly<Partial<Record<Operation, readonly BudgetRow[]>>> = {
+  ...PROJECT_ROWS,
+  ...FLAG_ROWS,
+  ...STRATEGY_ROWS,
+  ...OTHER_ADMIN_ROWS,
+  ...CLIENT_ROWS,
+  ...CHANGE_ROWS,
+  // No routes of their own: strategies and changes ask for these permissions.
+  useSegment: [],
+  moveFlag: [],
+  configureEnvironment: [],
+};
+
+const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
+const ALL_KINDS: readonly Kind[] = ['admin', 'client', 'frontend', 'nobody'];
+
+/** `short`: every route and every body, but not every body to every route. */
+export type Extent = 'short' | 'full';
+
+/** The short form sends each route so many of the rows that all routes have in common; the next route gets the next ones. */
+const SHORT_SHARE = 1;
+/** The short form repeats a request at most so often. */
+const SHORT_TIMES = 3;
+
+/**
+ * Every route, every token: changes first, so that reads meet the worst state.
+ *
+ * @param part which of the rows of each route the short form takes: tests of two storages take different ones
+ */
+export function casesIn(extent: Extent, part = 0): readonly Case[] {
+  const ordered = [...ROUTES].sort((one, other) => Number(one.method === 'GET') - Number(other.method === 'GET'));
+  if (extent === 'full') return ordered.flatMap((route) => casesOf(route, undefined));
+  return ordered.flatMap((route, index) => shortened(casesOf(route, index), index + part));
+}
+
+/** One in four rows of those that are expected to be admitted, at least one, and the refused ones. */
+function shortened(cases: readonly Case[], part: number): readonly Case[] {
+  const every = Math.max(1, Math.min(4, cases.length - 1));
+  return cases
+    .filter(({ row }, at) => row.isStranger || at === cases.length - 1 || at % every === part % every)
+    .map((one) => (one.row.times ? { ...one, row: { ...one.row, times: Math.min(one.row.times, SHORT_TIMES) } } : one));
+}
+
+/** @param index of the route, where it is sent a share alone */
+function casesOf(route: Route, index: number | undefined): readonly Case[] {
+  const share = <T>(all: readonly T[], count: number) => {
+    const start = ((index ?? 0) * count) % Math.max(1, all.length);
+    return index === undefined ? all : all.filter((_, at) => (at - start + all.length) % all.length < count);
+  };
+  const admitted: readonly Kind[] = KINDS[route.access];
+  const refused = ALL_KINDS.filter((kind) => !admitted.includes(kind));
+  const rows = [...plainRows(route), ...(ROWS[route.action] ?? []), ...share(commonRows(route), SHORT_SHARE)];
+  return [
+    ...admitted.flatMap((kind) =>
+      rows.map((row) => ({ route, kind: row.isStranger ? 'stranger' : kind, row }) as Case),
+    ),
+    ...share(refused, 1).map((kind) => ({
+      route,
+      kind,
+      row: { name: 'array of numbers', body: HOSTILE_BODIES['array of numbers'] } as BudgetRow,
+    })),
+  ];
+}
+
+/** Some routes have no answer for the parameters that stand in for all. */
+const WITHOUT_PLAIN: readonly Operation[] = ['listStrategySegments', 'getClientFlag', 'getChange'];
+
+function plainRows({ action, method }: Route): readonly BudgetRow[] {
+  return method === 'GET' && !WITHOUT_PLAIN.includes(action) ? [{ name: 'plain', isGranted: true }] : [];
+}
+
+/** What any route of its form is sent. */
+function commonRows(route: Route): readonly BudgetRow[] {
+  const path = pathOf(route.path);
+  const rows: BudgetRow[] = [];
+  if (route.method === 'GET') {
+    rows.push({ name: 'long If-None-Match', headers: { 'if-none-match': manyTags() } });
+    rows.push({ name: 'long query', path: `${path}?${longQuery()}` });
+  }
+  if (route.paged) rows.push({ name: 'limit=1000', path: `${path}?limit=1000`, isGranted: true });
+  if (route.ifMatch) rows.push({ name: 'long If-Match', headers: { 'if-match': manyTags() }, body: () => '{}' });
+  if (!route.body) return rows;
+  const bodies = { ...HOSTILE_BODIES, ...hostileMembers(membersOf(route.action)) };
+  return [...rows, ...Object.entries(bodies).map(([name, body]) => ({ name, body }))];
+}
+
+/** The members of bodies whose contents are looked at. */
+function membersOf(action: Operation): readonly string[] {
+  return BODY_MEMBERS[action] ?? [];
+}
+
+const FLAG = ['name', 'description', 'type', 'impressionData', 'stale', 'labels', 'owner'];
+const STRATEGY = ['name', 'parameters', 'constraints', 'segments', 'variants', 'title', 'sortOrder', 'disabled'];
+const SEGMENT = ['name', 'description', 'constraints'];
+const REGISTRATION = ['appName', 'instanceId', 'sdkVersion', 'strategies', 'started', 'interval'];
+const REPORT = ['appName', 'instanceId', 'bucket'];
+const BODY_MEMBERS: Partial<Record<Operation, readonly string[]>> = {
+  createProject: ['id', 'name', 'description'],
+  updateProject: ['name', 'description'],
+  createFlag: FLAG,
+  updateFlag: FLAG,
+  cloneFlag: ['name'],
+  addFlagTag: ['type', 'value'],
+  validateFlagName: ['name'],
+  updateFlagTags: ['addedTags', 'removedTags'],
+  addStrategy: STRATEGY,
+  updateStrategy: STRATEGY,
+  addDependency: ['feature', 'enabled', 'variants'],
+  createSegment: SEGMENT,
+  applyChanges: ['id', 'reason', 'ifRevision', 'changes'],
+  importDefinitions: ['definitions', 'prune', 'dryRun', 'reason'],
+  previewChanges: ['changes', 'environment', 'contexts'],
+  updateSegment: SEGMENT,
+  explainFlags: ['environment', 'project', 'flag', 'context'],
+  createToken: ['username', 'type', 'environment', 'project', 'expiresAt', 'projects'],
+  registerApplication: REGISTRATION,
+  registerFrontend: REGISTRATION,
+  reportMetrics: REPORT,
+  reportFrontendMetrics: REPORT,
+  reportMetricsInBulk: ['applications', 'metrics'],
+  evaluateFlagsForContext: ['context'],
+  resolveFlag: ['context'],
+  resolveFlags: ['context'],
+};

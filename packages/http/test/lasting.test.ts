@@ -1,0 +1,244 @@
+import { createFlags, memoryStorage } from '@flags/core';
+import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
+import express from 'express';
+import request from 'supertest';
+import { createFlagsRouter } from '../../express/src/index.js';
+import { createResponseCaches } from '../src/caching.js';
+import { createClientDocuments } from '../src/client/documents.js';
+import { type Actor, createFlagsApi, type FlagsApi } from '../src/index.js';
+import { createSqliteFile } from './contract/sqlite-file.js';
+import { createHostApp, FLAGS } from './host-app.js';
+
+const PROJECT = '/api/admin/projects/default';
+const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
+const DAY = 86_400_000;
+const view = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
+
+function readsOf({ calls }: FaultyStorage): number {
+  return calls.filter(({ method }) => method === 'list').length;
+}
+
+describe.each(PATHS)('the answer of %s', (path) => {
+  it('is made once and sent until something changes', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage, now: () => new Date('2026-03-01') } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const first = await request(app).get(path).expect(200);
+    const reads = readsOf(storage);
+    const second = await request(app).get(path).expect(200);
+    expect(readsOf(storage)).toBe(reads);
+    expect([second.text, second.headers]).toEqual([first.text, { ...first.headers, date: expect.any(String) }]);
+    await request(app)
+      .get(path)
+      .set('If-None-Match', first.headers.etag ?? '')
+      .expect(304, '');
+
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    await request(app).get(path).expect(200);
+    expect(readsOf(storage)).toBeGreaterThan(reads);
+  });
+
+  it('is refused to whom it is forbidden, whoever had it before', async () => {
+    let isAllowed = true;
+    const router = { auth: () => ({ name: 'ada' }), authorize: () => isAllowed };
+    const { app, flags } = await createHostApp({ router });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await request(app).get(path).expect(200);
+    isAllowed = false;
+    await request(app).get(path).expect(403);
+  });
+});
+
+describe('an answer that is made anew after a change', () => {
+  /** The passes of the event loop until a flag is sent. */
+  async function passesUntilSent(api: FlagsApi<unknown>): Promise<number> {
+    let isSent = false;
+    let passes = 0;
+    const path = `${FLAGS}/checkout`;
+    const headers = { host: 'localhost' };
+    const neutral = { method: 'GET', path, originalUrl: path, rawQuery: '', headers, host: 'localhost', native: {} };
+    void api
+      .handle({ ...neutral, hasBody: false, ip: () => '127.0.0.1', readBody: async () => undefined })
+      .finally(() => {
+        isSent = true;
+      });
+    for (; !isSent; passes++) await new Promise((resolve) => setImmediate(resolve));
+    return passes;
+  }
+
+  it.each([
+    ['needs no turn of its own if it was short', '', 0],
+    ['waits for a turn if it was long', 'x'.repeat(20_000), 1],
+  ])('%s', async (_, description, turns) => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout', description });
+    const api = createFlagsApi<Actor, unknown>(flags, { auth: 'none' });
+    await passesUntilSent(api);
+    const cached = await passesUntilSent(api);
+    await flags.updateFlag({ project: 'default', flag: 'checkout' }, { stale: true });
+    expect(await passesUntilSent(api)).toBe(cached + turns);
+    await flags.close();
+  });
+});
+
+describe('a list of more than a megabyte', () => {
+  it('is made once and sent until something changes', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    const names = Array.from({ length: 4_000 }, (_, number) => `${'long-'.repeat(18)}${number}`);
+    await Promise.all(names.map((name) => flags.createFlag({ project: 'default' }, { name })));
+    const first = await request(app).get(FLAGS).expect(200);
+    expect(first.text.length).toBeGreaterThan(1024 * 1024);
+    const reads = readsOf(storage);
+    const second = await request(app).get(FLAGS).expect(200);
+    expect(readsOf(storage)).toBe(reads);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.etag).toBe(first.headers.etag);
+
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    const { body } = await request(app).get(FLAGS).expect(200);
+    expect(body.features).toHaveLength(names.length + 1);
+    expect(readsOf(storage)).toBeGreaterThan(reads);
+  });
+});
+
+describe('an answer that is kept', () => {
+  it('shows every change that was acknowledged, by another process on the same file too', async () => {
+    const file = await createSqliteFile();
+    const again = await createSqliteFile(file.path);
+    const { app, flags } = await createHostApp({ flags: { storage: file.storage } });
+    const other = await createFlags({ storage: again.storage });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    for (let number = 0; number < 20; number++) {
+      const writer = number % 2 === 0 ? other : flags;
+      await writer.createFlag({ project: 'default' }, { name: `flag-${number}` });
+      const { body } = await request(app).get(FLAGS).expect(200);
+      expect(body.features).toHaveLength(number + 2);
+    }
+    const stop = new Date().toISOString();
+    const toggles = { checkout: { yes: 1, no: 0 } };
+    await other.reportMetrics({ appName: 'web', bucket: { start: stop, stop, toggles } });
+    const { body } = await request(app).get(`${FLAGS}/checkout`).expect(200);
+    expect(Date.parse(body.lastSeenAt)).toBe(Date.parse(stop));
+    await Promise.all([flags.close(), other.close()]);
+    await again.remove();
+    await file.remove();
+  });
+
+  it('is not one that a change has overtaken while it was made', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    const reads = readsOf(storage);
+    const held = storage.inject({ method: 'list', point: 'after', nth: 1, hang: true });
+    const overtaken = request(app).get(FLAGS).expect(200);
+    const answered = overtaken.then(({ body }) => body);
+    while (readsOf(storage) === reads) await new Promise(setImmediate);
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    held.release();
+    expect((await answered).features).toEqual([]);
+    const { body } = await request(app).get(FLAGS).expect(200);
+    expect(body.features).toMatchObject([{ name: 'checkout' }]);
+  });
+
+  it('is made once for all who ask meanwhile', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const server = app.listen(0);
+    const reads = readsOf(storage);
+    const held = storage.inject({ method: 'list', nth: 1, hang: true });
+    const asked = Array.from({ length: 5 }, () => request(server).get(FLAGS).expect(200));
+    const answers = Promise.all(asked.map(async (one) => (await one).body.features));
+    const stampsBefore = storage.calls.filter(({ method }) => method === 'dataVersion').length;
+    const haveAsked = () =>
+      storage.calls.filter(({ method }) => method === 'dataVersion').length - stampsBefore === asked.length;
+    while (!haveAsked()) await new Promise(setImmediate);
+    held.release();
+    for (const features of await answers) expect(features).toMatchObject([{ name: 'checkout' }]);
+    expect(readsOf(storage) - reads).toBe(1);
+    server.close();
+  });
+
+  it('fails for all who wait for it, and is made anew for the next', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const { app, flags } = await createHostApp({ flags: { storage } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    storage.inject({ method: 'list' });
+    await Promise.all([request(app).get(FLAGS).expect(503), request(app).get(FLAGS).expect(503)]);
+    storage.heal();
+    await request(app).get(FLAGS).expect(200);
+  });
+
+  it('shows the health of the present', async () => {
+    let time = Date.parse('2026-03-01');
+    const { app, flags } = await createHostApp({ flags: { now: () => new Date(time) } });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await request(app)
+      .get(PROJECT)
+      .expect(200)
+      .expect(({ body }) => expect(body.health).toBe(100));
+    time += 41 * DAY;
+    await request(app)
+      .get(PROJECT)
+      .expect(200)
+      .expect(({ body }) => expect(body.health).toBe(0));
+  });
+
+  it('names the next page below the path where the router is mounted', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    for (const name of ['a', 'b']) await flags.createFlag({ project: 'default' }, { name });
+    const router = createFlagsRouter(flags, { auth: 'none' });
+    const app = express().use('/one', router).use('/two', router);
+    for (const mount of ['/one', '/two', '/one']) {
+      const { headers } = await request(app).get(`${mount}${FLAGS}?limit=1`).expect(200);
+      expect(headers.link).toContain(`<${mount}${FLAGS}?`);
+    }
+  });
+});
+
+describe('cached responses', () => {
+  const sized = (length: number) => ({ bytes: Buffer.alloc(length) });
+
+  it('are valid for one version of the data', () => {
+    const cache = createResponseCaches()('admin');
+    cache.set('/a', '1', sized(1));
+    expect(cache.get('/a', '1')).toBeDefined();
+    expect(cache.get('/a', '2')).toBeUndefined();
+    cache.set('/a', '2', sized(2));
+    expect(cache.get('/a', '1')).toBeUndefined();
+    expect(cache.get('/a', '2')?.bytes).toHaveLength(2);
+  });
+
+  it('share one bound, whichever cache they are in; the least recently used makes room', () => {
+    const cacheFor = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 });
+    const [admin, client] = [cacheFor('admin'), cacheFor('client')];
+    admin.set('/a', '1', sized(6_000));
+    client.set('/a', '1', sized(6_000));
+    expect(admin.get('/a', '1')).toBeDefined();
+    admin.set('/b', '1', sized(6_000));
+    expect(client.get('/a', '1')).toBeUndefined();
+    expect(admin.get('/a', '1')).toBeDefined();
+    expect(admin.get('/b', '1')).toBeDefined();
+  });
+
+  it('are none that are too large, and no end of small ones', () => {
+    const cache = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 })('admin');
+    cache.set('/large', '1', sized(10_000));
+    expect(cache.get('/large', '1')).toBeUndefined();
+    const keys = Array.from({ length: 100 }, (_, index) => `/?${index}`);
+    for (const key of keys) cache.set(key, '1', sized(1));
+    expect(keys.filter((key) => cache.get(key, '1')).length).toBeLessThan(20);
+    cache.set(keys[99] ?? '', '2', sized(10_000));
+    expect(keys.filter((key) => cache.get(key, '1')).length).toBeGreaterThan(10);
+  });
+
+  it('keep their own bytes, and nothing of what is around them in the pool of Node', async () => {
+    const { flags } = await createHostApp();
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const documents = createClientDocuments(flags, createResponseCaches()('client'));
+    const found = await documents.feature({ view, segments: 'beside' }, 'checkout');
+    const { bytes } = found?.serialized ?? { bytes: Buffer.alloc(0) };
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
+  });
+});

@@ -1,0 +1,347 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Change, memoryStorage } from '@flags/core';
+import request from 'supertest';
+import { longestTurn } from '../../../test/processor-time.js';
+import { collectChunks, jsonArray, jsonMap, jsonObject } from '../src/json-chunks.js';
+import { writeToNode } from '../src/node-handler.js';
+import { toFlagsReply } from '../src/reply.js';
+import { createHostApp, FLAGS } from './host-app.js';
+
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}
+
+describe('JSON that is made in pieces', () => {
+  it.each([
+    [{ features: [], version: 1 }],
+    [{ version: 1, features: [{ name: 'a' }, { name: '"\u2028' }], none: undefined, nothing: null }],
+  ])('is what JSON.stringify makes of %j', async ({ features, ...others }) => {
+    const whole = { ...others, features, last: true };
+    expect(await textOf(jsonObject({ ...whole, features: jsonArray(features, (one) => one) }))).toBe(
+      JSON.stringify(whole),
+    );
+  });
+
+  it('has members of any name', async () => {
+    const names = new Map(['__proto__', 'constructor', '"', 'a'].map((name, at) => [name, at]));
+    expect(await textOf(jsonMap(names, (value) => [value]))).toBe(
+      '{"__proto__":[0],"constructor":[1],"\\"":[2],"a":[3]}',
+    );
+    expect(await textOf(jsonObject({}))).toBe('{}');
+  });
+
+  it('joins short items and leaves long ones alone', async () => {
+    const pieces: string[] = [];
+    for await (const piece of jsonArray(Array(10_000).keys(), (one) => one)) pieces.push(piece);
+    expect(pieces.length).toBeLessThan(10);
+    expect(JSON.parse(pieces.join(''))).toHaveLength(10_000);
+  });
+});
+
+describe('a long text that is buffered', () => {
+  const LONGEST = 4 * 1024 * 1024;
+  /** In MiB. */
+  const SLICE = 1 / 16;
+
+  async function* slices(count: number, onSlice: () => Promise<void> | void = () => undefined) {
+    for (let number = 0; number < count; number++) {
+      await onSlice();
+      yield 'x'.repeat(1024 * 1024);
+    }
+  }
+
+  it('is whole up to the limit', async () => {
+    expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
+  });
+
+  /** Returns how much of the text was buffered, and how long all of it is, in MiB. */
+  async function lengthsOf(started: Awaited<ReturnType<typeof collectChunks>>) {
+    if (typeof started === 'string') throw new Error('whole');
+    const beginning = started.first.join('').length;
+    return [beginning, beginning + (await textOf(started.rest)).length].map((length) => length / 1024 / 1024);
+  }
+
+  it('is streamed when it is longer, and others for a minute from 1 MiB on', async () => {
+    const clock = jest.spyOn(performance, 'now');
+    const now = performance.now() - 600_000;
+    clock.mockReturnValue(now);
+    try {
+      const both = [collectChunks(slices(6), LONGEST), collectChunks(slices(6), LONGEST)];
+      const [first, second] = await Promise.all(both);
+      expect(await lengthsOf(first ?? '')).toEqual([4 + SLICE, 6]);
+      expect(await lengthsOf(second ?? '')).toEqual([1 + SLICE, 6]);
+      clock.mockReturnValue(now + 59_000);
+      expect(await lengthsOf(await collectChunks(slices(3), LONGEST))).toEqual([1 + SLICE, 3]);
+      expect(await collectChunks(slices(3), Number.POSITIVE_INFINITY)).toHaveLength(3 * 1024 * 1024);
+      clock.mockReturnValue(now + 61_000);
+      expect(await collectChunks(slices(3), LONGEST)).toHaveLength(3 * 1024 * 1024);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('waits for the one before it', async () => {
+    const ended: string[] = [];
+    let proceed: () => void = () => undefined;
+    const paused = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    let [taken, made] = [0, 0];
+    const first = collectChunks(
+      slices(4, () => (++taken > 2 ? paused : undefined)),
+      LONGEST,
+    ).then(() => ended.push('first'));
+    await until(() => taken > 2);
+    const second = collectChunks(
+      slices(4, () => void made++),
+      LONGEST,
+    ).then(() => ended.push('second'));
+    await until(() => made === 2);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(made).toBe(2);
+    proceed();
+    await Promise.all([first, second]);
+    expect(ended).toEqual(['first', 'second']);
+  });
+
+  it('does not wait for one that has failed', async () => {
+    async function* failing() {
+      yield* slices(2);
+      throw new Error('gone');
+    }
+    await expect(collectChunks(failing(), LONGEST)).rejects.toThrow('gone');
+    expect(await collectChunks(slices(3), LONGEST)).toHaveLength(3 * 1024 * 1024);
+  });
+});
+
+/** A server of one long answer, and what became of the pieces. */
+async function serve(pieces: (made: number) => string | undefined) {
+  const state = { made: 0, ended: false, error: undefined as unknown };
+  async function* chunks() {
+    try {
+      for (let piece = pieces(state.made); piece !== undefined; piece = pieces(state.made)) {
+        state.made += 1;
+        yield piece;
+      }
+    } finally {
+      state.ended = true;
+    }
+  }
+  const server = http.createServer(async (_request, response) => {
+    const slices = await collectChunks(chunks());
+    if (typeof slices === 'string') throw new Error('short');
+    const onLateError = (error: unknown) => {
+      state.error = error;
+    };
+    const context = { request: { method: 'GET' }, headers: {}, onLateError };
+    await writeToNode(response, toFlagsReply({ status: 200, headers: {}, slices }, context));
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function get(url: string): Promise<IncomingMessage> {
+  const [response] = await once(http.get(url), 'response');
+  return response;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate);
+}
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+describe('a long answer', () => {
+  const PIECE = 'x'.repeat(64 * 1024);
+
+  it('is made at the pace at which the client reads', async () => {
+    const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
+    const response = await get(url);
+    let before = -1;
+    // The buffers of the system fill first; then nothing more is made.
+    while (before !== state.made) {
+      before = state.made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(state.made).toBeLessThan(900);
+    let length = 0;
+    for await (const part of response) length += part.length;
+    expect(length).toBe(1000 * PIECE.length);
+  });
+
+  it('is given up when the client leaves', async () => {
+    const { state, url } = await serve(() => PIECE);
+    const response = await get(url);
+    response.destroy();
+    await until(() => state.ended);
+    expect(state.error).toBeUndefined();
+  });
+
+  it('breaks off with the connection when the rest cannot be made', async () => {
+    const fault = new Error('lost');
+    const { state, url } = await serve((made) => {
+      if (made === 100) throw fault;
+      return PIECE;
+    });
+    const response = await get(url);
+    await expect(
+      (async () => {
+        for await (const _part of response);
+      })(),
+    ).rejects.toThrow('aborted');
+    expect(state).toMatchObject({ error: fault, ended: true });
+  });
+
+  it('leaves the event loop to others between its slices', async () => {
+    const { url } = await serve((made) => {
+      for (const end = performance.now() + 2; performance.now() < end; );
+      return made < 300 ? 'x'.repeat(16 * 1024) : undefined;
+    });
+    const longest = await longestTurn(async () => {
+      for await (const _part of await get(url));
+    });
+    expect(longest).toBeLessThan(300);
+  });
+});
+
+describe('a list longer than 1 MiB', () => {
+  async function createLongList() {
+    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
+    const values = Array.from({ length: 20_000 }, (_, at) => `${at}`.padStart(30, '0'));
+    for (const name of ['one', 'other']) {
+      await flags.createSegment({ name, constraints: [{ contextName: 'userId', operator: 'IN', values }] });
+    }
+    return { app, flags };
+  }
+  const path = '/api/admin/segments';
+
+  it('comes whole, without a length, and is known again until something changes', async () => {
+    const { app, flags } = await createLongList();
+    const { headers, body } = await request(app).get(path).expect(200);
+    expect(headers['content-length']).toBeUndefined();
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(body.segments[1].constraints[0].values).toHaveLength(20_000);
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(304, '');
+    await request(app)
+      .get(`${path}?limit=1`)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(200);
+    const head = await request(app).head(path).expect(200);
+    expect(head.headers.etag).toBe(headers.etag);
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(200);
+  });
+
+  /** Asks for the overview of 12,000 flags ten times at once; returns the pass of the event loop of each read. */
+  async function readsOfTen(nameLength: number) {
+    const storage = memoryStorage();
+    const summary = {
+      type: 'release',
+      stale: false,
+      archived: false,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      enabledIn: [],
+    };
+    const writes = Array.from({ length: 12_000 }, (_, at) => {
+      const key = { kind: 'flag', id: `flag-${at}-${'x'.repeat(nameLength)}` };
+      return { key, expected: 0, parent: 'default', body: { ...summary, name: key.id, environments: [] }, summary };
+    });
+    await storage.commit({ writes, events: [] });
+    const reads: number[] = [];
+    let pass = 0;
+    const list: typeof storage.list = (query) => {
+      reads.push(pass);
+      return storage.list(query);
+    };
+    const { app } = await createHostApp({ flags: { storage: { ...storage, list } } });
+    const server = app.listen(0);
+    servers.push(server);
+    reads.length = 0;
+    let isOver = false;
+    const nextPass = () => {
+      pass += 1;
+      if (!isOver) setImmediate(nextPass);
+    };
+    nextPass();
+    const asked = Array.from({ length: 10 }, () => request(server).get('/api/admin/projects/default').expect(200));
+    const lengths = (await Promise.all(asked)).map(({ text }) => text.length);
+    isOver = true;
+    return { reads, shortest: Math.min(...lengths) };
+  }
+
+  it('is made once for all who ask, up to 4 MiB', async () => {
+    const { reads, shortest } = await readsOfTen(80);
+    expect(shortest).toBeGreaterThan(1024 * 1024);
+    expect(reads).toHaveLength(1);
+  });
+
+  it('takes one read of the storage per pass of the event loop, whatever number of clients ask', async () => {
+    const { reads, shortest } = await readsOfTen(300);
+    expect(shortest).toBeGreaterThan(4 * 1024 * 1024);
+    expect(reads.length).toBeGreaterThanOrEqual(10);
+    expect(reads.filter((one, at) => one === reads[at - 2])).toEqual([]);
+  });
+
+  it('has a tag of its content as long as it is short', async () => {
+    const { app, flags } = await createHostApp();
+    const { headers } = await request(app).get(path).expect(200);
+    expect(headers['content-length']).toBe('15');
+    await flags.createFlag({ project: 'default' }, { name: 'another' });
+    await request(app)
+      .get(path)
+      .set('If-None-Match', headers.etag ?? '')
+      .expect(304);
+    expect((await request(app).get(FLAGS)).headers['content-length']).toBeDefined();
+  });
+});
+
+describe('change sets and definitions longer than 1 MiB', () => {
+  const session = (request: { get(name: string): string | undefined }) => ({ name: request.get('x-user') ?? 'all' });
+  const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
+    name === 'all' || project === name;
+
+  it('have a tag, which depends on what the caller may see', async () => {
+    const { app, flags } = await createHostApp({ router: { auth: session as never, authorize: authorize as never } });
+    for (const project of ['mine', 'other']) await flags.createProject({ id: project, name: project });
+    await flags.createFlag({ project: 'mine' }, { name: 'own' });
+    const { id } = await flags.apply(
+      ['mine', 'mine', 'other'].map((project, index): Change => {
+        return { op: 'createFlag', ref: { project }, input: { name: `f${index}`, description: 'x'.repeat(600_000) } };
+      }),
+    );
+    const read = async (path: string, user: string, tag = '') => {
+      const { headers, status } = await request(app)
+        .get(`/api/admin/${path}`)
+        .set({ 'x-user': user, 'if-none-match': tag });
+      return { tag: `${headers.etag}`, status };
+    };
+    for (const path of ['history', `changes/${id}`, 'export']) {
+      const { tag } = await read(path, 'all');
+      expect(tag).toMatch(/^"[0-9a-f]+"$/);
+      expect(await read(path, 'all', tag)).toEqual({ status: 304, tag });
+    }
+    for (const path of ['history', 'export']) {
+      const { tag } = await read(path, 'all');
+      expect((await read(path, 'mine', tag)).status).toBe(200);
+    }
+    await flags.close();
+  });
+});

@@ -1,0 +1,126 @@
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ERROR_KINDS } from '../../src/errors.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
+
+function mediaIn(document: OpenApi): readonly Media[] {
+  return operationsOf(document).flatMap(({ responses, requestBody }) =>
+    [...Object.values(responses), ...(requestBody ? [requestBody] : [])].flatMap(({ content = {} }) =>
+      Object.values(content),
+    ),
+  );
+}
+
+/** Every `$ref` anywhere in a value. */
+function referencesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === '$ref' && typeof member === 'string' ? [member] : referencesIn(member),
+  );
+}
+
+describe('the OpenAPI document', () => {
+  it('tells of every route, by its action', async () => {
+    const operations = operationsOf(await documentFor('token')).map(({ operationId }) => operationId);
+    expect(operations.toSorted()).toEqual(ROUTES.map(({ action }) => action).toSorted());
+  });
+
+  it('writes paths in its own syntax, and declares each of their parameters', async () => {
+    const { paths } = await documentFor('token');
+    for (const [path, item] of Object.entries(paths)) {
+      expect(path).not.toContain(':');
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { parameters } of Object.values(item)) {
+        const declared = parameters.filter((parameter) => parameter.in === 'path');
+        expect(declared.map(({ name }) => name)).toEqual(names);
+        expect(declared.every(({ required }) => required)).toBe(true);
+      }
+    }
+  });
+
+  it('offers If-None-Match with every GET, and If-Match where it is looked at', async () => {
+    const { paths } = await documentFor('token');
+    for (const { method, path, ifMatch, reply, conditional, vary } of ROUTES) {
+      const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      const headers = operation?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+      const reading = reply.media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
+      const expected = method === 'GET' || conditional ? reading : ifMatch === undefined ? [] : ['If-Match'];
+      expect([method, path, headers]).toEqual([method, path, vary === undefined ? expected : [...expected, vary]]);
+    }
+  });
+
+  it('leads from its own address to where the router is mounted', async () => {
+    const { servers } = await documentFor('token');
+    const own = 'http://localhost/internal/flags/api/admin/openapi.json';
+    expect(servers.map(({ url }) => new URL(url, own).pathname)).toEqual(['/internal/flags/']);
+  });
+
+  it.each([
+    ['none', [], []],
+    ['host', ['hostApplication'], ['hostApplication']],
+    ['token', ['adminToken', 'clientToken', 'frontendToken', 'ofrepApiKey'], ['adminToken']],
+  ] as const)('asks for what authentication by %s needs', async (auth, schemes, admin) => {
+    const { components, paths } = await documentFor(auth);
+    expect(Object.keys(components.securitySchemes)).toEqual(schemes);
+    const security = paths['/api/admin/projects']?.get?.security ?? [];
+    expect(security.flatMap((requirement) => Object.keys(requirement))).toEqual(admin);
+    const statuses = Object.keys(paths['/api/admin/projects']?.get?.responses ?? {});
+    expect(statuses.includes('401')).toBe(auth !== 'none');
+  });
+
+  it('marks what is no longer maintained', async () => {
+    const deprecated = operationsOf(await documentFor('token')).filter((operation) => operation.deprecated);
+    expect(deprecated.map(({ operationId }) => operationId).toSorted()).toEqual([
+      'listApplicationsByFlag',
+      'listSeenFlags',
+      'patchVariants',
+    ]);
+  });
+
+  it('has a component for every reference, and no component without one', async () => {
+    const document = await documentFor('token');
+    const referred = new Set(referencesIn(document).map((reference) => reference.replace('#/components/schemas/', '')));
+    expect([...referred].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted());
+  });
+
+  it('tells every error code with the status it has', async () => {
+    const document = await documentFor('token');
+    const told = operationsOf(document).flatMap(({ responses }) =>
+      Object.entries(responses).flatMap(([status, { content }]) => {
+        const { allOf } = (content?.['application/json']?.schema ?? {}) as { allOf?: readonly object[] };
+        const restriction = allOf?.[1] as { properties: { code: { enum: (keyof typeof ERROR_KINDS)[] } } } | undefined;
+        return (restriction?.properties.code.enum ?? []).map((code) => [code, Number(status)] as const);
+      }),
+    );
+    expect(told.length).toBeGreaterThan(100);
+    for (const [code, status] of told) expect([code, status]).toEqual([code, ERROR_KINDS[code].status]);
+  });
+
+  it.each(AUTH_MODES)('gives examples that are what it says, with authentication by %s', async (auth) => {
+    const document = await documentFor(auth);
+    // Each component is compiled once, not again into every schema that refers to it.
+    const quick = { inlineRefs: false, code: { optimize: false } };
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uuid: true }, ...quick });
+    ajv.addSchema({ $id: 'openapi', ...document });
+    const examples = mediaIn(document).filter(({ example }) => example !== undefined);
+    expect(examples.length).toBeGreaterThan(ROUTES.length);
+    const validators = new Map<string, ValidateFunction>();
+    for (const { schema, example } of examples) {
+      const text = rebased(schema);
+      const validate = validators.get(text) ?? ajv.compile(JSON.parse(text));
+      validators.set(text, validate);
+      validate(example);
+      expect({ example, errors: validate.errors ?? [] }).toEqual({ example, errors: [] });
+    }
+  });
+
+  it('gives no secrets in examples', async () => {
+    expect(JSON.stringify(mediaIn(await documentFor('token')))).not.toMatch(/\.[0-9a-f]{32,}/);
+  });
+});
+
+/** The text of the schema, with its references leading into the document. */
+function rebased(schema: object): string {
+  return JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
+}

@@ -1,0 +1,44 @@
+import { createFlags, memoryStorage } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
+import { openApiDocument } from '../../src/openapi/document.js';
+import type { AuthMode } from '../../src/options.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+
+export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];
+
+export interface OpenApi {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly security: readonly object[];
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+  readonly deprecated?: boolean;
+}
+
+export interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+}
+
+/** The document of the whole API, as a client gets it. */
+export async function documentFor(auth: AuthMode): Promise<OpenApi> {
+  const flags = await createFlags({ storage: memoryStorage() });
+  const { settings } = flags;
+  const document = openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth });
+  await flags.close();
+  return JSON.parse(JSON.stringify(document));
+}
+
+export function operationsOf({ paths }: OpenApi): readonly Operation[] {
+  return Object.values(paths).flatMap((item) => Object.values(item));
+}

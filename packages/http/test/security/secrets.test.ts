@@ -1,0 +1,151 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFlags, type Flags } from '@flags/core';
+import { inputSchemas } from '@flags/core/integration';
+import { sqliteStorage } from '@flags/core/sqlite';
+import express, { type Express } from 'express';
+import request from 'supertest';
+import { createFlagsRouter } from '../../../express/src/index.js';
+import { openApiDocument } from '../../src/openapi/document.js';
+import type { Route } from '../../src/route.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+
+const GIVEN = 'given-by-configuration-4711-and-long-enough';
+const UNKNOWN = '*:*.7f3a9c0d5e2b8f146c7d1a0e9b3f5c8d2e4a6b7c0d1e2f3a';
+
+interface Lived {
+  readonly flags: Flags;
+  readonly app: Express;
+  readonly directory: string;
+  /** Those of tokens that were made, given, deleted or only tried. */
+  readonly secrets: readonly string[];
+  readonly told: unknown[];
+  readonly answers: string[];
+}
+
+let lived: Lived;
+
+/** A host on SQLite that was administered over HTTP with tokens of every kind, good and bad, in every place. */
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'flags-secrets-'));
+  const told: unknown[] = [];
+  const flags = await createFlags({
+    storage: sqliteStorage(join(directory, 'flags.db')),
+    onError: (error) => void told.push(error),
+    onProblem: (problem) => void told.push(problem),
+  });
+  flags.onImpression((impression) => void told.push(impression));
+  const app = express();
+  app.use(createFlagsRouter(flags, { auth: 'token' }));
+  const answers: string[] = [];
+  await flags.createToken({ name: 'given', kind: 'admin', secret: GIVEN });
+  const make = async (body: object) => {
+    const created = await request(app).post('/api/admin/api-tokens').set('authorization', GIVEN).send(body);
+    return String(created.body.secret);
+  };
+  const admin = await make({ tokenName: 'ops', type: 'admin' });
+  const client = await make({ tokenName: 'web', type: 'client', environment: 'production' });
+  const deleted = await make({ tokenName: 'gone', type: 'frontend', environment: 'production' });
+  await request(app)
+    .delete(`/api/admin/api-tokens/${encodeURIComponent(deleted)}`)
+    .set('authorization', `Bearer ${admin}`);
+  await request(app).post('/api/admin/projects/default/features').set('authorization', admin).send({
+    name: 'checkout',
+    impressionData: true,
+  });
+  flags.isEnabled('checkout', { userId: 'ada' });
+  const secrets = [GIVEN, UNKNOWN, admin, client, deleted];
+  for (const secret of secrets) answers.push(...(await misuse(app, secret)));
+  lived = { flags, app, directory, secrets, told, answers };
+});
+
+afterAll(async () => {
+  await lived.flags.close();
+  rmSync(lived.directory, { recursive: true });
+});
+
+/** Puts a secret where it does not belong; the answers are those of others, who must not be told of it. */
+async function misuse(app: Express, secret: string): Promise<string[]> {
+  const name = encodeURIComponent(secret);
+  const attempts = [
+    request(app).get('/api/admin/projects').set('authorization', `Basic ${secret}`),
+    request(app).get('/api/client/features').set('authorization', `Bearer  ${secret}x`),
+    request(app).get('/api/client/features').set('authorization', secret),
+    request(app).delete(`/api/admin/api-tokens/${name}-not-quite`).set('authorization', GIVEN),
+    request(app)
+      .delete(`/api/admin/api-tokens/${name.slice(0, -1)}`)
+      .set('authorization', GIVEN),
+    request(app).post('/api/admin/api-tokens').set('authorization', secret).send({ tokenName: 1 }),
+    request(app).post('/api/client/metrics').set('authorization', secret).send({}),
+  ];
+  const answers = await Promise.all(attempts);
+  return answers.map(({ text, headers }) => text + JSON.stringify(headers));
+}
+
+/** A secret whole, and its random part alone. */
+function formsOf(secret: string): readonly string[] {
+  const random = secret.split('.')[1] ?? secret;
+  return [secret, random, encodeURIComponent(secret), Buffer.from(random).toString('base64').replace(/=+$/, '')];
+}
+
+function expectNoSecretIn(text: string): void {
+  for (const form of lived.secrets.flatMap(formsOf)) expect(text.includes(form) ? form : 'none').toBe('none');
+}
+
+describe('a secret', () => {
+  it('is known here', () => {
+    expect(lived.secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true]);
+    expect(() => expectNoSecretIn(`x${GIVEN}x`)).toThrow();
+  });
+
+  it('is in no file of the database', () => {
+    const texts = readdirSync(lived.directory).map((file) => readFileSync(join(lived.directory, file), 'latin1'));
+    expect(texts.length).toBeGreaterThan(1);
+    for (const text of texts) expectNoSecretIn(text);
+    expect(texts.join('')).toContain('given');
+  });
+
+  it('is in no list of tokens, of events or of anything else', async () => {
+    const { flags, app } = lived;
+    const isList = ({ method, access, reply }: Route) => method === 'GET' && access === 'admin' && !reply.media;
+    for (const { path } of ROUTES.filter(isList)) {
+      const filled = path.replace(':projectId', 'default').replaceAll(/:\w+/g, 'checkout');
+      expectNoSecretIn((await request(app).get(filled).set('authorization', GIVEN)).text);
+    }
+    expectNoSecretIn(JSON.stringify([await flags.listTokens(), await flags.listEvents({ limit: 1000 })]));
+  });
+
+  it('is in no answer to who misuses it, not in the headers either', () => {
+    expect(lived.answers.length).toBeGreaterThan(30);
+    expectNoSecretIn(lived.answers.join('\n'));
+  });
+
+  it('is in no impression, problem or fault that the host is told of', () => {
+    expect(lived.told).toMatchObject([{ flag: 'checkout' }]);
+    expectNoSecretIn(JSON.stringify(lived.told));
+  });
+
+  it('is in no error of the engine', async () => {
+    for (const secret of lived.secrets) {
+      const refusals = [
+        lived.flags.deleteToken({ token: `${secret}x` }),
+        lived.flags.createToken({ name: 'again', kind: 'admin', secret: GIVEN }),
+        lived.flags.createToken({ name: 'again', kind: 'admin', secret: `${secret} with space` }),
+      ];
+      for (const refusal of await Promise.allSettled(refusals)) {
+        if (refusal.status === 'fulfilled') throw new Error('It was not refused.');
+        expectNoSecretIn(`${String(refusal.reason)} ${refusal.reason.stack} ${JSON.stringify(refusal.reason)}`);
+      }
+    }
+  });
+
+  it('of no form that would be taken for a real one is in the OpenAPI document', () => {
+    const { settings } = lived.flags;
+    const parts = { routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' } as const;
+    const text = JSON.stringify(openApiDocument(parts));
+    expectNoSecretIn(text);
+    const examples = text.match(/[\w*-]+:[\w*-]+\.[0-9a-f]{20,}/g) ?? [];
+    expect(examples.filter((example) => new Set(example.split('.')[1]).size > 2)).toEqual([]);
+  });
+});
