@@ -95,7 +95,7 @@ function toJson(value: unknown): string {
 function newFlag(project: string, name: string): FlagState {
   const createdAt = new Date().toISOString();
   const about = { name, project, description: '', type: 'release', stale: false, impressionData: false };
-  return { ...about, archived: false, createdAt, variants: [], environments: [] };
+  return { ...about, archived: false, createdAt, variants: [], environments: [], labels: [], owner: null };
 }
 
 function switched(flag: FlagState, enabled: boolean): FlagState {

@@ -118,7 +118,7 @@ function environmentOf(flag: FlagState): Environment {
 function newFlag(project: string, name: string): FlagState {
   const createdAt = new Date().toISOString();
   const about = { name, project, description: '', type: 'release', stale: false, impressionData: false };
-  return { ...about, archived: false, createdAt, variants: [], environments: [] };
+  return { ...about, archived: false, createdAt, variants: [], environments: [], labels: [], owner: null };
 }
 
 function rowOf(flag: FlagState): Row {

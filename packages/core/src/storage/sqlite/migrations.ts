@@ -215,12 +215,31 @@ export function reporterColumns(prefix: string): string {
   `;
 }
 
+/**
+ * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner.
+ * Checkpoints get a parent, and an id that counts down.
+ */
+function upcastDocuments(prefix: string): string {
+  const documents = `${prefix}documents`;
+  const subject = "rtrim(rtrim(id, '0123456789'))";
+  return `
+    UPDATE ${documents} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
+      WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %')
+        AND body IS NOT NULL AND json_type(body, '$.labels') IS NULL;
+
+    UPDATE ${documents} SET
+      parent = ${subject},
+      id = ${subject} || printf(' %016d', ${Number.MAX_SAFE_INTEGER} - CAST(substr(id, length(${subject}) + 2) AS INTEGER))
+      WHERE kind = 'checkpoint' AND body IS NOT NULL AND parent IS NULL;
+  `;
+}
+
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
 const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) =>
     actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
-  reporterColumns,
+  (prefix) => reporterColumns(prefix) + upcastDocuments(prefix),
 ];
 
 /** The schema version of this version of the library. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { creation, flag } from '../samples.js';
+import { creation, flag, put } from '../samples.js';
 
 /** A storage on a database that logs every statement it runs. */
 async function loggingStorage() {
