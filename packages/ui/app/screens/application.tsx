@@ -213,7 +213,7 @@ function ForgetButton({ name }: { readonly name: string }) {
     } catch (error) {
       showToast({ tone: 'fault', text: (error as Error).message });
     }
-    invalidate((action) => action === 'listApplications' || action === 'listApplicationsByFlag');
+    invalidate('listApplications', 'listApplicationsByFlag');
   };
   return (
     <>

@@ -33,7 +33,8 @@ export function EventsScreen() {
 function Found({ filter, isFiltered }: FiltersProps) {
   const [wanted, setWanted] = useState(PAGE);
   const [steps, setSteps] = useState(1);
-  const { entries, error, hasMore, searchedTo, isSearching } = useEventSearch(filter, wanted, steps);
+  const { data, error, isLoading: isSearching } = useEventSearch(filter, wanted, steps);
+  const { entries, hasMore, searchedTo } = data ?? {};
   const shown = entries?.slice(0, wanted) ?? [];
   return (
     <>

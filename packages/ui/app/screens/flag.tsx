@@ -17,11 +17,10 @@ import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
 import { href, query } from '../router.js';
-import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useSegments } from '../state/segments.js';
 import { may, offers } from '../state/session.js';
-import { explanationsFor, viewAs } from '../state/view-as.js';
+import { useExplanations, viewAs } from '../state/view-as.js';
 import { ago, answer, flagType, plural, time, why } from '../words.js';
 
 interface FlagScreenProps {
@@ -229,8 +228,8 @@ function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, 
 
 /** Whether the flag is on for the chosen context, and why. */
 function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly environment: string }) {
+  const explained = useExplanations(project, environment)?.get(flag);
   if (viewAs.value === undefined) return null;
-  const explained = explanationsFor(project, environment, version.value)?.get(flag);
   if (explained === undefined) return <span class="muted">…</span>;
   return (
     <span class={explained.enabled ? 'answer on' : 'answer off'}>

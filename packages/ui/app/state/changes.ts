@@ -1,12 +1,11 @@
 import { effectsToReview, hiddenToReview } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
-import { invalidate } from '../api/resource.js';
+import { invalidateAfterChange } from '../api/resource.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
 import { refusalText } from '../model/refusal.js';
 import { currentProject } from '../router.js';
-import { readFlags, reloadFlagList } from './flag-list.js';
 import { may, reloadPermissions, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
@@ -42,9 +41,6 @@ export interface Reviewed {
 
 /** Undefined while the review dialog is closed. */
 export const reviewed = signal<Reviewed | undefined>(undefined);
-
-/** Increases with every change that the page has made or heard of: evaluations of before are out of date. */
-export const version = signal(0);
 
 /** The change set that the page has made last and that can be taken back. */
 export const latestChange = signal<string | undefined>(undefined);
@@ -143,8 +139,7 @@ async function closeReview(): Promise<void> {
 /** Shows what has made the page out of date. Returns the refusal, unless the draft of a form merges with the newest state. */
 function refused(error: ApiError, { onConflict }: Proposal): ApiError | undefined {
   const refusal = inWords(error);
-  void refresh();
-  reloadFlagList();
+  void invalidateAfterChange();
   if (refusal.status === 403) reloadPermissions();
   if (refusal.status !== 412 || onConflict === undefined) return refusal;
   onConflict(refusal);
@@ -182,17 +177,12 @@ function showDone(text: string, { id }: ChangeSet): void {
   });
 }
 
-/** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */
-async function refresh(set?: ChangeSet): Promise<void> {
-  version.value++;
-  invalidate((action) => action !== 'getSession');
-  const names = Object.keys(set?.revisions ?? {}).flatMap((name) => (name.startsWith('flag/') ? name.slice(5) : []));
-  if (names.length > MAX_READ) reloadFlagList();
-  else await readFlags(names);
+/** Reads again what is out of date after a change set: the new state is there before the message is. */
+async function refresh({ revisions = {} }: ChangeSet): Promise<void> {
+  const documents = Object.keys(revisions);
+  const flags = documents.flatMap((name) => (name.startsWith('flag/') ? [name.slice(5)] : []));
+  await invalidateAfterChange(flags.length === documents.length ? flags : undefined);
 }
-
-/** With more changed flags than this, the whole list is read. */
-const MAX_READ = 3;
 
 function inWords(error: ApiError): ApiError {
   if (error.status === 412) {
