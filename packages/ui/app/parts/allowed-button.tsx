@@ -5,7 +5,10 @@ interface AllowedButtonProps {
   /** The actions of `authorize` that it needs. */
   readonly needs: readonly string[];
   readonly project: string;
-  readonly onClick: () => void;
+  readonly onClick?: () => void;
+  readonly type?: 'button' | 'submit';
+  /** Whether what it has started still runs. */
+  readonly isBusy?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly label?: string;
@@ -24,19 +27,25 @@ export function AllowedButton({
   label,
   action,
   blocked,
+  type = 'button',
+  isBusy = false,
   ...props
 }: AllowedButtonProps) {
   const missing = needs.filter((action) => !may(action, project))[0];
   const reason = missing === undefined ? blocked : `Needs the permission ${missing}`;
   return (
     <button
-      type="button"
+      type={type}
       class={props.class}
       aria-label={label}
       data-action={action}
-      aria-disabled={reason !== undefined}
+      aria-disabled={reason !== undefined || isBusy}
+      aria-busy={isBusy}
       title={reason}
-      onClick={() => reason === undefined && onClick()}
+      onClick={(event) => {
+        if (reason !== undefined || isBusy) event.preventDefault();
+        else onClick?.();
+      }}
     >
       {children}
     </button>

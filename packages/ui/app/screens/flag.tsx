@@ -10,7 +10,8 @@ import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
-import { Empty, Fault, Loading } from '../parts/states.js';
+import { ScreenFrame } from '../parts/screen.js';
+import { Empty, Fault } from '../parts/states.js';
 import { StrategySummary } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
@@ -39,20 +40,16 @@ export function FlagScreen({ project, flag }: FlagScreenProps) {
 }
 
 function FlagNow({ project, flag }: FlagScreenProps) {
-  const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
+  const reply = useResource('getFlag', { params: { project, flag } });
   const segments = useSegments();
   return (
-    <section>
-      <p class="crumbs">
-        <a href={href(['projects', project])}>
-          <Icon name="back" /> Flags
-        </a>
-      </p>
-      {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
-      {error && <Fault error={error} />}
-      {data === undefined && !error && <Loading />}
-      {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
-    </section>
+    <ScreenFrame
+      back={{ to: ['projects', project], label: 'Flags' }}
+      reply={reply}
+      missing={({ status }) => <MissingFlag project={project} flag={flag} status={status} />}
+    >
+      {(detail) => <FlagPage detail={detail} revision={reply.revision ?? 0} segments={segments} />}
+    </ScreenFrame>
   );
 }
 

@@ -79,7 +79,7 @@ async function start(
     const plan = await planOf(proposal);
     show(undefined);
     if (isAsked(plan)) reviewed.value = { proposal, plan };
-    else show(await carryOut(proposal));
+    else show(await applyProposal(proposal));
   } catch (error) {
     show(refused(error as ApiError, proposal));
   }
@@ -109,7 +109,7 @@ function showRefusal(refusal: ApiError | undefined): void {
 }
 
 /** Carries a proposal out in one commit, and offers to take it back. Returns the refusal, if the caller has to show one. */
-export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
+export async function applyProposal(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
   if (proposal.leave) {
     reviewed.value = undefined;
     proposal.leave();
