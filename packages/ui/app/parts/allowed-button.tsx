@@ -12,8 +12,6 @@ interface AllowedButtonProps {
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly label?: string;
-  /** The action of a key: `edit`, `review`. */
-  readonly action?: string;
   /** Why it cannot be used although the caller may. */
   readonly blocked?: string | undefined;
 }
@@ -25,7 +23,6 @@ export function AllowedButton({
   onClick,
   children,
   label,
-  action,
   blocked,
   type = 'button',
   isBusy = false,
@@ -38,7 +35,6 @@ export function AllowedButton({
       type={type}
       class={props.class}
       aria-label={label}
-      data-action={action}
       aria-disabled={reason !== undefined || isBusy}
       aria-busy={isBusy}
       title={reason}

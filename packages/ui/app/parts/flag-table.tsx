@@ -123,11 +123,7 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRo
     chosen.value = next;
   };
   return (
-    <tr
-      aria-rowindex={rowIndex}
-      class={isChosen ? 'chosen' : ''}
-      data-edit={isArchive ? undefined : href(['projects', project, 'flags', name, viewIn.value])}
-    >
+    <tr aria-rowindex={rowIndex} class={isChosen ? 'chosen' : ''}>
       <td class="check">
         <input type="checkbox" aria-label={`Choose ${name}`} checked={isChosen} onChange={toggle} />
       </td>

@@ -114,7 +114,6 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
           </button>
           <AllowedButton
             class="primary"
-            action="review"
             needs={['applyChanges']}
             project={project}
             blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}

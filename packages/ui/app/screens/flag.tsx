@@ -188,7 +188,6 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
           href={href(['projects', project, 'flags', flag, name])}
           aria-label={`Edit ${name}`}
           aria-disabled={!canEdit}
-          data-action="edit"
         >
           <Icon name="edit" /> Edit
         </a>

@@ -150,7 +150,6 @@ function Filters({ filter, flags }: FiltersProps) {
           aria-label="Filter flags"
           placeholder="Name, description, label, owner"
           value={filter.text}
-          data-action="filter"
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
         />
       </span>

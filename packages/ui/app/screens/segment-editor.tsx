@@ -144,7 +144,6 @@ function Editor({ segment, revision, uses }: EditorProps) {
           </button>
           <AllowedButton
             class="primary"
-            action="review"
             needs={['updateSegment', 'applyChanges']}
             project={mine.project ?? currentProject()}
             blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}

@@ -56,7 +56,6 @@ function Detail({ segment, revision }: DetailProps) {
           <span class="tag">{project === null ? 'all projects' : `project ${projectName(project)}`}</span>
           <span class="stretch" />
           <AllowedButton
-            action="edit"
             needs={['updateSegment', 'applyChanges']}
             project={place}
             onClick={() => navigate(href(['segments', id, 'edit']))}
