@@ -43,7 +43,7 @@ async function main(): Promise<void> {
 
   const late = frames.filter((time) => time > FRAME).length / frames.length;
   console.log(`
-## The admin page, with 10,000 flags
+# The admin page, with 10,000 flags
 
 ${table(
   ['milliseconds', 'at most', 'median', 'p95'],
