@@ -51,6 +51,14 @@ describe('migrations', () => {
     await storage.close();
   });
 
+  it('let no node of a release before 0.3 commit, and name the reason', async () => {
+    await (await open({ schema: 'fenced' })).close();
+    const commit = database.ask(`
+      INSERT INTO fenced.flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
+      VALUES (1, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', 'checkout', 1, 'null', 'null')`);
+    await expect(commit).rejects.toThrow('flags_events_need_release_0_3');
+  });
+
   it('take names of schemas and prefixes as they are', async () => {
     const schema = `x"; DROP SCHEMA public CASCADE; --`;
     const storage = await open({ schema });

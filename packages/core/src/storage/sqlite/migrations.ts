@@ -265,7 +265,7 @@ export function migrate(database: SqliteDatabase, prefix: string): void {
 export function assertMigrated(database: SqliteDatabase, prefix: string): void {
   const tables = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '${prefix}meta' COLLATE NOCASE`;
   const hasTables = preparePluck(database, tables).get() !== undefined;
-  const version = hasTables ? createVersionReader(database, prefix)() : 0;
+  const version = hasTables ? findVersion(database, prefix) : 0;
   if (version < SCHEMA_VERSION) throw olderSchema(version, prefix);
 }
 
@@ -276,13 +276,16 @@ function readVersion(database: SqliteDatabase, prefix: string): number {
       value INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID
   `);
-  return createVersionReader(database, prefix)();
+  return findVersion(database, prefix);
 }
 
-/** Returns a function that reads the schema version of the tables; 0 before the first migration. */
-export function createVersionReader(database: SqliteDatabase, prefix: string): () => number {
-  const find = preparePluck(database, `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`);
-  return () => (find.get() as number | undefined) ?? 0;
+function findVersion(database: SqliteDatabase, prefix: string): number {
+  return (preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0;
+}
+
+/** SQL: the schema version of the tables. No row before the first migration. */
+export function versionQuery(prefix: string): string {
+  return `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`;
 }
 
 export function olderSchema(version: number, prefix: string): FlagsError {

@@ -16,14 +16,7 @@ import {
 } from './database.js';
 import { eventAppender, eventReader, sqliteDocuments } from './documents.js';
 import { sqliteMetrics } from './metrics.js';
-import {
-  assertMigrated,
-  createVersionReader,
-  migrate,
-  newerSchema,
-  olderSchema,
-  SCHEMA_VERSION,
-} from './migrations.js';
+import { assertMigrated, migrate, newerSchema, olderSchema, SCHEMA_VERSION, versionQuery } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 
@@ -214,13 +207,13 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
   idleCheckpoint?.schedule();
-  const readVersion = createVersionReader(database, tablePrefix);
+  const version = preparePluck(database, versionQuery(tablePrefix));
   const writeQueue = createWriteQueue(connection, {
     begun() {
       assertFile();
-      const version = readVersion();
+      const found = (version.get() as number | undefined) ?? 0;
       // The statements of this version may not fit the tables of a newer one.
-      if (version > SCHEMA_VERSION) throw newerSchema(version, tablePrefix);
+      if (found > SCHEMA_VERSION) throw newerSchema(found, tablePrefix);
       idleCheckpoint?.schedule();
     },
     committed: assertFile,
