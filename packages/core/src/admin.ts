@@ -3,6 +3,7 @@
  * carries no stability promise to others.
  */
 
+export { compareStates } from './base/parts.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
 export {
   defaultEnvironment,
@@ -12,4 +13,3 @@ export {
   isReviewed,
   type ReviewScope,
 } from './flags/review.js';
-export { compareStates } from './history/differences.decide.js';

@@ -8,13 +8,13 @@ import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
+import { assertStrategies, restoreDocuments } from '../changesets/restore.operations.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
-import { assertStrategies, restoreDocuments } from '../history/restore.operations.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';

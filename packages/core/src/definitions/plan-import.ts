@@ -1,12 +1,12 @@
 import { LIMITS } from '../base/limits.js';
+import { compareStates } from '../base/parts.js';
 import { timeSlice } from '../base/time-slice.js';
 import type { DocumentReader, Read } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
+import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
-import { compareStates } from '../history/differences.decide.js';
-import { restoreFlag, restoreProject, restoreSegment } from '../history/restore.decide.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { Issues } from './check-definitions.js';

@@ -1,0 +1,28 @@
+import type { DomainEvent } from '../events/event.types.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { projectDocuments } from '../projects/project.js';
+import { segmentDocuments } from '../segments/segment.js';
+import type { DocumentKey, StoredEvent } from '../storage/port.js';
+import type { Aggregate } from './documents.js';
+
+type AnyAggregate = Aggregate<unknown, DomainEvent>;
+
+/** The kinds of documents that history shows and undo restores. A deleted token must not come back. */
+const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
+  [flagDocuments, projectDocuments, segmentDocuments].map((one) => [one.kind, one as unknown as AnyAggregate]),
+);
+
+export function hasHistory({ kind }: Pick<DocumentKey, 'kind'>): boolean {
+  return AGGREGATES.has(kind);
+}
+
+/** Applies events to the state of a document. */
+export function foldEvents(kind: string, state: unknown, events: readonly Pick<StoredEvent, 'type'>[]): unknown {
+  const aggregate = AGGREGATES.get(kind);
+  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
+}
+
+/** The cast is safe, because decisions have made every stored event. Stored events have `environment: null`. */
+function toDomainEvent(event: Pick<StoredEvent, 'type'>): DomainEvent {
+  return event as unknown as DomainEvent;
+}
