@@ -3,7 +3,8 @@
  * carries no stability promise to others.
  */
 
-export { compareStates } from './base/parts.js';
+export { isSameJson } from './base/json.js';
+export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
 export {
   defaultEnvironment,

@@ -25,7 +25,7 @@ export interface SetLimits {
 /**
  * Divides the changes of an import into change sets. Each set leaves every reference valid.
  *
- * @throws FlagsError `flag_has_children` or `segment_in_use` if that takes two imports
+ * @throws FlagsError `parent_not_found` or `segment_in_use` if that takes two imports
  */
 export function toSets<Item extends Placed>(items: readonly Item[], limits: SetLimits): Item[][] {
   const isOneSet = divide(items, limits).length <= 1;
@@ -76,35 +76,14 @@ function isNarrowed({ kind, current, target }: Planned): boolean {
   );
 }
 
-/** Refuses moves to another project that concern two documents at once, because these may be in different sets. */
+/** Refuses to move a flag with its parents, and a segment with its flags: these may be in different sets. */
 function assertOneImport(items: readonly Placed[]): void {
-  const moved = new Set<string>();
   for (const { planned, path } of items) {
     const { kind, current, target } = planned;
-    if (kind === 'project' || !current || current.project === target.project) continue;
-    if (kind === 'flag' && rankOfFlag(planned) === 'no child') moved.add(target.name);
-    if (kind === 'flag' || current.project === undefined || target.project === undefined) continue;
-    throw takesTwoImports('segment_in_use', path, {
-      because: `The segment ${target.name} moves from the project ${current.project} to ${target.project}.`,
-      first: `the segment ${target.name} without a project`,
-    });
+    if (kind === 'project' || !current?.project || !target.project || current.project === target.project) continue;
+    if (kind === 'flag' && rankOfFlag(planned) !== 'still a child') continue;
+    const without = kind === 'flag' ? 'dependencies' : 'a project';
+    const message = `The ${kind} ${target.name} moves from the project ${current.project} to ${target.project}. A document of this size needs two imports for that: first import the ${kind} without ${without}, then this document.`;
+    throw new FlagsError(kind === 'flag' ? 'parent_not_found' : 'segment_in_use', message, [{ message, path }]);
   }
-  for (const { planned, path } of items) {
-    if (planned.kind !== 'flag' || !planned.current || rankOfFlag(planned) !== 'still a child') continue;
-    const parent = dependenciesOf(planned.current).find(({ flag }) => moved.has(flag));
-    if (!parent) continue;
-    throw takesTwoImports('flag_has_children', path, {
-      because: `The flag ${parent.flag}, on which ${planned.target.name} depends, moves to another project.`,
-      first: `the flag ${planned.target.name} without dependencies`,
-    });
-  }
-}
-
-function takesTwoImports(
-  code: 'segment_in_use' | 'flag_has_children',
-  path: string,
-  { because, first }: { readonly because: string; readonly first: string },
-): FlagsError {
-  const message = `${because} A document of this size needs two imports for that: first import ${first}, then this document.`;
-  return new FlagsError(code, message, [{ message, path }]);
 }

@@ -341,7 +341,7 @@ describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definiti
 
     it.each<[string, string, Partial<Definitions>]>([
       [
-        'flag_has_children',
+        'parent_not_found',
         '/flags/1',
         {
           flags: [

@@ -1,6 +1,6 @@
+import { isSameJson } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
-import { isEqual } from '../model/merge.js';
 import { session } from '../state/session.js';
 import { flagType } from '../words.js';
 import { Field, faultAt } from './field.js';
@@ -22,7 +22,7 @@ interface FlagFieldsProps {
 export function FlagFields({ values: { description, type, owner, labels }, error, onChange }: FlagFieldsProps) {
   const [labelText, setLabelText] = useState(labels.join(', '));
   // What is being typed stays as it is, until a merge brings other labels.
-  const isTyped = isEqual(labelsOf(labelText), labels);
+  const isTyped = isSameJson(labelsOf(labelText), labels);
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (
     <>
