@@ -12,14 +12,8 @@ import type {
   DocumentName,
   PlannedDocument,
 } from './change-set.types.js';
-import {
-  type ChangeArguments,
-  type ChangeOperation,
-  type Engine,
-  type LoggedSet,
-  type PreparedChange,
-  REF_MEMBERS,
-} from './engine.js';
+import type { LoggedSet } from './change-set-log.js';
+import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import { VOCABULARY } from './vocabulary.js';

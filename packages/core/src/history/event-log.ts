@@ -1,8 +1,8 @@
 import { timeSlice } from '../base/time-slice.js';
 import { invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
+import type { LoggedSet } from '../changesets/change-set-log.js';
 import { readCheckpoint, type Versioned } from '../changesets/documents.js';
-import type { LoggedSet } from '../changesets/engine.js';
 import { FlagsError } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
 import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
