@@ -71,13 +71,13 @@ interface ConcernedFlag {
   readonly after: FlagState | undefined;
 }
 
-/** Returns the environments of all stored flags, in code-point order. A node may list fewer, or others. */
+/** Returns the environments that stored flags configure, in code-point order. A node may list fewer, or others. */
 async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
   for (const { environments = [] } of [...concerned, ...states.live.values()]) {
     if (timeSlice.isOver()) await timeSlice.next();
-    for (const { name } of environments) names.add(name);
+    for (const { name, enabled, strategies } of environments) if (enabled || strategies.length > 0) names.add(name);
   }
   return [...names].sort(compareCodePoints);
 }

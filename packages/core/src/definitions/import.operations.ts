@@ -8,13 +8,13 @@ import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
+import { assertStrategies, type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertUsersAffordable } from '../flags/affordable.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
-import { assertStrategies, restoreDocuments } from '../history/restore.operations.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
@@ -28,7 +28,7 @@ import type {
   ImportResult,
 } from './definition.types.js';
 import { readAll } from './export.operations.js';
-import { detach, type Planned, type Step, toSets, widen } from './order.decide.js';
+import { type Planned, toSets } from './order.decide.js';
 import {
   contentsOf,
   differencesOf,
@@ -62,18 +62,18 @@ export async function importDefinitions(
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
-  for (let steps = sets.shift(); steps; steps = sets.shift()) {
-    const { id, at } = await engine.run([toChange(engine, plan, steps)], context);
+  for (let items = sets.shift(); items; items = sets.shift()) {
+    const { id, at } = await engine.run([toChange(engine, plan, items)], context);
     if (id === null) continue;
     settle();
-    changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
+    changeSets.push({ id, at, documents: items.map(({ planned }) => `${planned.kind}/${idOf(planned)}`) });
   }
   return { dryRun, changeSets, differences };
 }
 
 interface PlannedSets {
   readonly plan: ImportPlan;
-  readonly sets: (readonly Step<Item>[])[];
+  readonly sets: Item[][];
   readonly differences: readonly ImportedDifference[];
   /** The documents of a dry run before and after. */
   readonly states: readonly PlannedState[];
@@ -102,7 +102,7 @@ async function planSets(
   const states = (dryRun ? items : []).map(({ planned }) => {
     return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
   });
-  return { plan, states, sets: [...toSets(items, SET_LIMITS)], differences };
+  return { plan, states, sets: toSets(items, SET_LIMITS), differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {
@@ -146,64 +146,55 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
 }
 
 /** Prepares one change set. It decides on the states at the time of the commit. */
-function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): PreparedChange {
+function toChange(engine: Engine, plan: ImportPlan, items: readonly Item[]): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
       const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
-      const planned: Planned[] = [];
-      for (const { item, extent } of steps) {
+      const planned: PlacedDocument[] = [];
+      for (const item of items) {
         if (timeSlice.isOver()) await timeSlice.next();
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
-        if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
+        if (found) planned.push({ ...item, planned: found });
       }
-      await restoreAll(engine, unit, { planned, steps });
+      await restoreAll(engine, unit, planned);
     },
     result: () => undefined,
   };
 }
 
-/** Returns the state of an intermediate step. */
-function reduce(planned: Planned, extent: Step<Item>['extent']): Planned {
-  if (planned.kind === 'flag' && planned.current && extent === 'detach') {
-    return { ...planned, target: detach(planned.current, planned.target) };
-  }
-  return planned.kind === 'segment' && extent === 'widen' ? { ...planned, target: widen(planned.target) } : planned;
-}
+/** A planned document and its place. */
+type PlacedDocument = Pick<Item, 'planned' | 'path'>;
 
-interface Restored {
-  readonly planned: readonly Planned[];
-  readonly steps: readonly Step<Item>[];
-}
-
-async function restoreAll(engine: Engine, unit: UnitOfWork, { planned, steps }: Restored): Promise<void> {
-  const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
-  // Flags that are pruned have no place.
-  const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
-  for (const one of planned) {
+async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
+  const restorations: { [Kind in keyof Restorations]: Restorations[Kind][number][] } = {
+    projects: [],
+    segments: [],
+    flags: [],
+  };
+  for (const { planned, path: place } of documents) {
     if (timeSlice.isOver()) await timeSlice.next();
-    if (one.kind === 'project') {
-      await locateRefusals(pathOf(one), () => assertOwnerStays(one.current, one.target, ownerOf(engine)));
+    // Flags that are pruned have no place.
+    const path = place || undefined;
+    const { kind, current, target } = planned;
+    if (kind === 'project') {
+      await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
+      restorations.projects.push({ id: target.id, target });
+    } else if (kind === 'segment') {
+      const { id, constraints } = target;
+      if (current && !isSameJson(current.constraints, constraints)) {
+        await locateRefusals(path, () => assertUsersAffordable(engine, { unit, id, constraints }));
+      }
+      restorations.segments.push({ id: `${id}`, target, path });
+    } else {
+      restorations.flags.push({ id: target.name, target, path });
     }
-    if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;
-    const { id, constraints } = one.target;
-    if (one.current) await locateRefusals(pathOf(one), () => assertUsersAffordable(engine, { unit, id, constraints }));
   }
-  await restoreDocuments(engine, unit, {
-    projects: planned.flatMap((one) => (one.kind === 'project' ? [{ id: one.target.id, target: one.target }] : [])),
-    segments: planned.flatMap((one) =>
-      one.kind === 'segment' ? [{ id: idOf(one), target: one.target, path: pathOf(one) }] : [],
-    ),
-    flags: planned.flatMap((one) => {
-      if (one.kind !== 'flag') return [];
-      const { target } = one;
-      return [{ id: target.name, target, path: pathOf(one) }];
-    }),
-  });
-  for (const one of planned) {
-    if (one.kind !== 'flag' || one.current) continue;
+  await restoreDocuments(engine, unit, restorations);
+  for (const { planned, path } of documents) {
+    if (planned.kind !== 'flag' || planned.current) continue;
     if (timeSlice.isOver()) await timeSlice.next();
-    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, unit, one.target));
+    await locateRefusals(path || undefined, () => assertNewStrategies(engine, unit, planned.target));
   }
 }
 

@@ -293,13 +293,8 @@ function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   // Every operation of a change set has an action of its name.
   if (op !== undefined) return [op as Action];
   const action = ACTIONS[type];
-  if (action === undefined || isLayout({ type, data })) return [];
+  if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
-}
-
-/** An undo adds such an event to those of the opposite changes. It changes nothing that clients see. */
-function isLayout({ type, data }: Pick<PlannedEvent, 'type' | 'data'>): boolean {
-  return type === 'flag-updated' && Object.hasOwn(Object(data), 'layout');
 }
 
 function isLive(flag: unknown): boolean {

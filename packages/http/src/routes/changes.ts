@@ -176,9 +176,9 @@ export const changeRoutes: readonly Route[] = [
     changes: 'flag',
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
-      await askForUndo(asking, await request.flags.getChangeSet(params.id));
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
+      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      return shown(await asking.flags.undo(params.id, { ...withoutUndefined({ reason }), authorize }));
     },
   }),
   route({
@@ -195,8 +195,8 @@ export const changeRoutes: readonly Route[] = [
     heavy: 'read',
     async handle({ params, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
-      await askForUndo(asking, await request.flags.getChangeSet(params.id));
-      return visiblePlan(await asking.flags.planUndo(params.id), request.principal);
+      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      return visiblePlan(await asking.flags.planUndo(params.id, { authorize }), request.principal);
     },
   }),
 ];

@@ -1,6 +1,4 @@
 import { timeSlice } from '../base/time-slice.js';
-import type { Engine } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { assertAffordable } from '../flags/affordable.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from '../flags/change-flag.js';
@@ -14,7 +12,9 @@ import { deleteSegment, restoreRegistry, type SegmentState, segmentDocuments } f
 import { changeRegistry, listUses } from '../segments/segment.operations.js';
 import { isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
+import type { Engine } from './engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from './restore.decide.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration<State> {
