@@ -22,22 +22,32 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
 export function createValidator<T>(
   schema: JsonSchema,
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
-): (input: unknown) => T {
+): (input: unknown, stored?: unknown) => T {
   let decide: ValidateFunction<T> | undefined;
   let node: ReturnType<typeof toSchemaNode> | undefined;
-  return (input) => {
+  return (input, stored) => {
     decide ??= compileSchema<T>(schema);
     if (!decide(input)) {
       node ??= toSchemaNode(schema);
-      const issues = listIssues(node, input);
+      const { issues, isExcused } = listIssues(node, input, stored);
       // Ajv also validates inherited members, which the list of issues does not cover.
-      throw invalidInput(issues.length > 0 ? issues : [{ message: 'has the wrong shape', path: '' }]);
+      if (issues.length > 0 || !isExcused) throw invalidInput(issues.length > 0 ? issues : WRONG_SHAPE);
     }
-    const issues = takeIssues(findIssues(input));
+    const issues = takeIssues(findIssues(input as T));
     if (issues.length > 0) throw invalidInput(issues);
-    return input;
+    return input as T;
   };
 }
+
+/**
+ * Returns its input, typed, or throws `invalid_input`.
+ *
+ * @param stored what the input replaces. It may exceed limits that older releases did not have: the input may then have as
+ * many items, and texts as long, as the same part of what is stored.
+ */
+export type Validator<T> = (input: unknown, stored?: unknown) => T;
+
+const WRONG_SHAPE: readonly ErrorDetail[] = [{ message: 'has the wrong shape', path: '' }];
 
 function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   const issues: ErrorDetail[] = [];
@@ -121,10 +131,16 @@ const compiledSchemas = new Map<string, ValidateFunction>();
  *
  * An indivisible part of the schema, such as `anyOf` about items, gives its first issue only.
  */
-function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDetail[] {
-  const issues: ErrorDetail[] = [];
-  collectIssues(schema, { value, path: '', issues });
-  return issues;
+function listIssues(schema: SchemaNode, value: unknown, stored: unknown): Found {
+  const found: Found = { issues: [], isExcused: false };
+  collectIssues(schema, { value, path: '', found, stored: stored === undefined ? [] : [stored] });
+  return found;
+}
+
+interface Found {
+  readonly issues: ErrorDetail[];
+  /** Whether the value is too long somewhere, and no longer than what is stored there. */
+  isExcused: boolean;
 }
 
 /** A schema, divided into its rules for the value itself and its rules for items and members. */
@@ -167,74 +183,102 @@ function isWithoutRules(schema: object): boolean {
 interface Location {
   readonly value: unknown;
   readonly path: string;
-  readonly issues: ErrorDetail[];
+  readonly found: Found;
+  /** The stored values that this value may have been. */
+  readonly stored: readonly unknown[];
 }
 
-function collectIssues(schema: SchemaNode, { value, path, issues }: Location): void {
+const LENGTHS = ['maxItems', 'maxProperties', 'maxLength'];
+
+function collectIssues(schema: SchemaNode, { value, path, found, stored }: Location): void {
   const own = schema.own();
   if (!own(value)) {
-    const errors = own.errors ?? [];
+    const all = own.errors ?? [];
     // Releases the input, which verbose errors hold until the next error.
     own.errors = null;
+    const errors = stored.some((one) => lengthOf(one) >= lengthOf(value))
+      ? all.filter(({ keyword }) => !LENGTHS.includes(keyword))
+      : all;
+    found.isExcused ||= errors.length < all.length;
     append(
-      issues,
+      found,
       errorsToReport(errors).map((error) => toDetail(error, path)),
     );
     if (errors.some(({ keyword }) => keyword === 'maxItems' || keyword === 'maxProperties')) return;
   }
-  if (Array.isArray(value)) collectFromItems(schema, { items: value, path, issues });
-  else if (typeof value === 'object' && value !== null) collectFromMembers(schema, { value, path, issues });
+  if (Array.isArray(value)) collectFromItems(schema, { items: value, path, found, stored });
+  else if (typeof value === 'object' && value !== null) collectFromMembers(schema, { value, path, found, stored });
 }
 
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : -1;
+}
+
+/** An item may have been any stored item. */
 function collectFromItems(
   { items: schema }: SchemaNode,
-  { items, path, issues }: Omit<Location, 'value'> & { readonly items: readonly unknown[] },
+  { items, path, found, stored }: Omit<Location, 'value'> & { readonly items: readonly unknown[] },
 ): void {
   if (!schema) return;
-  for (let index = 0; index < items.length && !isFull(issues); index++) {
-    collectIssues(schema, { value: items[index], path: `${path}/${index}`, issues });
+  const candidates = stored.flatMap((one) => (Array.isArray(one) ? one : []));
+  for (let index = 0; index < items.length && !isFull(found); index++) {
+    collectIssues(schema, { value: items[index], path: `${path}/${index}`, found, stored: candidates });
   }
+}
+
+function storedMembers(stored: readonly unknown[], name: string): readonly unknown[] {
+  return stored.flatMap((one) => {
+    const isPresent = typeof one === 'object' && one !== null && Object.hasOwn(one, name);
+    return isPresent ? [memberOf(one, name)] : [];
+  });
 }
 
 function collectFromMembers(
   { names, members, otherMembers }: SchemaNode,
-  { value, path, issues }: Location & { readonly value: object },
+  { value, path, found, stored }: Location & { readonly value: object },
 ): void {
   // Listing a hundred thousand members takes as long as a third of parsing them, and most schemas do not need the list.
   const own = names || otherMembers !== undefined ? Object.keys(value) : [];
   for (const name of names ? own : []) {
-    if (isFull(issues)) return;
-    collectFromName(names as SchemaNode, { value: name, path, issues });
+    if (isFull(found)) return;
+    collectFromName(names as SchemaNode, { value: name, path, found, stored: [] });
   }
   for (const name of otherMembers === undefined ? [] : own) {
-    if (isFull(issues)) return;
+    if (isFull(found)) return;
     if (members.has(name)) continue;
-    const place = { value: memberOf(value, name), path: childPath(path, name), issues };
+    const place = {
+      value: memberOf(value, name),
+      path: childPath(path, name),
+      found,
+      stored: storedMembers(stored, name),
+    };
     if (otherMembers) collectIssues(otherMembers, place);
-    else issues.push({ message: 'is not known here', path: place.path });
+    else found.issues.push({ message: 'is not known here', path: place.path });
   }
   for (const [name, member] of members) {
-    if (isFull(issues)) return;
+    if (isFull(found)) return;
     if (!Object.hasOwn(value, name) || memberOf(value, name) === undefined) continue;
-    collectIssues(member, { value: memberOf(value, name), path: childPath(path, name), issues });
+    const place = { value: memberOf(value, name), path: childPath(path, name), found };
+    collectIssues(member, { ...place, stored: storedMembers(stored, name) });
   }
 }
 
 function collectFromName(
   names: SchemaNode,
-  { value: name, path, issues }: Location & { readonly value: string },
+  { value: name, path, found, stored }: Location & { readonly value: string },
 ): void {
-  const before = issues.length;
-  collectIssues(names, { value: name, path, issues });
-  if (issues.length === before) return;
-  append(issues, [{ message: 'property name must be valid', path: childPath(path, name) }]);
+  const before = found.issues.length;
+  collectIssues(names, { value: name, path, found, stored });
+  if (found.issues.length === before) return;
+  append(found, [{ message: 'property name must be valid', path: childPath(path, name) }]);
 }
 
-function append(issues: ErrorDetail[], more: readonly ErrorDetail[]): void {
+function append({ issues }: Found, more: readonly ErrorDetail[]): void {
   issues.push(...more.slice(0, LIMITS.issues - issues.length));
 }
 
-function isFull(issues: readonly ErrorDetail[]): boolean {
+function isFull({ issues }: Found): boolean {
   return issues.length >= LIMITS.issues;
 }
 

@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
-import { timeSlice } from '../base/time-slice.js';
+import { nextTurn, paced } from '../base/paced.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
 import {
@@ -21,7 +21,7 @@ import {
   toVersioned,
   type Versioned,
 } from './documents.js';
-import { createSetSize } from './size-limits.js';
+import { SetSize } from './size-limits.js';
 
 /** An event of a set with its document. */
 export interface RecordedEvent {
@@ -98,7 +98,7 @@ class ChangeSetUnit implements CommittableUnit {
   readonly events: RecordedEvent[] = [];
   private readonly entries = new Map<string, Entry>();
   private readonly pending: PendingEntry[] = [];
-  private readonly size = createSetSize();
+  private readonly size = new SetSize();
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
   private op: string | undefined;
@@ -229,7 +229,7 @@ class ChangeSetUnit implements CommittableUnit {
 
   private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
     // A change may read hundreds of large segments, and a storage in this process reads synchronously.
-    if (this.entries.size > DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
+    if (this.entries.size > DOCUMENTS_PER_STEP) await nextTurn();
     entry.found = toVersioned(await this.storage.get(entry.key));
     entry.isLoaded = true;
     return entry.found;
@@ -291,8 +291,7 @@ class ChangeSetUnit implements CommittableUnit {
 
   private async toManyChanges(written: readonly PendingEntry[]): Promise<readonly DocumentChange[]> {
     const changes: DocumentChange[] = [];
-    for (const entry of written) {
-      if (timeSlice.isOver()) await timeSlice.next();
+    for await (const entry of paced(written)) {
       changes.push(this.toChange(entry));
     }
     return changes;

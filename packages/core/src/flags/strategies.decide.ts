@@ -2,6 +2,7 @@ import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import { LIMITS } from '../base/limits.js';
+import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
@@ -70,7 +71,7 @@ export function replaceStrategy(flag: FlagState, location: StrategyLocation, inp
 export interface StrategyPatch {
   readonly patch: JsonPatch;
   /** Throws if the changes are invalid. */
-  readonly validate: (changes: unknown) => unknown;
+  readonly validate: Validator<unknown>;
 }
 
 export function patchStrategy(
@@ -81,7 +82,7 @@ export function patchStrategy(
   assertNotArchived(flag);
   const current = findStrategy(flag, location);
   const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput>;
-  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
+  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
   return replaceStrategy(flag, location, result as StrategyInput);
 }
 

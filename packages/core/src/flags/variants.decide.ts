@@ -1,6 +1,7 @@
 import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
+import type { Validator } from '../base/validator.js';
 import type { FlagEvent, FlagState } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
@@ -16,12 +17,12 @@ export function setVariants(flag: FlagState, input: readonly VariantInput[]): Fl
 /** The input of a patch. */
 export interface VariantsPatch {
   readonly patch: JsonPatch;
-  readonly validate: (input: unknown) => readonly VariantInput[];
+  readonly validate: Validator<readonly VariantInput[]>;
 }
 
 export function patchVariants(flag: FlagState, { patch, validate }: VariantsPatch): FlagEvent[] {
   assertNotArchived(flag);
-  return setVariants(flag, validate(applyPatch(flag.variants, patch, {})));
+  return setVariants(flag, validate(applyPatch(flag.variants, patch, {}), flag.variants));
 }
 
 /** Ignores the given weight of a variable variant, which is computed later. */

@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.js';
 import { isSameJson } from '../base/json.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import type { ChangeSet, Plan } from '../changesets/change-set.types.js';
 import { planPrepared, readCommitted, readReason } from '../changesets/change-sets.operations.js';
 import { type Documents, nameOf } from '../changesets/documents.js';
@@ -49,7 +49,7 @@ async function prepareUndo(engine: Engine, id: string): Promise<PreparedChange> 
   }
   const decide = async (unit: UnitOfWork) => {
     const targets = await mergeAll(engine, unit, { set, changed });
-    await restoreDocuments(engine, unit, targets).catch((error: unknown) => {
+    await restoreDocuments(unit, targets).catch((error: unknown) => {
       throw toConflict(id, error);
     });
     await restoreLayouts(unit, targets.flags);
@@ -58,10 +58,9 @@ async function prepareUndo(engine: Engine, id: string): Promise<PreparedChange> 
 }
 
 async function restoreLayouts(unit: UnitOfWork, flags: Restorations['flags']): Promise<void> {
-  for (const { id, target } of flags) {
+  for await (const { id, target } of paced(flags)) {
     const flag = (await unit.read(flagDocuments, id))?.state;
     if (flag && target) await unit.apply(flagDocuments, id, restoreLayout(flag, target));
-    if (timeSlice.isOver()) await timeSlice.next();
   }
 }
 
@@ -75,10 +74,9 @@ interface ChangedDocument {
 /** Deleted tokens stay deleted: their secrets may be known. */
 async function readChanged({ storage }: Engine, { events }: EventGroup): Promise<readonly ChangedDocument[]> {
   const changed: ChangedDocument[] = [];
-  for (const own of groupBy(events, ({ subject }) => nameOf(subject)).values()) {
+  for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
     const [first] = own;
     if (!first || !hasHistory(first.subject)) continue;
-    if (timeSlice.isOver()) await timeSlice.next();
     const before = await stateAt(storage, first.subject, { until: first.position, isExclusive: true });
     const after = foldEvents(first.subject.kind, before?.state, own);
     changed.push({ key: first.subject, before: before?.state, after });
@@ -106,8 +104,7 @@ async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Undo
     merge: (versions: Versions<State>) => Merge<State>,
   ): Promise<Restoration<State>[]> {
     const merged: Restoration<State>[] = [];
-    for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
-      if (timeSlice.isOver()) await timeSlice.next();
+    for await (const { key, ...states } of paced(changed.filter(({ key }) => key.kind === documents.kind))) {
       const now = (await unit.read(documents, key.id))?.state;
       const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
       const { target, conflicts: parts } = merge({ before, after, now });
