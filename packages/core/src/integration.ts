@@ -5,7 +5,7 @@
 
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
 // Long work in slices
-export { nextTurn, paced } from './base/paced.js';
+export { nextTurn, paced, pause } from './base/paced.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator } from './base/validator.js';
 export { type PayloadReader, type PayloadReading, payloadReaderOf } from './definitions/payload.js';

@@ -22,9 +22,14 @@ export async function* paced<Item>(
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Item, void> {
   for await (const item of items) {
-    if (isSliceOver()) await nextTurn(signal);
+    await pause(signal);
     yield item;
   }
+}
+
+/** Waits for a later turn of the event loop if the time slice of this turn is over. Before a single long step. */
+export async function pause(signal?: AbortSignal): Promise<void> {
+  if (isSliceOver()) await nextTurn(signal);
 }
 
 /**

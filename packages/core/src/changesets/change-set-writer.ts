@@ -180,8 +180,7 @@ async function decideSet(
       throw locateRefusal(error, change.path);
     }
   }
-  const toWrite = unit.toChanges();
-  const writes = toWrite instanceof Promise ? await toWrite : toWrite;
+  const writes = await unit.toChanges();
   for (const write of writes) {
     try {
       assertDocumentSize(write);

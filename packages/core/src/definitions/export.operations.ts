@@ -1,5 +1,5 @@
 import { copyJson } from '../base/json.js';
-import { nextTurn } from '../base/paced.js';
+import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
@@ -50,7 +50,7 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
 export async function* readAll<State>({ storage, replica }: Engine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
-    await nextTurn();
+    await pause();
     const page = await storage.list({
       kind,
       part: 'body',

@@ -1,6 +1,6 @@
 import { compareCodePoints, lowerBound } from '../base/collections.js';
 import { deepFreeze } from '../base/json.js';
-import { nextTurn, paced } from '../base/paced.js';
+import { paced, pause } from '../base/paced.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { NONE } from '../evaluation/problem.js';
@@ -192,7 +192,7 @@ export function createEnvironmentView(
     async load() {
       const names = [...documents.flags.keys()];
       for (let first = 0; first < names.length; first += FLAGS_PER_STEP) {
-        await nextTurn();
+        await pause();
         const some = names.slice(first, first + FLAGS_PER_STEP);
         complete(some);
         for (const name of some) find(name);

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Page, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
+import { pause } from '../base/paced.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { DocumentReader, Read, Versioned } from '../changesets/documents.js';
 import type { Engine, PreparedChange } from '../changesets/engine.js';
@@ -141,7 +141,7 @@ async function* readFlagsThat(
     for (const flag of await Promise.all(batch.map(({ key }) => read(flagDocuments, key.id)))) {
       if (flag) yield flag.state;
     }
-    if (batch.length === FLAGS_AT_ONCE) await setImmediate();
+    if (batch.length === FLAGS_AT_ONCE) await pause();
   }
 }
 

@@ -11,7 +11,8 @@ const STRATEGY = { ...PRODUCTION, strategy: 'strategy-0' };
 /** Stores `checkout` and a segment as a release with higher limits could. */
 async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage: Storage }> {
   const storage = memoryStorage();
-  const first = await createFlags({ storage, ...SILENT });
+  const keptOpen = Object.assign(Object.create(storage) as Storage, { close: () => undefined });
+  const first = await createFlags({ storage: keptOpen, ...SILENT });
   await first.createSegment({ name: 'large', constraints: [CONSTRAINTS[0] ?? never()], description: 'x' });
   await first.createFlag(DEFAULT, { name: 'checkout' });
   await first.setVariants(CHECKOUT, [{ name: 'v' }]);
