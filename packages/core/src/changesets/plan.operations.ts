@@ -35,7 +35,9 @@ export async function effectsOf(engine: Engine, documents: readonly PlannedState
       after: createVisibility(environment, sides.after),
     };
     for await (const { name, before, after } of paced(flags)) {
-      for (const side of SIDES) for (const parent of parentsOf({ before, after }[side])) seen[side](parent);
+      for (const side of SIDES) {
+        for await (const parent of paced(parentsOf({ before, after }[side]))) seen[side](parent);
+      }
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
         const effect = compareVisibility(

@@ -48,7 +48,20 @@ async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage:
         summary: (await storage.list({ kind: 'segment', part: 'summary' }))[0]?.content as object,
       },
     ],
-    events: [],
+    events: [
+      {
+        type: 'variants-updated',
+        at: new Date().toISOString(),
+        actor: 'ada',
+        changeSet: null,
+        reason: null,
+        subject: key,
+        project: 'default',
+        environment: null,
+        data: { variants: large.variants },
+        before: { variants: body.variants },
+      },
+    ],
   });
   await first.close();
   return { storage, flags: await createFlags({ storage, ...SILENT }) };
