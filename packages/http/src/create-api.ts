@@ -1,9 +1,9 @@
+import timers from 'node:timers';
 import { type Flags, isFlagsError } from '@flags/core';
 import { describeNonFlags } from '@flags/core/integration';
 import { type Authentication, type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
 import type { Endpoint } from './endpoint.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
-import { coalescePerTick } from './event-loop.js';
 import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
 import { type Cors, createCors, createHostCheck, type HostCheck } from './origin.js';
 import type { Access } from './permissions.js';
@@ -11,6 +11,9 @@ import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoints, ROUTES } from './routes/all-routes.js';
+
+/** Kept: fake timers in the tests of a host would otherwise block every request. */
+const { setImmediate } = timers;
 
 /**
  * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call
@@ -183,6 +186,22 @@ function createDispatch<Native>({
     const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
+  };
+}
+
+/**
+ * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.
+ */
+function coalescePerTick(): () => Promise<void> {
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= new Promise<void>((resolve) => {
+      setImmediate(() => {
+        next = undefined;
+        resolve();
+      });
+    });
+    return next;
   };
 }
 

@@ -1,12 +1,11 @@
 import type { Awaitable, FlagRef, Flags } from '@flags/core';
-import { createValidator, type InputSchemas } from '@flags/core/integration';
+import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
-import { nextTurn } from './event-loop.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';

@@ -1,6 +1,5 @@
 import type { Page, PageQuery } from '@flags/core';
-import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core/integration';
-import { nextTurn } from './event-loop.js';
+import { createValidator, type InputSchemas, type JsonSchema, nextTurn } from '@flags/core/integration';
 import { jsonArray, jsonTexts } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route } from './route.js';
 

@@ -1,6 +1,6 @@
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
@@ -51,8 +51,7 @@ export async function planPrepared(
 /** Validates every change, and creates its ids and times. */
 async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  for (const [index, { operation, op, ifRevision, ...change }] of readChanges(changes).entries()) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const [index, { operation, op, ifRevision, ...change }] of paced(readChanges(changes).entries())) {
     const path = `/changes/${index}`;
     try {
       prepared.push({ ...(await operation.prepare(engine, change)), op, ifRevision, path });

@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.js';
 import { isSameJson } from '../base/json.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -55,7 +55,7 @@ async function prepareUndo(
   }
   const decide = async (unit: UnitOfWork) => {
     const targets = await mergeAll(engine, unit, { set, changed });
-    await restoreDocuments(engine, unit, targets).catch((error: unknown) => {
+    await restoreDocuments(unit, targets).catch((error: unknown) => {
       throw toConflict(id, error);
     });
   };
@@ -72,10 +72,9 @@ interface ChangedDocument {
 /** Deleted tokens stay deleted: their secrets may be known. */
 async function readChanged({ log }: Engine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
   const changed: ChangedDocument[] = [];
-  for (const own of groupBy(events, ({ subject }) => nameOf(subject)).values()) {
+  for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
     const [first] = own;
     if (!first || !hasHistory(first.subject)) continue;
-    if (timeSlice.isOver()) await timeSlice.next();
     const before = await log.stateBefore(first);
     changed.push({ key: first.subject, before, after: foldEvents(first.subject.kind, before, own) });
   }
@@ -96,8 +95,7 @@ async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Read
     merge: (versions: Versions<State>) => MergedVersions<State>,
   ): Promise<Restoration<State>[]> {
     const merged: Restoration<State>[] = [];
-    for (const { key, ...states } of changed.filter(({ key }) => key.kind === documents.kind)) {
-      if (timeSlice.isOver()) await timeSlice.next();
+    for await (const { key, ...states } of paced(changed.filter(({ key }) => key.kind === documents.kind))) {
       const now = (await unit.read(documents, key.id))?.state;
       const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
       const { target, conflicts: paths } = merge({ before, after, now });

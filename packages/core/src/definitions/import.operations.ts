@@ -1,6 +1,6 @@
 import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
 import { readReason } from '../changesets/change-sets.operations.js';
@@ -8,13 +8,14 @@ import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
-import { assertStrategies, type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
+import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { assertUsersAffordable } from '../flags/affordable.js';
+import { assertSegmentsUsable } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
@@ -95,8 +96,7 @@ async function planSets(
   });
   if (authorize && items.length > 0) await authorize(await toPlannedSet(engine, items));
   const differences: ImportedDifference[] = [];
-  for (const { planned } of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const { planned } of paced(items)) {
     differences.push(differencesOf(planned));
   }
   const states = (dryRun ? items : []).map(({ planned }) => {
@@ -126,13 +126,12 @@ async function prunedFlags(
     named.add(project ?? (await read(flagDocuments, name))?.state.project ?? DEFAULT_PROJECT);
   }
   const absent: { readonly name: string; readonly archived: true }[] = [];
-  for (const project of named) {
+  for await (const project of paced(named)) {
     const listed = await storage.list({ kind: flagDocuments.kind, parent: project, part: 'summary' });
     for (const { key, content } of listed) {
       if (!(content as StoredFlagSummary).archived && !present.has(key.id))
         absent.push({ name: key.id, archived: true });
     }
-    if (timeSlice.isOver()) await timeSlice.next();
   }
   return [...flags.map((flag) => ({ archived: false, ...flag })), ...absent];
 }
@@ -152,8 +151,7 @@ function toChange(engine: Engine, plan: ImportPlan, items: readonly Item[]): Pre
     async decide(unit, context) {
       const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
       const planned: PlacedDocument[] = [];
-      for (const item of items) {
-        if (timeSlice.isOver()) await timeSlice.next();
+      for await (const item of paced(items)) {
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
         if (found) planned.push({ ...item, planned: found });
       }
@@ -172,8 +170,7 @@ async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly 
     segments: [],
     flags: [],
   };
-  for (const { planned, path: place } of documents) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const { planned, path: place } of paced(documents)) {
     // Flags that are pruned have no place.
     const path = place || undefined;
     const { kind, current, target } = planned;
@@ -183,27 +180,31 @@ async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly 
     } else if (kind === 'segment') {
       const { id, constraints } = target;
       if (current && !isSameJson(current.constraints, constraints)) {
-        await locateRefusals(path, () => assertUsersAffordable(engine, { unit, id, constraints }));
+        await locateRefusals(path, () => assertSegmentWeight(engine, unit, { id, constraints }));
       }
       restorations.segments.push({ id: `${id}`, target, path });
     } else {
       restorations.flags.push({ id: target.name, target, path });
     }
   }
-  await restoreDocuments(engine, unit, restorations);
-  for (const { planned, path } of documents) {
-    if (planned.kind !== 'flag' || planned.current) continue;
-    if (timeSlice.isOver()) await timeSlice.next();
-    await locateRefusals(path || undefined, () => assertNewStrategies(engine, unit, planned.target));
+  await restoreDocuments(unit, restorations);
+  const assertWeight = createFlagWeightCheck(engine, unit);
+  for await (const { planned, path } of paced(documents)) {
+    if (planned.kind !== 'flag') continue;
+    const { current: before, target: after } = planned;
+    await locateRefusals(path || undefined, async () => {
+      if (!before) await assertNewSegmentsUsable(unit, after);
+      assertWeight({ before, after });
+    });
   }
 }
 
 /** The strategies of a new flag have no events of their own. */
-async function assertNewStrategies(engine: Engine, unit: UnitOfWork, flag: FlagState): Promise<void> {
+async function assertNewSegmentsUsable(unit: UnitOfWork, flag: FlagState): Promise<void> {
   const events = flag.environments.flatMap(({ name, strategies }) =>
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
   );
-  if (events.length > 0) await assertStrategies(engine, unit, { flag: { ...flag, environments: [] }, events });
+  await assertSegmentsUsable(unit.read, { project: flag.project, events });
 }
 
 function idOf({ kind, target }: Planned): string {
@@ -224,10 +225,7 @@ function createAuthorization({ authorize }: Engine) {
       (async ({ documents, segmentUses }: PlannedSet) => {
         latest = documents.filter(({ kind, before }) => kind === projectDocuments.kind && before === null);
         const whole = [...created];
-        for (const document of documents) {
-          if (timeSlice.isOver()) await timeSlice.next();
-          whole.push(withContents(document));
-        }
+        for await (const document of paced(documents)) whole.push(withContents(document));
         return authorize({ documents: whole, segmentUses });
       }),
     settle() {
@@ -246,8 +244,7 @@ function withContents({ events, ...document }: PlannedDocument): PlannedDocument
 /** Plans all sets at once, without their intermediate steps. */
 async function toPlannedSet(engine: Engine, items: readonly Item[]): Promise<PlannedSet> {
   const documents: PlannedDocument[] = [];
-  for (const { planned } of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const { planned } of paced(items)) {
     const { kind, current: before = null, target: after } = planned;
     const document = { kind, id: idOf(planned), before, after };
     documents.push({ ...document, events: eventsOf(planned).map((event) => toEvent(document, event)) });

@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
+import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
-import { timeSlice } from '../base/time-slice.js';
 import type { DocumentReader, Read } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
@@ -61,8 +61,7 @@ export async function planImport(
   const issues = new Issues();
   const references = createReferences(engine, definitions, segments);
   const items: Item[] = [];
-  for (const one of toList(definitions, given)) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const one of paced(toList(definitions, given))) {
     if (issues.isFull) break;
     const problems = await references.check(one);
     for (const { path, message } of problems) issues.add(`${one.path}${path}`, message);

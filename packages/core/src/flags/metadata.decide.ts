@@ -1,6 +1,7 @@
 import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson, pickChanged } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
+import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, METADATA } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
@@ -69,7 +70,7 @@ export function toUpdate(flag: FlagState): Required<FlagHead> {
 /** The input of a patch. */
 export interface FlagPatch {
   readonly patch: JsonPatch;
-  readonly validate: (changes: unknown) => FlagChanges;
+  readonly validate: Validator<FlagChanges>;
 }
 
 /** Applies a patch to the changeable fields. Other stored fields can be tested, and do not change. */
@@ -78,7 +79,7 @@ export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): 
   const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
   const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result)), view));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

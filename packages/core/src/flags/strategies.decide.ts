@@ -3,6 +3,7 @@ import { isSameJson } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import { LIMITS } from '../base/limits.js';
 import { type Edit, editList } from '../base/parts.js';
+import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import { type EnvironmentState, environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
@@ -71,7 +72,7 @@ export function replaceStrategy(flag: FlagState, location: StrategyLocation, inp
 export interface StrategyPatch {
   readonly patch: JsonPatch;
   /** Throws if the changes are invalid. */
-  readonly validate: (changes: unknown) => unknown;
+  readonly validate: Validator<unknown>;
 }
 
 export function patchStrategy(
@@ -82,7 +83,7 @@ export function patchStrategy(
   assertNotArchived(flag);
   const current = findStrategy(flag, location);
   const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput>;
-  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
+  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
   return replaceStrategy(flag, location, result as StrategyInput);
 }
 

@@ -1,4 +1,4 @@
-import { timeSlice } from '../base/time-slice.js';
+import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
 import type { LoggedSet } from '../changesets/change-set-log.js';
@@ -51,7 +51,7 @@ async function* walkBack(storage: Storage, query: WalkQuery): AsyncGenerator<Sto
 async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     const page = { order: 'newest-first', limit: EVENTS_PER_READ, maxBytes: BYTES_PER_READ } as const;
     const { events } = await storage.events({ ...page, ...query, ...bounds });
     const last = events.at(-1);
@@ -245,7 +245,7 @@ async function* readStretches(
   for (const { until, count } of stretches) {
     const heads = (await storage.events({ ...query, until, limit: count, withoutData: true })).events.reverse();
     for (let first = 0; first < heads.length; ) {
-      if (timeSlice.isOver()) await timeSlice.next();
+      await pause();
       const limit = Math.min(size, heads.length - first);
       const end = heads[first + limit - 1]?.position ?? '';
       // The storage returns one event whatever its size, so that every page is short enough at last.

@@ -48,7 +48,7 @@ export interface ChangeHistoryOperations {
    * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
    * milliseconds; do not change the contexts until the promise resolves.
    *
-   * @param query at most 1000 contexts, and fewer if the changes concern many flags, or flags that are costly to evaluate
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags
    * @throws FlagsError as `apply`; `environment_not_found`. The reason of the signal when it aborts
    * @example
    * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };

@@ -374,8 +374,7 @@ it('imports 8 MiB without holding up the loop', async () => {
   const all = Array.from({ length: 400 }, (_, index): DefinedFlag => {
     return {
       name: `f${index}`,
-      description: value,
-      environments: { production: { strategies: [{ name: 'default' }] } },
+      environments: { production: { strategies: [{ name: 'default', parameters: { value } }] } },
     };
   });
   const longest = await longestTurn(async () => {

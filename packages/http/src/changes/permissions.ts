@@ -10,7 +10,7 @@ import type {
   PlannedSet,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { projectsOf, timeSlice } from '@flags/core/integration';
+import { paced, projectsOf } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
 import type { Action } from '../permissions.js';
 import type { RouteRequest } from '../route.js';
@@ -255,8 +255,7 @@ async function askForPlanned(
   { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
-  for (const document of documents) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const document of paced(documents)) {
     for (const event of document.events) {
       const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
       for (const project of projectsOfEvent(event, document)) {

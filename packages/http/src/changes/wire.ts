@@ -10,7 +10,7 @@ import type {
   PlannedEvent,
   Preview,
 } from '@flags/core';
-import { createValidator, type JsonSchema } from '@flags/core/integration';
+import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
 import { type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
@@ -79,7 +79,7 @@ export const BODIES = {
 } satisfies Readonly<Record<string, JsonSchema>>;
 
 /** Validates the contexts, which have a wire form. The engine validates everything else. */
-export const validatePreview = createValidator<WirePreview>({
+export const validatePreview: Validator<WirePreview> = createValidator({
   ...BODIES.preview,
   properties: { ...BODIES.preview.properties, changes: {} },
 });

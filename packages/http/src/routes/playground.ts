@@ -1,5 +1,5 @@
 import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
-import { type JsonSchema, timeSlice } from '@flags/core/integration';
+import { type JsonSchema, paced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type Serialized, serialized } from '../reply.js';
 import { type Route, route } from '../route.js';
@@ -162,14 +162,12 @@ async function explainAll(
   const end = performance.now() + MAX_MILLISECONDS;
   let length = 0;
   let next = '';
-  for (const [index, flag] of selected.entries()) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
+  for await (const [index, flag] of paced(selected.entries(), { signal })) {
     if (length >= MAX_REPLY_LENGTH || index >= maxFlags || performance.now() > end) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
     const explanation = await explain(flag.name);
-    if (timeSlice.isOver()) await timeSlice.next(signal);
     // It did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
     const part = JSON.stringify(explanationToWire(flag, explanation));

@@ -62,7 +62,7 @@ export const OTHER_ADMIN_ROWS = {
     },
     {
       name: 'shared by many',
-      body: () => padded('{"name":"shared","description":"…","constraints":[]}', MEBIBYTE / 2),
+      body: () => padded('{"name":"shared","description":"short","ignored":"…","constraints":[]}', MEBIBYTE / 2),
     },
   ],
   deleteSegment: [{ name: 'in use' }, { name: 'unused', path: `${SEGMENTS}/3`, ...granted }],

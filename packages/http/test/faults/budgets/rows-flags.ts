@@ -19,8 +19,8 @@ const flagPath = (number: number) => `${FEATURES}/${flagName(number)}`;
 const strategyPath = (number: number) => `${STRATEGIES(flagName(number))}/${strategyId(number)}`;
 const TAGGED = '/api/admin/features';
 const granted = { isGranted: true } as const;
-/** Of a body whose description is as long as is taken, less a little. */
-const LARGEST_TEXT = 1_000_000;
+/** A description of almost the longest length, in a body of 1 MiB. */
+const LARGEST_TEXT = `"description":"${longText(9990)}","ignored":"…"`;
 
 /** 20 patterns that cost much for every character, and all of which are tried. */
 const patterns = () => {
@@ -63,7 +63,7 @@ export const FLAG_ROWS = {
     { name: 'unknown members', body: () => withUnknown('"name":"unknown-members"'), ...granted },
   ],
   createFlag: [
-    { name: 'largest', body: () => padded('{"name":"made","description":"…"}', LARGEST_TEXT), ...granted },
+    { name: 'largest', body: () => padded(`{"name":"made",${LARGEST_TEXT}}`), ...granted },
     { name: 'name of 1 MiB', body: () => padded('{"name":"…"}') },
   ],
   getFlag: [
@@ -81,7 +81,7 @@ export const FLAG_ROWS = {
     {
       name: 'largest',
       path: flagPath(30),
-      body: () => padded(`{"name":"${flagName(30)}","description":"…"}`, LARGEST_TEXT),
+      body: () => padded(`{"name":"${flagName(30)}",${LARGEST_TEXT}}`),
       ...granted,
     },
     {
@@ -95,7 +95,7 @@ export const FLAG_ROWS = {
     {
       name: 'largest',
       path: flagPath(31),
-      body: () => padded('[{"op":"replace","path":"/description","value":"…"}]', LARGEST_TEXT),
+      body: () => padded(`[{"op":"replace","path":"/description","value":"${longText(9990)}","ignored":"…"}]`),
       ...granted,
     },
     { name: '1,000 copies', path: `${FEATURES}/largest`, body: () => copies('/description', '/description') },
@@ -167,8 +167,8 @@ export const STRATEGY_ROWS = {
         within('{"name":"default","constraints":[{"contextName":"a","operator":"IN","values":[', () => '0', ']}]}'),
     },
     {
-      name: '1,000 segments',
-      body: () => `{"name":"default","segments":[${Array.from({ length: 1000 }, (_, id) => id + 1)}]}`,
+      name: '100 segments',
+      body: () => `{"name":"default","segments":[${Array.from({ length: 100 }, (_, id) => id + 1)}]}`,
     },
     { name: 'segments without end', body: () => within('{"name":"default","segments":[', () => '1', ']}') },
     { name: '20 patterns', path: STRATEGIES(flagName(41)), body: patterns },
@@ -223,30 +223,30 @@ export const STRATEGY_ROWS = {
   disable: [{ name: 'of 1 MiB', path: `${FEATURES}/largest/environments/development/off`, ...granted }],
   setVariants: [
     {
-      name: '1,000 of 900 bytes',
+      name: '100 of 9,000 bytes',
       path: `${flagPath(47)}/variants`,
-      body: () => variantsOf(1000, `,"payload":{"type":"string","value":"${longText(850)}"}`),
+      body: () => variantsOf(100, `,"payload":{"type":"string","value":"${longText(9000)}"}`),
       ...granted,
     },
     { name: 'wrong', body: () => arrayOf(() => '{"name":0,"weight":-1,"x":0,"overrides":[0]}') },
-    { name: 'of one name', body: () => variantsOf(1000, '').replaceAll(/variant-\d+/g, 'same') },
+    { name: 'of one name', body: () => variantsOf(100, '').replaceAll(/variant-\d+/g, 'same') },
     {
       name: 'JSON payloads',
-      body: () => variantsOf(1000, `,"payload":{"type":"json","value":"${'['.repeat(400)}${']'.repeat(400)}"}`),
+      body: () => variantsOf(100, `,"payload":{"type":"json","value":"${'['.repeat(4000)}${']'.repeat(4000)}"}`),
     },
   ],
   patchVariants: [
     {
-      name: '1,000 adds',
+      name: '98 adds',
       path: `${flagPath(48)}/variants`,
-      body: () => operations(998, (number) => `{"op":"add","path":"/-","value":{"name":"v${number}"}}`),
+      body: () => operations(98, (number) => `{"op":"add","path":"/-","value":{"name":"v${number}"}}`),
       ...granted,
     },
     { name: '1,000 copies', path: `${FEATURES}/largest/variants`, body: () => copies('/0', '/-') },
     {
       name: '1,000 moves',
       path: `${FEATURES}/largest/variants`,
-      body: () => operations(1000, () => '{"op":"move","from":"/0","path":"/999"}'),
+      body: () => operations(1000, () => '{"op":"move","from":"/0","path":"/99"}'),
     },
     { name: '1,000 tests', path: `${FEATURES}/largest/variants`, body: () => tests('/0') },
     { name: 'long pointers', body: longPointers },
