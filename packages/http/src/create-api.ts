@@ -260,7 +260,7 @@ const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
 /** Returns the part of the API that a path belongs to; undefined for paths of the host. */
 export function accessOf(path: string): Access | undefined {
-  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
+  const [, api, protocol] = /^\/+(?:api\/+(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(path) ?? [];
   const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);
 }

@@ -12,7 +12,7 @@ import type {
 import { LIMITS } from '@flags/core';
 import { paced, projectsOf } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
-import type { Action } from '../permissions.js';
+import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';
 
 /*

@@ -49,7 +49,6 @@ const archived = (name: string): readonly Preparation[] => [
 ];
 
 export const FLAG_ROWS = {
-  listFlags: [],
   searchFlags: [
     { name: 'text that no flag has', path: `${TAGGED}?query=${longText(500)}`, ...granted },
     { name: 'text in descriptions', path: `${TAGGED}?query=${longText(20)}`, ...granted },
@@ -112,9 +111,6 @@ export const FLAG_ROWS = {
       ...granted,
     },
   ],
-  listTags: [],
-  listTagTypes: [],
-  listEnvironments: [],
   listFlagTags: [{ name: 'of 1 MiB', path: `${TAGGED}/largest/tags`, ...granted }],
   addFlagTag: [
     { name: 'largest', path: `${TAGGED}/largest/tags`, body: () => padded('{"value":"a","ignored":"…"}'), ...granted },
@@ -134,8 +130,6 @@ export const FLAG_ROWS = {
     { name: 'of 1 MiB', path: `${FEATURES}/largest-1`, before: [cloned('largest-1')], ...granted },
     { name: 'that others depend on', path: flagPath(21) },
   ],
-  listArchivedFlags: [],
-  listProjectArchivedFlags: [],
   reviveFlag: [
     { name: 'of 1 MiB', path: '/api/admin/archive/revive/largest-2', before: archived('largest-2'), ...granted },
     { name: 'small', path: '/api/admin/archive/revive/revived', ...granted },
@@ -183,9 +177,7 @@ export const STRATEGY_ROWS = {
     },
   ],
   listStrategies: [{ name: 'of 1 MiB', path: STRATEGIES('largest'), ...granted }],
-  getStrategy: [],
   getFlagEnvironment: [{ name: 'of 1 MiB', path: STRATEGIES('largest').replace('/strategies', ''), ...granted }],
-  listVariants: [],
   orderStrategies: [
     { name: 'wrong places', body: () => arrayOf(() => '{"id":0,"sortOrder":"0"}') },
     { name: 'places without end', body: () => arrayOf(() => '{"id":"a","sortOrder":0}') },
@@ -261,5 +253,4 @@ export const STRATEGY_ROWS = {
   ],
   removeDependency: [{ name: 'small', path: `${flagPath(20)}/dependencies/${flagName(21)}`, ...granted }],
   removeDependencies: [{ name: 'small', path: `${flagPath(22)}/dependencies`, ...granted }],
-  listPossibleParents: [],
 } satisfies Record<string, readonly BudgetRow[]>;
