@@ -62,7 +62,7 @@ module.exports = {
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
           '^packages/core/src/base/limits\\.ts$',
-          '/node_modules/re2js/',
+          '/node_modules/(re2js|lru-cache)/',
           '^packages/core/src/storage/metrics-port\\.ts$',
         ],
       },

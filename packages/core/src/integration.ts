@@ -3,6 +3,8 @@
  * others.
  */
 
+// Shared calls
+export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
 export type { JsonSchema } from './base/primitives.js';
 // Long work in slices

@@ -1,5 +1,6 @@
 import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
-import { isApiToken } from '@flags/core/integration';
+import { isApiToken, memoizeAsync } from '@flags/core/integration';
+import type { ProjectFilter } from './changes/visibility.js';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
@@ -282,4 +283,13 @@ export async function isPermitted(
     if (error instanceof HttpError) return false;
     throw error;
   }
+}
+
+/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
+export function createProjectFilter(
+  principal: Pick<Principal, 'check'>,
+  action: Action,
+  created: readonly (string | null)[] = [],
+): ProjectFilter {
+  return memoizeAsync(async (project) => created.includes(project) || isPermitted(principal, action, project));
 }

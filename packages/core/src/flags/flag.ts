@@ -35,6 +35,15 @@ export interface FlagMetadata {
   readonly owner?: string | null;
 }
 
+/** The names of the members that one event of changed metadata carries. */
+export const METADATA = [
+  'description',
+  'type',
+  'impressionData',
+  'labels',
+  'owner',
+] as const satisfies readonly (keyof FlagMetadata)[];
+
 /** `enabled` implies at least one strategy. */
 export interface EnvironmentState {
   readonly name: string;

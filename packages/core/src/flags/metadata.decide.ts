@@ -2,17 +2,10 @@ import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson, pickChanged } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import { FlagsError } from '../errors.js';
-import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, ownershipOf } from './flag.js';
+import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, METADATA, ownershipOf } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
-const METADATA = [
-  'description',
-  'type',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagMetadata)[];
 const CHANGEABLE = [
   'description',
   'type',

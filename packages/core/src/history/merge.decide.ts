@@ -5,6 +5,7 @@ import {
   environmentOf,
   type FlagMetadata,
   type FlagState,
+  METADATA,
   ownershipOf,
 } from '../flags/flag.js';
 import type { Strategy } from '../flags/strategy.types.js';
@@ -62,14 +63,6 @@ function mergeExistence<State extends { readonly createdAt: string }>(
   const isUnchanged = isSameJson(comparable(now), comparable(after));
   return { target: before, conflicts: isUnchanged ? [] : [''] };
 }
-
-const METADATA = [
-  'description',
-  'type',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagMetadata)[];
 
 export function mergeFlag(versions: Versions<FlagState>): Merge<FlagState> {
   const moved = mergeExistence(versions, toComparableFlag);

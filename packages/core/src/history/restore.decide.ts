@@ -9,6 +9,7 @@ import {
   type FlagMetadata,
   type FlagState,
   layoutOf,
+  METADATA,
   ownershipOf,
 } from '../flags/flag.js';
 import { changeStale, toUpdate } from '../flags/metadata.decide.js';
@@ -62,14 +63,6 @@ function restoreRevival(flag: FlagState, target: FlagState): readonly FlagEvent[
   const before = { archived: true, enabledIn: enabledEnvironments(flag) };
   return [{ type: 'flag-revived', data: { archived: false, enabledIn: [] }, before }];
 }
-
-const METADATA = [
-  'description',
-  'type',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagMetadata)[];
 
 function restoreMetadata(flag: FlagState, target: FlagState): readonly FlagEvent[] {
   const changes = { ...target, ...ownershipOf(target) };

@@ -1,6 +1,6 @@
 import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
-import { isPermitted } from '../auth.js';
+import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
   askForChanges,
@@ -19,7 +19,6 @@ import {
   type VisibleEffects,
   validatePreview,
 } from '../changes/wire.js';
-import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
@@ -249,20 +248,6 @@ function switchesOff(body: unknown): boolean {
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
-}
-
-/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
-export function createProjectFilter(
-  principal: RouteRequest['principal'],
-  action: Action,
-  created: readonly string[] = [],
-): ProjectFilter {
-  const answers = new Map<string | null, Promise<boolean>>(created.map((project) => [project, Promise.resolve(true)]));
-  return (project) => {
-    const answer = answers.get(project) ?? isPermitted(principal, action, project);
-    answers.set(project, answer);
-    return answer;
-  };
 }
 
 /** The state of a project has its members. */

@@ -1,11 +1,11 @@
 import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { isPermitted } from '../auth.js';
+import { createProjectFilter, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { createAsking } from '../changes/permissions.js';
 import { definitionsToWire, importResultToWire } from '../changes/wire.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { createProjectFilter, visibleEffects } from './changes.js';
+import { visibleEffects } from './changes.js';
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',

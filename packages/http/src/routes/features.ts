@@ -1,5 +1,5 @@
 import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
-import { firstPermittedProject, isPermitted } from '../auth.js';
+import { createProjectFilter, firstPermittedProject } from '../auth.js';
 import { unchecked } from '../body.js';
 import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
@@ -74,17 +74,17 @@ export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
 }
 
 /** Returns a page of at most 1 MiB. */
-async function readPage(flags: Flags, query: FlagQuery): Promise<RouteResult> {
-  const { items, next, total } = await flags.listFlags({}, query);
+async function readPage(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
+  const { items, next, total } = await list(query);
   const texts = textsOfPage(items, flagOverviewToWire);
   // Only the engine knows the key of a page that is cut.
-  if (texts.length < items.length) return readPage(flags, { ...query, limit: texts.length });
+  if (texts.length < items.length) return readPage(list, { ...query, limit: texts.length });
   const chunks = jsonObject({ version: 1, features: jsonTexts(texts), total });
   return { chunks, next: next === undefined ? undefined : { after: next } };
 }
 
-async function readWhole(flags: Flags, query: FlagQuery): Promise<RouteResult> {
-  const { items, total } = await flags.listFlags({}, query);
+async function readWhole(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
+  const { items, total } = await list(query);
   const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
   return { chunks, etag: versionTag(items.map(versionOf)) };
 }
@@ -105,12 +105,10 @@ export const featureRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'FeatureList' },
     errors: ['invalid_input', 'environment_not_found'],
     async handle({ flags, query, principal }) {
-      const filter = createProjectFilter(principal, flags);
-      const search = { ...flagQueryOf(query), canRead: filter.canRead };
+      const list = listerFor(principal, flags);
+      const search = flagQueryOf(query);
       const isPaged = search.limit !== undefined || search.after !== undefined;
-      const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
-      await filter.assertAnyReadable();
-      return result;
+      return isPaged ? readPage(list, search) : readWhole(list, search);
     },
   }),
   route({
@@ -143,24 +141,14 @@ async function isFlag(flags: Flags, name: string): Promise<boolean> {
   }
 }
 
-/** Which projects a caller may read, for lists across projects. */
-export interface ProjectFilter {
-  /** Returns whether the caller may list the flags of a project. */
-  canRead(project: string): Promise<boolean>;
-  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
-  assertAnyReadable(): Promise<void>;
-}
+type ListFlags = (query?: FlagQuery) => ReturnType<Flags['listFlags']>;
 
-export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
-  let isAnyReadable = false;
-  return {
-    async canRead(project) {
-      const isReadable = await isPermitted(principal, 'listFlags', project);
-      isAnyReadable ||= isReadable;
-      return isReadable;
-    },
-    async assertAnyReadable() {
-      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
-    },
+/** Returns a list across the projects that the caller may read. It rejects with `forbidden` if there is none. */
+export function listerFor(principal: Principal, flags: Flags): ListFlags {
+  const canRead = createProjectFilter(principal, 'listFlags');
+  return async (query) => {
+    const page = await flags.listFlags({}, { ...query, canRead });
+    if (page.total === 0) await firstPermittedProject('listFlags', principal, flags);
+    return page;
   };
 }

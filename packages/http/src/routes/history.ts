@@ -1,5 +1,6 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
+import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
 import { areAll, isAboutAccess, subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { historyEntryToWire } from '../changes/wire.js';
@@ -7,7 +8,6 @@ import { jsonObject, jsonTexts } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { createProjectFilter } from './changes.js';
 import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
 
 const PAGE: readonly QueryParameter[] = [

@@ -6,7 +6,7 @@ import { jsonArray, jsonObject } from '../json-chunks.js';
 import { propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
 import { SIMPLE } from '../wire/tags.js';
-import { createProjectFilter } from './features.js';
+import { listerFor } from './features.js';
 import { FEATURE, flagInProject, projectOfFlag } from './paths.js';
 
 interface Tag {
@@ -78,9 +78,7 @@ export const tagRoutes: readonly Route[] = [
     reply: { status: 200, schema: 'TagList' },
     errors: [],
     async handle({ flags, principal }) {
-      const filter = createProjectFilter(principal, flags);
-      const { items } = await flags.listFlags({}, { canRead: filter.canRead });
-      await filter.assertAnyReadable();
+      const { items } = await listerFor(principal, flags)();
       const etag = versionTag(items.map(({ name, revision }) => `${name} ${revision}`));
       return { chunks: jsonObject({ version: 1, tags: jsonArray(labelsOfAll(items), toTag) }), etag };
     },
