@@ -4,6 +4,7 @@
  */
 
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export { STRATEGIES } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,
