@@ -1,4 +1,4 @@
-import type { AudiencePart, EnvironmentOverview } from '../flags/flag-search.types.js';
+import type { AudiencePart } from './evaluated.types.js';
 import { percentageParameter, STRATEGIES } from './strategies.js';
 
 /** A strategy, stored or as the HTTP API sends it. */
@@ -98,13 +98,16 @@ function pluralOf(noun: string): string {
   return noun.endsWith('s') ? `${noun}es` : `${noun}s`;
 }
 
+/** A flag in one environment, as lists show it. */
+interface ShownState {
+  readonly enabled: boolean;
+  readonly audience: readonly AudiencePart[];
+  readonly offBecauseOf?: string | null | undefined;
+}
+
 /** Says who gets a flag in an environment: the audience, "off", or "off because of PARENT". */
 export function describeState(
-  {
-    enabled,
-    offBecauseOf,
-    audience,
-  }: Pick<EnvironmentOverview, 'enabled' | 'audience'> & { readonly offBecauseOf?: string | null | undefined },
+  { enabled, offBecauseOf, audience }: ShownState,
   segmentName: (id: number) => string | undefined,
 ): string {
   if (!enabled) return 'off';

@@ -1,4 +1,3 @@
-import type { AudiencePart } from '../flags/flag-search.types.js';
 import {
   always,
   type FieldReader,
@@ -9,6 +8,7 @@ import {
   userId,
   userOrSession,
 } from './context.js';
+import type { AudiencePart } from './evaluated.types.js';
 import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
 import { toOptionalText, toText } from './problem.js';
 import { noId, Rollout, type StrategyContext, type StrategyTest, shareOf } from './rollout.js';
@@ -32,7 +32,7 @@ export interface BuiltInStrategy {
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** All that the engine, its lists and the forms know about a strategy. */
-export interface Strategy extends BuiltInStrategy {
+export interface StrategyRow extends BuiltInStrategy {
   /** The name that people read. */
   readonly title: string;
   /** Compiles the strategy's own condition, without its constraints and segments. */
@@ -50,7 +50,7 @@ const groupId: StrategyParameter = {
 };
 
 /** Every strategy is one row. Forms list them in this order. */
-const ROWS: readonly Strategy[] = [
+const ROWS: readonly StrategyRow[] = [
   {
     name: 'flexibleRollout',
     title: 'Gradual rollout',
@@ -156,7 +156,7 @@ const ROWS: readonly Strategy[] = [
 ];
 
 /** All strategies that the library implements, by name. A map, because a custom strategy may be called `__proto__`. */
-export const STRATEGIES: ReadonlyMap<string, Strategy> = new Map(ROWS.map((row) => [row.name, row]));
+export const STRATEGIES: ReadonlyMap<string, StrategyRow> = new Map(ROWS.map((row) => [row.name, row]));
 
 /** All strategies that the library implements, with their parameters. */
 export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name, description, parameters }) => {
