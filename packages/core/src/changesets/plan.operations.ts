@@ -75,7 +75,7 @@ interface ConcernedFlag {
 async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
-  for (const { environments = [] } of [...concerned, ...states.live.values()]) {
+  for (const { environments = [] } of [...concerned, ...states.stored.values()]) {
     if (timeSlice.isOver()) await timeSlice.next();
     for (const { name } of environments) names.add(name);
   }
