@@ -4,7 +4,7 @@ import express from 'express';
 import request from 'supertest';
 import { createFlagsRouter } from '../../express/src/index.js';
 import { createResponseCaches } from '../src/caching.js';
-import { createClientDocuments } from '../src/client/documents.js';
+import { createClientDocuments } from '../src/client/client-document.js';
 import { type Actor, createFlagsApi, type FlagsApi } from '../src/index.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { createHostApp, FLAGS } from './host-app.js';
@@ -12,7 +12,7 @@ import { createHostApp, FLAGS } from './host-app.js';
 const PROJECT = '/api/admin/projects/default';
 const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
 const DAY = 86_400_000;
-const view = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
+const asked = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
 function readsOf({ calls }: FaultyStorage): number {
   return calls.filter(({ method }) => method === 'list').length;
@@ -236,7 +236,7 @@ describe('cached responses', () => {
     const { flags } = await createHostApp();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const documents = createClientDocuments(flags, createResponseCaches()('client'));
-    const found = await documents.feature({ view, segments: 'beside' }, 'checkout');
+    const found = await documents.feature({ asked, segments: 'beside' }, 'checkout');
     const { bytes } = found?.serialized ?? { bytes: Buffer.alloc(0) };
     expect(bytes.length).toBeGreaterThan(0);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);

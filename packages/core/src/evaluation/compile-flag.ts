@@ -1,11 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { Parameters } from '../flags/strategy.types.js';
-import {
-  type CompiledFlag,
-  type CompiledStrategy,
-  readDependencies,
-  type SegmentUse,
-} from './compiled-flag.js';
+import { type CompiledFlag, type CompiledStrategy, readDependencies, type SegmentUse } from './compiled-flag.js';
 import {
   type CompiledSegment,
   type ConstraintScope,

@@ -153,6 +153,7 @@ export class FlagTable implements FlagSource {
   }
 
   *[Symbol.iterator](): Generator<[name: string, flag: CompiledFlag]> {
+    this.collectReplaced();
     for (const name of new Set([...this.newest.keys(), ...this.replaced.keys()])) {
       const flag = this.get(name);
       if (flag) yield [name, flag];
@@ -160,10 +161,15 @@ export class FlagTable implements FlagSource {
   }
 
   private getEarlier(name: string): CompiledFlag | undefined {
+    this.collectReplaced();
+    return this.replaced.has(name) ? this.replaced.get(name) : this.newest.get(name);
+  }
+
+  /** Takes over what the tables between this one and the newest remember. */
+  private collectReplaced(): void {
     for (let later = this.next; later?.next; later = later.next) {
-      for (const [changed, flag] of later.replaced) if (!this.replaced.has(changed)) this.replaced.set(changed, flag);
+      for (const [name, flag] of later.replaced) if (!this.replaced.has(name)) this.replaced.set(name, flag);
       this.next = later.next;
     }
-    return this.replaced.has(name) ? this.replaced.get(name) : this.newest.get(name);
   }
 }

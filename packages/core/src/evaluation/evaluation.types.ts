@@ -109,7 +109,7 @@ export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
  * changes; a flag's object stays the same until that flag changes.
  */
 export interface EnvironmentConfiguration {
-  /** Changes after every change, in any environment. */
+  /** Changes after every change, in any environment that was asked for. */
   readonly version: number;
   /** Flags that are not archived, in name order (code points). */
   readonly flags: readonly FlagConfiguration[];
@@ -236,7 +236,7 @@ export interface EvaluationOperations {
 
   /**
    * Calls the listener after every change of {@link EvaluationOperations.configuration} by any process, once for each
-   * environment that it concerns. An error of the listener goes to `onError`.
+   * environment that it concerns, but for those that nobody has asked for yet. An error of the listener goes to `onError`.
    *
    * @returns a function that removes the listener; safe to call again
    * @example

@@ -59,10 +59,7 @@ async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promi
 /** Calls of `canRead` that run at the same time. */
 const CONCURRENT_CHECKS = 32;
 
-async function keepReadable(
-  flags: readonly FlagState[],
-  canRead: FlagQuery['canRead'],
-): Promise<readonly FlagState[]> {
+async function keepReadable(flags: readonly FlagState[], canRead: FlagQuery['canRead']): Promise<readonly FlagState[]> {
   if (!canRead) return flags;
   const projects = [...new Set(flags.map(({ project }) => project))];
   const readable = new Set<string>();

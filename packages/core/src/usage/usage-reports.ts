@@ -73,7 +73,13 @@ function sort(
     if (stored === undefined) sorted.unknown.push({ flag, yes, no });
     else if (projects !== undefined && !projects.includes(stored.project)) sorted.droppedNames += 1;
     else if (variants === undefined) sorted.counts.push({ flag, yes, no });
-    else sorted.counts.push({ flag, yes, no, variants: variantsOf(stored.archived ? NO_VARIANTS : stored.variants, variants) });
+    else
+      sorted.counts.push({
+        flag,
+        yes,
+        no,
+        variants: variantsOf(stored.archived ? NO_VARIANTS : stored.variants, variants),
+      });
   }
   return sorted;
 }

@@ -1,7 +1,6 @@
 import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOrigin } from '@flags/core';
 import { unchecked } from '../body.js';
-import type { ClientRequest } from '../client/documents.js';
-import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
+import { CLIENT_SPEC_HEADER, type ClientRequest, clientQueryOf, segmentFormFor } from '../client/client-document.js';
 import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
 import {
   bulkSchema,
@@ -57,14 +56,14 @@ export const clientRoutes: readonly Route[] = [
     errors: ['invalid_input', 'environment_not_found'],
     async handle({ flags: { settings }, hub, scope, query, lastEventId, ...caller }) {
       const { isStillAdmitted, hasValidToken, tokenId } = caller;
-      const view = viewOf({ scope, query, settings });
-      return { stream: await hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
+      const asked = clientQueryOf({ scope, query, settings });
+      return { stream: hub.prepare({ asked, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
     },
   }),
 ];
 
 function clientRequestOf({ flags: { settings }, scope, query, clientSpec }: RouteRequest): ClientRequest {
-  return { view: viewOf({ scope, query, settings }), segments: segmentFormFor(clientSpec) };
+  return { asked: clientQueryOf({ scope, query, settings }), segments: segmentFormFor(clientSpec) };
 }
 
 const REGISTRATION: RouteBody = {

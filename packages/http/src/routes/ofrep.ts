@@ -12,7 +12,7 @@ import {
   resolveVariant,
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { isInView, type View, viewOf } from '../client/view.js';
+import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
 import { wholeList } from '../json-chunks.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
@@ -91,10 +91,10 @@ export const ofrepRoutes: readonly Route[] = [
     protocol: 'ofrep',
     async handle(request) {
       const { flags, params, tokenKind } = request;
-      const view = viewIn(request);
-      const configured = findFlag(await flags.loadConfiguration(view), params.key);
-      const isVisible = configured !== undefined && isInView(configured, view);
-      const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, view)) : undefined;
+      const asked = queryIn(request);
+      const configured = findFlag(flags.configuration(asked), params.key);
+      const isVisible = configured !== undefined && isSelected(configured, asked);
+      const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, asked)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);
       return { body: resolutionToOfrep(resolution, tokenKind) };
     },
@@ -113,21 +113,21 @@ export const ofrepRoutes: readonly Route[] = [
     protocol: 'ofrep',
     conditional: true,
     async handle(request) {
-      const view = viewIn(request);
-      const { flags } = await request.flags.loadConfiguration(view);
-      const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
+      const asked = queryIn(request);
+      const { flags } = request.flags.configuration(asked);
+      const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
       const { signal } = request;
-      const resolutions = await resolveAll(request.flags, scopeOf(request, view), { names, signal });
+      const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
       return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.tokenKind));
     },
   }),
 ];
 
-function viewIn({ flags: { settings }, scope, query }: RouteRequest): View {
-  return viewOf({ scope, query, settings });
+function queryIn({ flags: { settings }, scope, query }: RouteRequest): ClientQuery {
+  return clientQueryOf({ scope, query, settings });
 }
 
-function scopeOf({ body }: RouteRequest, { environment }: View) {
+function scopeOf({ body }: RouteRequest, { environment }: ClientQuery) {
   const { context = {} } = unchecked<OfrepRequest | undefined>(body) ?? {};
   return { context, environment };
 }

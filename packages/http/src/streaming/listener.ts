@@ -1,5 +1,4 @@
-import type { Flags } from '@flags/core';
-import { clearImmediate, runInTurn, setImmediate } from '../event-loop.js';
+import { runInTurn } from '../event-loop.js';
 import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
 
@@ -149,34 +148,5 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
       sink.end();
     },
     cut: () => void sink.destroy(),
-  };
-}
-
-export interface Watcher {
-  /** Called once for simultaneous changes. */
-  readonly onChange: () => void;
-  readonly onHeartbeat: () => void;
-  /** Milliseconds between two heartbeats. */
-  readonly heartbeatInterval: number;
-  /** Called when the flags start to close. */
-  readonly onClosing: () => void;
-}
-
-/** Watches the flags until the returned function is called. The timer does not keep the process alive. */
-export function watch(flags: Flags, { onChange, onHeartbeat, heartbeatInterval, onClosing }: Watcher): () => void {
-  let scheduled: NodeJS.Immediate | undefined;
-  const stopFollowing = flags.onConfigurationChange(() => {
-    scheduled ??= setImmediate(() => {
-      scheduled = undefined;
-      onChange();
-    });
-  });
-  const timer = setInterval(onHeartbeat, heartbeatInterval).unref();
-  flags.closing.addEventListener('abort', onClosing);
-  return () => {
-    stopFollowing();
-    clearImmediate(scheduled);
-    clearInterval(timer);
-    flags.closing.removeEventListener('abort', onClosing);
   };
 }
