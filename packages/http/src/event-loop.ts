@@ -1,7 +1,7 @@
 import timers from 'node:timers';
 
 /** Keeps the original timers. Fake timers in the tests of a host would otherwise block every request. */
-export const { setImmediate, clearImmediate } = timers;
+const { setImmediate } = timers;
 
 /**
  * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.

@@ -7,7 +7,6 @@ import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../.
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
 import type { SnapshotChange } from '../../src/evaluation/snapshot.types.js';
-import type { UsageCounters } from '../../src/evaluation/usage.js';
 import {
   arbitraryContext,
   arbitraryFlag,
@@ -52,7 +51,7 @@ class Documents {
 
 const answers = (snapshot: Snapshot, contexts: readonly EvaluationContext[]) => ({
   names: [...snapshot.names()].sort(),
-  size: snapshot.size,
+  size: [...snapshot.names()].length,
   explained: contexts.map((context) => FLAG_NAMES.map((name) => snapshot.explain(name, context))),
   evaluated: contexts.map((context) => FLAG_NAMES.map((name) => snapshot.evaluate(name, context))),
 });
