@@ -4,7 +4,7 @@ import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
 import { parentThatIsOff } from './effect.decide.js';
-import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from './flag.js';
+import { dependenciesOf, environmentOf, type FlagState } from './flag.js';
 import { assertEnvironment, flagDocuments, type LastSeen, readLastSeen } from './flag-documents.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
@@ -85,8 +85,7 @@ async function convertInSlices<From, To>(items: readonly From[], convert: (item:
 }
 
 function toOverview({ replica, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
-  const { name, project, description, type, stale, archived, createdAt } = flag;
-  const { labels, owner } = ownershipOf(flag);
+  const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
   // Archived or deleted meanwhile, a flag keeps the place that it had in the list.
   const revision = replica.documents.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
   const findLive = (parent: string) => {
@@ -145,10 +144,10 @@ function createFlagMatcher(query: FlagQuery): (flag: FlagState) => boolean {
     flag.archived === archived &&
     (stale === undefined || flag.stale === stale) &&
     (type === undefined || flag.type === type) &&
-    (owner === undefined || ownershipOf(flag).owner === owner) &&
+    (owner === undefined || flag.owner === owner) &&
     (projects?.has(flag.project) ?? true) &&
     (namePrefix === undefined || flag.name.startsWith(namePrefix)) &&
-    (labels === undefined || ownershipOf(flag).labels.some((label) => labels.has(label))) &&
+    (labels === undefined || flag.labels.some((label) => labels.has(label))) &&
     (enabledIn === undefined || flag.environments.some(({ name, enabled }) => enabled && name === enabledIn)) &&
     matchesText(flag);
 }
@@ -162,10 +161,8 @@ function createTextMatcher(text = ''): (flag: FlagState) => boolean {
   if (text === '') return () => true;
   const wanted = text.toLowerCase();
   const contains = (value: string | null) => value?.toLowerCase().includes(wanted) ?? false;
-  return (flag) => {
-    const { labels, owner } = ownershipOf(flag);
-    return contains(flag.name) || contains(owner) || labels.some(contains) || contains(flag.description);
-  };
+  return ({ name, description, labels, owner }) =>
+    contains(name) || contains(owner) || labels.some(contains) || contains(description);
 }
 
 type SortKey = 'name' | 'createdAt' | 'lastSeenAt' | 'type';

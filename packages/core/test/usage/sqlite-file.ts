@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { MetricsStorage } from '../../src/storage/metrics-port.js';
+import { createWriteQueue } from '../../src/storage/sqlite/database.js';
 import { sqliteMetrics } from '../../src/storage/sqlite/metrics.js';
 import {
   metricsTables,
@@ -10,7 +11,6 @@ import {
   timedUsageTables,
   unknownNameTables,
 } from '../../src/storage/sqlite/migrations.js';
-import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 
 export interface SqliteFile {
   /** A connection for the test itself. */

@@ -182,16 +182,39 @@ CREATE INDEX IF NOT EXISTS ${index('applications_by_token')} ON ${table('applica
 }
 
 /**
- * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of the
- * previous version run during a step, so a step only adds: tables, columns with a default, indexes. A later release drops
- * what no supported version uses.
+ * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner; in JSON the last
+ * of two equal members counts, so that a flag with a nested member of such a name may get them too. PostgreSQL's JSON
+ * functions refuse some texts. Checkpoints get a parent, and an id that counts down.
+ *
+ * Nodes of earlier releases do not know the column `release`: their commits fail, and the constraint names the reason.
+ */
+function upcastDocuments({ table, index }: TableNames): string {
+  const subject = "regexp_replace(id, ' [0-9]+$', '')";
+  const revision = "substring(id from '[0-9]+$')::bigint";
+  return `
+UPDATE ${table('documents')} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
+  WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %') AND (body NOT LIKE '%"labels":%' OR body LIKE '%"parameters":{%"labels":%');
+
+UPDATE ${table('documents')}
+  SET parent = ${subject}, id = ${subject} || ' ' || lpad((${Number.MAX_SAFE_INTEGER} - ${revision})::text, 16, '0')
+  WHERE kind = 'checkpoint' AND body IS NOT NULL AND parent IS NULL;
+
+ALTER TABLE ${table('events')} ADD COLUMN IF NOT EXISTS release smallint NOT NULL DEFAULT 2
+  CONSTRAINT ${index('events_need_release_0_3')} CHECK (release > 0);
+ALTER TABLE ${table('events')} ALTER COLUMN release SET DEFAULT 0;
+`;
+}
+
+/**
+ * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of
+ * earlier releases are stopped before a step.
  */
 const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
   (names) => metaTable(names) + documentTables(names) + metricsTables(names),
   versionShardRows,
   (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names) + timedUsageTables(names),
   currentUsageTable,
-  reporterColumns,
+  (names) => reporterColumns(names) + upcastDocuments(names),
 ];
 
 /** The schema version that this library needs. */

@@ -13,11 +13,11 @@ import {
   prepareRows,
   readWhenFree,
   type SqliteDatabase,
+  type WriteQueue,
 } from './database.js';
 import { sqliteApplications } from './metrics-applications.js';
 import { sqliteCounters } from './metrics-counters.js';
 import { sqliteUnknownNames } from './unknown-names.js';
-import type { WriteQueue } from './write-queue.js';
 
 function sqliteLastSeen(database: SqliteDatabase, prefix: string): LastSeen {
   const see = prepareRows(database, {
