@@ -75,8 +75,9 @@ interface ConcernedFlag {
 async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
-  for (const { environments = [] } of [...concerned, ...states.stored.values()]) {
+  for (const { archived, environments = [] } of [...concerned, ...states.stored.values()]) {
     if (timeSlice.isOver()) await timeSlice.next();
+    if (archived) continue;
     for (const { name } of environments) names.add(name);
   }
   return [...names].sort(compareCodePoints);
