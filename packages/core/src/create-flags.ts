@@ -164,7 +164,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
-  const isFlag = (name: string) => known?.projectOf(name) !== undefined;
+  const isFlag = (name: string) => known?.flags.has(name) ?? false;
   const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
   const context = { storage, metrics, retention, settings, now, pollInterval, onError, size };

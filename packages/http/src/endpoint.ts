@@ -3,8 +3,7 @@ import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integr
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
-import type { ClientDocuments } from './client/documents.js';
-import { CLIENT_SPEC_HEADER } from './client/view.js';
+import { CLIENT_SPEC_HEADER, type ClientDocuments } from './client/client-document.js';
 import { invalidInput } from './errors.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';

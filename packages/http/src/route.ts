@@ -12,8 +12,7 @@ import type {
   StrategyRef,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import type { ClientDocuments } from './client/documents.js';
-import type { CLIENT_SPEC_HEADER } from './client/view.js';
+import type { CLIENT_SPEC_HEADER, ClientDocuments } from './client/client-document.js';
 import type { Weight } from './gate.js';
 import type { JsonChunks } from './json-chunks.js';
 import type { AuthMode } from './options.js';

@@ -4,7 +4,7 @@ import express from 'express';
 import request from 'supertest';
 import { createFlagsRouter } from '../../express/src/index.js';
 import { createResponseCaches } from '../src/caching.js';
-import { createClientDocuments } from '../src/client/documents.js';
+import { createClientDocuments } from '../src/client/client-document.js';
 import { type Actor, createFlagsApi, type FlagsApi } from '../src/index.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { createHostApp, FLAGS } from './host-app.js';
@@ -12,16 +12,19 @@ import { createHostApp, FLAGS } from './host-app.js';
 const PROJECT = '/api/admin/projects/default';
 const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
 const DAY = 86_400_000;
-const view = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
+const asked = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
+/** Lists read the documents, or the events since the last list. */
 function readsOf({ calls }: FaultyStorage): number {
-  return calls.filter(({ method }) => method === 'list').length;
+  return calls.filter(({ method }) => method === 'list' || method === 'events').length;
 }
 
 describe.each(PATHS)('the answer of %s', (path) => {
   it('is made once and sent until something changes', async () => {
     const storage = faultyStorage(memoryStorage());
-    const { app, flags } = await createHostApp({ flags: { storage, now: () => new Date('2026-03-01') } });
+    const { app, flags } = await createHostApp({
+      flags: { storage, pollInterval: 0, now: () => new Date('2026-03-01') },
+    });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const first = await request(app).get(path).expect(200);
     const reads = readsOf(storage);
@@ -84,7 +87,7 @@ describe('an answer that is made anew after a change', () => {
 describe('a list of more than a megabyte', () => {
   it('is made once and sent until something changes', async () => {
     const storage = faultyStorage(memoryStorage());
-    const { app, flags } = await createHostApp({ flags: { storage } });
+    const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     const names = Array.from({ length: 4_000 }, (_, number) => `${'long-'.repeat(18)}${number}`);
     await Promise.all(names.map((name) => flags.createFlag({ project: 'default' }, { name })));
     const first = await request(app).get(FLAGS).expect(200);
@@ -127,26 +130,29 @@ describe('an answer that is kept', () => {
 
   it('is not one that a change has overtaken while it was made', async () => {
     const storage = faultyStorage(memoryStorage());
-    const { app, flags } = await createHostApp({ flags: { storage } });
-    const reads = readsOf(storage);
-    const held = storage.inject({ method: 'list', point: 'after', nth: 1, hang: true });
-    const overtaken = request(app).get(FLAGS).expect(200);
-    const answered = overtaken.then(({ body }) => body);
-    while (readsOf(storage) === reads) await new Promise(setImmediate);
+    const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const path = `${FLAGS}/checkout`;
+    const gets = () => storage.calls.filter(({ method }) => method === 'get').length;
+    const reads = gets();
+    const held = storage.inject({ method: 'get', point: 'after', nth: 1, hang: true });
+    const overtaken = request(app).get(path).expect(200);
+    const answered = overtaken.then(({ body }) => body);
+    while (gets() === reads) await new Promise(setImmediate);
+    await flags.updateFlag({ project: 'default', flag: 'checkout' }, { stale: true });
     held.release();
-    expect((await answered).features).toEqual([]);
-    const { body } = await request(app).get(FLAGS).expect(200);
-    expect(body.features).toMatchObject([{ name: 'checkout' }]);
+    expect((await answered).stale).toBe(false);
+    const { body } = await request(app).get(path).expect(200);
+    expect(body.stale).toBe(true);
   });
 
   it('is made once for all who ask meanwhile', async () => {
     const storage = faultyStorage(memoryStorage());
-    const { app, flags } = await createHostApp({ flags: { storage } });
+    const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const server = app.listen(0);
     const reads = readsOf(storage);
-    const held = storage.inject({ method: 'list', nth: 1, hang: true });
+    const held = storage.inject({ method: 'events', nth: 1, hang: true });
     const asked = Array.from({ length: 5 }, () => request(server).get(FLAGS).expect(200));
     const answers = Promise.all(asked.map(async (one) => (await one).body.features));
     const stampsBefore = storage.calls.filter(({ method }) => method === 'dataVersion').length;
@@ -161,9 +167,9 @@ describe('an answer that is kept', () => {
 
   it('fails for all who wait for it, and is made anew for the next', async () => {
     const storage = faultyStorage(memoryStorage());
-    const { app, flags } = await createHostApp({ flags: { storage } });
+    const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-    storage.inject({ method: 'list' });
+    storage.inject({ method: 'events' });
     await Promise.all([request(app).get(FLAGS).expect(503), request(app).get(FLAGS).expect(503)]);
     storage.heal();
     await request(app).get(FLAGS).expect(200);
@@ -236,7 +242,7 @@ describe('cached responses', () => {
     const { flags } = await createHostApp();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const documents = createClientDocuments(flags, createResponseCaches()('client'));
-    const found = await documents.feature({ view, segments: 'beside' }, 'checkout');
+    const found = await documents.feature({ asked, segments: 'beside' }, 'checkout');
     const { bytes } = found?.serialized ?? { bytes: Buffer.alloc(0) };
     expect(bytes.length).toBeGreaterThan(0);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);

@@ -216,16 +216,22 @@ describe('a list longer than 1 MiB', () => {
     };
     const writes = Array.from({ length: 12_000 }, (_, at) => {
       const key = { kind: 'flag', id: `flag-${at}-${'x'.repeat(nameLength)}` };
-      return { key, expected: 0, parent: 'default', body: { ...summary, name: key.id, environments: [] }, summary };
+      return {
+        key,
+        expected: 0,
+        parent: 'default',
+        body: { ...summary, name: key.id, project: 'default', environments: [] },
+        summary,
+      };
     });
     await storage.commit({ writes, events: [] });
     const reads: number[] = [];
     let pass = 0;
-    const list: typeof storage.list = (query) => {
+    const readDocument: typeof storage.get = (key) => {
       reads.push(pass);
-      return storage.list(query);
+      return storage.get(key);
     };
-    const { app } = await createHostApp({ flags: { storage: { ...storage, list } } });
+    const { app } = await createHostApp({ flags: { storage: { ...storage, get: readDocument } } });
     const server = app.listen(0);
     servers.push(server);
     reads.length = 0;
@@ -247,7 +253,7 @@ describe('a list longer than 1 MiB', () => {
     expect(reads).toHaveLength(1);
   });
 
-  it('takes one read of the storage per pass of the event loop, whatever number of clients ask', async () => {
+  it('begins once per pass of the event loop, whatever number of clients ask', async () => {
     const { reads, shortest } = await readsOfTen(300);
     expect(shortest).toBeGreaterThan(4 * 1024 * 1024);
     expect(reads.length).toBeGreaterThanOrEqual(10);

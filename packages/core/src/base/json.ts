@@ -80,7 +80,7 @@ function withoutPrototypes(value: unknown): unknown {
 /** Freezes a value recursively. Assumes that a frozen object is frozen throughout. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(Object.freeze(value))) deepFreeze(member);
+  for (const member of Object.values(Object.freeze(value))) if (typeof member === 'object') deepFreeze(member);
   return value;
 }
 

@@ -71,7 +71,8 @@ interface ConcernedFlag {
 async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
-  for await (const { environments = [] } of paced([...concerned, ...states.live.values()])) {
+  for await (const { archived, environments = [] } of paced([...concerned, ...states.stored.values()])) {
+    if (archived) continue;
     for (const { name, enabled, strategies } of environments) if (enabled || strategies.length > 0) names.add(name);
   }
   return [...names].sort(compareCodePoints);

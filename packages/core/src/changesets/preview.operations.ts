@@ -7,7 +7,7 @@ import type { Snapshot } from '../evaluation/snapshot.js';
 import type { StrategyRollout } from '../evaluation/snapshot.types.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
-import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
+import { toConfiguration, toSegmentDefinition } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {
   Change,
@@ -52,8 +52,6 @@ async function previewDocuments(
   documents: readonly PlannedState[],
   { environment, contexts, signal }: PreviewQuery,
 ): Promise<Preview> {
-  // Compiles the environment in slices if nobody has asked for it yet.
-  await engine.replica.state.loadConfiguration(environment);
   const states = statesOf(engine, documents);
   const names = await concernedFlags(states, { environment, signal });
   const random = createSharedRandom();
@@ -91,8 +89,8 @@ async function previewDocuments(
 export interface States {
   readonly changedFlags: ReadonlySet<string>;
   readonly changedSegments: readonly PlannedState[];
-  /** Flags of the replica, without archived ones. */
-  readonly live: ReadonlyMap<string, FlagState>;
+  /** Flags of the replica, archived ones too. */
+  readonly stored: ReadonlyMap<string, FlagState>;
   /** Returns a flag that is not archived. */
   flag(name: string, side: Side): FlagState | undefined;
   /** Returns the planned project of a flag, archived or not. */
@@ -100,23 +98,22 @@ export interface States {
 }
 
 export function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
-  const { flags: live } = replica.documents;
+  const { flags: stored } = replica.documents;
   // A flag that the set creates and deletes again is on neither side.
   const flags = documents.filter(({ kind, before, after }) => kind === flagDocuments.kind && (before ?? after));
   const planned = new Map(flags.map((one) => [one.id, one]));
   return {
-    live,
+    stored,
     changedFlags: new Set(planned.keys()),
     changedSegments: documents.filter(({ kind }) => kind === segmentDocuments.kind),
     flag(name, side) {
       const document = planned.get(name);
-      if (!document) return live.get(name);
-      const state = document[side] as FlagState | null;
+      const state = document ? (document[side] as FlagState | null) : stored.get(name);
       return state?.archived ? undefined : (state ?? undefined);
     },
     projectOf(name) {
       const document = planned.get(name);
-      const state = document ? ((document.after ?? document.before) as FlagState) : live.get(name);
+      const state = document ? ((document.after ?? document.before) as FlagState) : stored.get(name);
       return state?.project ?? '';
     },
   };
@@ -135,7 +132,8 @@ export async function concernedFlags(
   const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
   const concerned = new Set(states.changedFlags);
   const children = new Map<string, string[]>();
-  for await (const [name, flag] of paced([...states.live], { signal })) {
+  for await (const [name, flag] of paced([...states.stored], { signal })) {
+    if (flag.archived) continue;
     for (const { flag: parent } of flag.dependencies ?? []) {
       const known = children.get(parent);
       if (known) known.push(name);

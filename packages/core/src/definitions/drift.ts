@@ -29,19 +29,19 @@ export async function findDrift(
   const drift: FlagDrift[] = [];
   for await (const [flag, declaration] of paced(Object.entries(flags))) {
     const stored = documents.flags.get(flag);
-    if (stored) drift.push(...compareFlag(declaration, stored, { engine, declare }));
+    if (stored && !stored.archived) drift.push(...compareFlag(declaration, stored, { engine, declare }));
     else
       drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${whyMissing(flag, engine)}.` });
   }
-  for await (const flag of paced(documents.flags.keys())) {
-    if (Object.hasOwn(flags, flag)) continue;
+  for await (const [flag, { archived }] of paced(documents.flags)) {
+    if (archived || Object.hasOwn(flags, flag)) continue;
     drift.push({ kind: 'undeclared', flag, message: `The flag ${flag} is stored, but not declared.` });
   }
   return Object.freeze(drift.sort((one, other) => compareCodePoints(one.flag, other.flag)));
 }
 
 function isArchived(flag: string, { replica: { documents } }: Engine): boolean {
-  return !documents.flags.has(flag) && documents.projectOf(flag) !== undefined;
+  return documents.flags.get(flag)?.archived ?? false;
 }
 
 function whyMissing(flag: string, engine: Engine): string {
@@ -125,7 +125,7 @@ const ATTEMPTS = 5;
 async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { documents } = engine.replica;
-    const missing = Object.entries(schema.flags).filter(([flag]) => documents.projectOf(flag) === undefined);
+    const missing = Object.entries(schema.flags).filter(([flag]) => !documents.flags.has(flag));
     try {
       return await applyInSets(missing.map(toChanges), flags);
     } catch (error) {

@@ -1,12 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import type { Parameters } from '../flags/strategy.types.js';
-import {
-  type CompiledFlag,
-  type CompiledStrategy,
-  type FlagSource,
-  readDependencies,
-  type SegmentUse,
-} from './compiled-flag.js';
+import { type CompiledFlag, type CompiledStrategy, readDependencies, type SegmentUse } from './compiled-flag.js';
 import {
   type CompiledSegment,
   type ConstraintScope,
@@ -30,8 +24,8 @@ import {
 } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { STRATEGIES } from './strategies.js';
-import { FlagCounter, UsageCounters } from './usage.js';
-import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
+import { type FlagCounter, UsageCounters } from './usage.js';
+import { type CompiledVariants, compileVariants } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;
@@ -42,16 +36,12 @@ export interface CompilationParts {
   readonly strategyContext: StrategyContext;
   readonly strategies: ReadonlyMap<string, CustomStrategy>;
   readonly problems: ProblemReporter;
-  /** Whether flags that are off keep their strategies and variants, which no evaluation reads. */
-  readonly keepsDisabled: boolean;
 }
 
 export interface CompileContext {
   readonly name: string;
   readonly segments: Segments;
   readonly counter: FlagCounter;
-  /** The previous compilation of this flag. Its unchanged parts are reused. */
-  readonly before: CompiledFlag | undefined;
 }
 
 /** Compiles the strategies and variants of one flag. */
@@ -61,16 +51,7 @@ class FlagCompilation {
     private readonly flag: CompileContext,
   ) {}
 
-  /**
-   * Reuses the previous compilation of an unchanged strategy. A strategy with segments is compiled again, because a
-   * segment may have changed.
-   */
   strategy(definition: StrategyDefinition): CompiledStrategy {
-    const same = this.flag.before?.strategies.find((strategy) => strategy.definition === definition);
-    return same?.segments.length === 0 && !same.isTooCostly ? same : this.newStrategy(definition);
-  }
-
-  private newStrategy(definition: StrategyDefinition): CompiledStrategy {
     const scope: ConstraintScope = { now: this.parts.now, problem: (code, message) => this.report(code, message) };
     const constraints = mapList(definition.constraints, 'constraints', (one) => compileConstraint(one, scope));
     const segments = mapList(definition.segments, 'segments', (id) => this.segmentUse(id));
@@ -106,8 +87,6 @@ class FlagCompilation {
 
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
   flagVariants({ variants }: FlagDefinition): CompiledVariants | undefined {
-    const { before } = this.flag;
-    if (before?.variants && before.definition.variants === variants) return before.variants;
     const definitions = toList(variants, 'variants');
     const stickiness = toOptionalText(definitions[0]?.stickiness, 'stickiness') ?? 'default';
     return this.variants(definitions, this.flag.name, stickiness);
@@ -180,12 +159,6 @@ const ALWAYS_ON: CompiledStrategy = {
 };
 const ONLY_ALWAYS_ON: readonly CompiledStrategy[] = [ALWAYS_ON];
 
-/** The compiled segments and flags that a new compilation refers to. */
-export interface CompileSources {
-  readonly segments: Segments;
-  readonly flags: FlagSource;
-}
-
 /** Compiles definitions for evaluation. Never throws: an unreadable definition is off, and is reported. */
 export class FlagCompiler {
   constructor(
@@ -196,34 +169,25 @@ export class FlagCompiler {
   /** Returns a compiler for drafts: with other random numbers, and with counters and problems that nobody reads. */
   forDrafts(random: () => number): FlagCompiler {
     const strategyContext = { ...this.parts.strategyContext, random };
-    const parts = { ...this.parts, strategyContext, problems: SILENT, keepsDisabled: true };
+    const parts = { ...this.parts, strategyContext, problems: SILENT };
     return new FlagCompiler(parts, new UsageCounters());
   }
 
-  /**
-   * Compiles a flag, and reuses unchanged parts of its previous compilation. Returns undefined if the definition has no
-   * name.
-   */
-  flag(definition: FlagDefinition, { segments, flags }: CompileSources): CompiledFlag | undefined {
+  /** Returns undefined if the definition has no name. */
+  flag(definition: FlagDefinition, segments: Segments): CompiledFlag | undefined {
     const name = readKey(() => definition.name, 'string');
     if (name === undefined) {
       this.parts.problems.report({ code: 'broken_flag', message: 'A flag without a name is left out.' });
       return undefined;
     }
     const counter = this.counters.get(name);
-    const withoutVariant = counter.variantCounter('disabled');
-    const known = flags.get(name);
-    // A compilation made for a forgotten counter must not be reused: its counts would be lost.
-    const before = known?.counter === counter ? known : undefined;
-    const body = this.body(definition, { name, segments, counter, before });
+    const body = this.body(definition, { name, segments, counter });
     // Named members instead of a spread: the object needs half the memory.
     return {
       name,
       definition,
       counter,
       impressionData: readKey(() => definition.impressionData, 'boolean') ?? false,
-      off: { answer: OFF, counter: withoutVariant },
-      onWithoutVariant: { answer: ON_WITHOUT_VARIANT, counter: withoutVariant },
       broken: body.broken,
       dependencies: body.dependencies,
       strategies: body.strategies,
@@ -232,12 +196,6 @@ export class FlagCompiler {
       segments: body.segments,
       weight: body.weight,
     };
-  }
-
-  /** Compiles a flag only to report its problems. Its counters are not registered. */
-  check(definition: FlagDefinition, segments: Segments): Pick<CompiledFlag, 'name' | 'segments'> | undefined {
-    const compiler = new FlagCompiler(this.parts, new UsageCounters());
-    return compiler.flag(definition, { segments, flags: { get: () => undefined } });
   }
 
   /** Returns undefined if the definition has no id. */
@@ -271,9 +229,7 @@ export class FlagCompiler {
     if (typeof definition.enabled !== 'boolean') throw new TypeError('enabled must be true or false');
     if (!Array.isArray(definition.strategies)) throw new TypeError('strategies must be an array');
     const { enabled } = definition;
-    const isKept = enabled || this.parts.keepsDisabled;
-    const compilation = new FlagCompilation(this.parts, isKept ? flag : { ...flag, counter: new FlagCounter() });
-    // Problems of a flag that is off are reported too.
+    const compilation = new FlagCompilation(this.parts, flag);
     const strategies = compilation.withinWeightLimit(
       definition.strategies.map((strategy) => compilation.strategy(strategy)),
     );
@@ -282,9 +238,9 @@ export class FlagCompiler {
     return {
       broken: undefined,
       dependencies: readDependencies(definition),
-      strategies: isKept ? strategies : NONE,
+      strategies,
       candidates: enabled ? candidates : NONE,
-      variants: isKept ? variants : undefined,
+      variants,
       segments: segmentsOf(strategies),
       weight: enabled ? strategies.reduce((sum, { weight }) => sum + weight, HASH) : 0,
     };

@@ -6,7 +6,7 @@ import type { EvaluationContext } from './evaluated.types.js';
 import { mapList, notices, toList, toText } from './problem.js';
 import type { StrategyTest } from './rollout.js';
 import type { FlagCounter } from './usage.js';
-import { type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
+import { COMPILED_OFF, COMPILED_ON, type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 
 export interface CompiledFlag {
   readonly name: string;
@@ -16,17 +16,14 @@ export interface CompiledFlag {
   /** Why the definition could not be read; undefined for a readable one. */
   readonly broken: string | undefined;
   readonly dependencies: readonly DependencyDefinition[];
-  /** Empty while the flag is off, except in a draft. */
   readonly strategies: readonly CompiledStrategy[];
   /**
    * The strategies to evaluate, in order. Empty while the flag is off; one strategy that always holds if the flag is on
    * without strategies.
    */
   readonly candidates: readonly CompiledStrategy[];
-  /** Undefined while the flag is off, except in a draft. */
   readonly variants: CompiledVariants | undefined;
-  readonly off: CompiledVariant;
-  readonly onWithoutVariant: CompiledVariant;
+  /** The ids of the segments in its strategies. */
   readonly segments: ReadonlySet<number>;
   /** Of the evaluated strategies and of the variant; see `weight.ts`. */
   readonly weight: number;
@@ -85,10 +82,10 @@ export function variantOf(
   winner: CompiledStrategy | undefined,
   context: EvaluationContext,
 ): CompiledVariant {
-  if (winner === undefined) return flag.off;
+  if (winner === undefined) return COMPILED_OFF;
   const ofStrategy = winner.variants && chooseVariant(winner.variants, context);
   if (ofStrategy) return ofStrategy;
-  return (flag.variants && chooseVariant(flag.variants, context)) ?? flag.onWithoutVariant;
+  return (flag.variants && chooseVariant(flag.variants, context)) ?? COMPILED_ON;
 }
 
 function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): boolean {
@@ -127,157 +124,52 @@ export function dependencyHolds(
   return dependency.variants.includes(variantOf(parent, winner, context).answer.name);
 }
 
-const CHUNK_BITS = 6;
-const CHUNK_SIZE = 1 << CHUNK_BITS;
-const IN_CHUNK = CHUNK_SIZE - 1;
-const UNUSED_NUMBERS_ALLOWED = 1024;
-
-/** A flag in a table: compiled, or only its definition. */
-export type TableEntry = CompiledFlag | UncompiledFlag;
-
-/** A flag that is compiled when it is first evaluated. */
-interface UncompiledFlag {
-  readonly candidates?: undefined;
-  readonly definition: FlagDefinition;
-  /** The ids of the segments in the strategies of the flag. */
-  readonly segments: ReadonlySet<number>;
-}
-
 /**
- * Empty, or with all slots. The table replaces entries by compiled ones; related tables that share a chunk compile to the
- * same result.
+ * An immutable map of flags by name. A change of the newest table updates the one map that it shares with earlier tables,
+ * which remember what they had instead. Nothing refers to an earlier table but its users.
  */
-type Chunk = (TableEntry | undefined)[];
+export class FlagTable implements FlagSource {
+  private next: FlagTable | undefined;
+  /** The flags that have changed since, as they were; undefined for a flag that was not there. */
+  private readonly replaced = new Map<string, CompiledFlag | undefined>();
 
-/** Compiles a definition; undefined if it has no name. */
-export type Compile = (definition: FlagDefinition) => CompiledFlag | undefined;
+  /** @param newest belongs to the table from now on */
+  constructor(private readonly newest: Map<string, CompiledFlag>) {}
 
-/**
- * An immutable map of flags by name. A change creates a table that shares all unchanged chunks with the previous one.
- *
- * Names have numbers, in a map that related tables share and only append to. A table holds chunks of flags by number. A
- * look-up costs one map access. A change copies one chunk of 64 slots, and one pointer per chunk.
- */
-export class FlagTable {
-  private constructor(
-    private readonly numbers: Map<string, number>,
-    private readonly chunks: readonly Chunk[],
-    /** The number of flags. */
-    readonly size: number,
-    private readonly compile: Compile,
-  ) {}
-
-  static empty(compile: Compile = () => undefined): FlagTable {
-    return new FlagTable(new Map(), [], 0, compile);
-  }
-
-  /** Returns a flag, and compiles it if necessary. */
   get(name: string): CompiledFlag | undefined {
-    const number = this.numbers.get(name);
-    if (number === undefined) return undefined;
-    const chunk = this.chunks[number >> CHUNK_BITS];
-    if (chunk === undefined) return undefined;
-    const slot = number & IN_CHUNK;
-    const entry = chunk[slot];
-    return entry === undefined || isCompiled(entry) ? entry : this.compileIn(chunk, slot, entry);
+    return this.next === undefined ? this.newest.get(name) : this.getEarlier(name);
   }
 
-  /** Returns a flag, compiled or not. */
-  entry(name: string): TableEntry | undefined {
-    const number = this.numbers.get(name);
-    return number === undefined ? undefined : this.chunks[number >> CHUNK_BITS]?.[number & IN_CHUNK];
-  }
-
-  /** Returns a flag if it is compiled. */
-  compiled(name: string): CompiledFlag | undefined {
-    const entry = this.entry(name);
-    return entry && isCompiled(entry) ? entry : undefined;
-  }
-
-  /** The flags that are compiled, for compilations that reuse their parts. */
-  get compiledFlags(): FlagSource {
-    return { get: (name) => this.compiled(name) };
-  }
-
-  private compileIn(chunk: Chunk, slot: number, { definition }: UncompiledFlag): CompiledFlag | undefined {
-    const flag = this.compile(definition);
-    if (flag) chunk[slot] = flag;
-    return flag;
-  }
-
-  /**
-   * Returns a table with these flags set, and with flags that are undefined removed.
-   *
-   * @param compile compiles flags of the new table that are not compiled yet
-   */
-  with(changes: ReadonlyMap<string, TableEntry | undefined>, compile: Compile): FlagTable {
-    const chunks = [...this.chunks];
-    const touched = new Map<number, Chunk>();
-    let size = this.size;
+  /** Returns a table with these flags set, and with flags that are undefined removed. A change of an earlier table copies it. */
+  with(changes: ReadonlyMap<string, CompiledFlag | undefined>): FlagTable {
+    if (this.next) return new FlagTable(new Map(this)).with(changes);
     for (const [name, flag] of changes) {
-      const number = this.numberOf(name);
-      const at = number >> CHUNK_BITS;
-      const slot = number & IN_CHUNK;
-      const chunk = touched.get(at) ?? copyOf(this.chunks[at]);
-      touched.set(at, chunk);
-      size += Number(flag !== undefined) - Number(chunk[slot] !== undefined);
-      chunk[slot] = flag;
+      this.replaced.set(name, this.newest.get(name));
+      if (flag) this.newest.set(name, flag);
+      else this.newest.delete(name);
     }
-    for (const at of touched.keys()) while (chunks.length <= at) chunks.push([]);
-    for (const [at, chunk] of touched) chunks[at] = chunk;
-    return new FlagTable(this.numbers, chunks, size, compile).compacted();
+    this.next = new FlagTable(this.newest);
+    return this.next;
   }
 
-  /** Whether both tables number names alike. False if one of them was renumbered. */
-  sharesNumbering(other: FlagTable): boolean {
-    return this.numbers === other.numbers;
-  }
-
-  *[Symbol.iterator](): Generator<[name: string, flag: TableEntry]> {
-    for (const name of this.numbers.keys()) {
-      const flag = this.entry(name);
-      if (flag !== undefined) yield [name, flag];
+  *[Symbol.iterator](): Generator<[name: string, flag: CompiledFlag]> {
+    this.collectReplaced();
+    for (const name of new Set([...this.newest.keys(), ...this.replaced.keys()])) {
+      const flag = this.get(name);
+      if (flag) yield [name, flag];
     }
   }
 
-  private numberOf(name: string): number {
-    const known = this.numbers.get(name);
-    if (known !== undefined) return known;
-    const number = this.numbers.size;
-    this.numbers.set(name, number);
-    return number;
+  private getEarlier(name: string): CompiledFlag | undefined {
+    this.collectReplaced();
+    return this.replaced.has(name) ? this.replaced.get(name) : this.newest.get(name);
   }
 
-  /** Renumbers the flags if most numbers belong to removed flags. */
-  private compacted(): FlagTable {
-    if (this.numbers.size <= 2 * this.size + UNUSED_NUMBERS_ALLOWED) return this;
-    return FlagTable.empty().with(new Map(this), this.compile);
-  }
-}
-
-function copyOf(chunk: Chunk | undefined): Chunk {
-  return chunk?.length ? chunk.slice() : new Array<TableEntry | undefined>(CHUNK_SIZE).fill(undefined);
-}
-
-function isCompiled(entry: TableEntry): entry is CompiledFlag {
-  return entry.candidates !== undefined;
-}
-
-/**
- * Which flags use a segment, or used it before. Related snapshots share this index and only add to it, so it may list
- * too many flags, never too few.
- */
-export class SegmentUsers {
-  private readonly users = new Map<number, Set<string>>();
-
-  add(name: string, { segments }: Pick<TableEntry, 'segments'>): void {
-    for (const id of segments) {
-      const names = this.users.get(id) ?? new Set();
-      this.users.set(id, names.add(name));
+  /** Takes over what the tables between this one and the newest remember. */
+  private collectReplaced(): void {
+    for (let later = this.next; later?.next; later = later.next) {
+      for (const [name, flag] of later.replaced) if (!this.replaced.has(name)) this.replaced.set(name, flag);
+      this.next = later.next;
     }
-  }
-
-  of(segment: number): Iterable<string> {
-    return this.users.get(segment) ?? [];
   }
 }

@@ -6,8 +6,10 @@ import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';
 import type {
+  ConfigurationChange,
   ContextualFlags,
   EnvironmentChoice,
+  EnvironmentConfiguration,
   EvaluatedFlag,
   EvaluationOperations,
   EvaluationStatus,
@@ -17,7 +19,6 @@ import type { Snapshot } from './snapshot.js';
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
- * Only `refresh` and `loadConfiguration` are asynchronous.
  */
 export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { settings } = engine;
@@ -36,6 +37,11 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
     const environment = options?.environment;
     if (environment === undefined) return standard.snapshot;
     return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
+  }
+
+  function configuration(options: EnvironmentChoice | undefined): EnvironmentConfiguration {
+    const environment = options?.environment ?? settings.environment;
+    return live.configurationOf(environment) ?? throwEnvironmentNotFound(engine, environment);
   }
 
   function readPayload(flag: string, variant: EvaluatedVariant, fallback: unknown): unknown {
@@ -69,24 +75,18 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
 
     onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
 
-    configuration(options) {
-      const environment = options?.environment ?? settings.environment;
-      return live.configurationOf(environment) ?? throwEnvironmentNotFound(engine, environment);
-    },
+    configuration,
 
-    async loadConfiguration(options) {
-      const environment = options?.environment ?? settings.environment;
-      return (await live.loadConfiguration(environment)) ?? throwEnvironmentNotFound(engine, environment);
-    },
+    loadConfiguration: async (options) => configuration(options),
 
     projectOf(ref) {
       assertReference('projectOf', ['flag'], ref);
-      if ('flag' in ref) return documents.projectOf(ref.flag);
+      if ('flag' in ref) return documents.flags.get(ref.flag)?.project;
       const segment = documents.segments.get(`${ref.segment}`);
       return segment && (segment.project ?? null);
     },
 
-    onConfigurationChange: (listener: () => void) => changes.add(listener),
+    onConfigurationChange: (listener: (change: ConfigurationChange) => void) => changes.add(listener),
 
     status: () => describe(poller.status()),
     refresh: async () => describe(await poller.refresh()),

@@ -109,12 +109,21 @@ export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
  * changes; a flag's object stays the same until that flag changes.
  */
 export interface EnvironmentConfiguration {
-  /** Changes after every change, in any environment. */
+  /** Changes after every change, in any environment that was asked for. */
   readonly version: number;
   /** Flags that are not archived, in name order (code points). */
   readonly flags: readonly FlagConfiguration[];
   /** In order of ids. */
   readonly segments: readonly SegmentConfiguration[];
+}
+
+/** What has changed in the configuration of one environment. */
+export interface ConfigurationChange {
+  readonly environment: string;
+  /** The names of flags that were added, changed or removed. A flag does not change with the segments that it uses. */
+  readonly flags: readonly string[];
+  /** The ids of segments that were added, changed or removed. */
+  readonly segments: readonly number[];
 }
 
 export interface EvaluationOperations {
@@ -207,8 +216,7 @@ export interface EvaluationOperations {
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
 
   /**
-   * Returns the same as {@link EvaluationOperations.configuration}. Its first call for an environment compiles thousands of
-   * flags in slices of some milliseconds: for servers.
+   * Returns the same as {@link EvaluationOperations.configuration}, as a promise.
    *
    * @throws FlagsError `environment_not_found`
    * @example
@@ -227,14 +235,14 @@ export interface EvaluationOperations {
   projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
 
   /**
-   * Calls the listener after every change of {@link EvaluationOperations.configuration}, in any environment and by any
-   * process. An error of the listener goes to `onError`.
+   * Calls the listener after every change of {@link EvaluationOperations.configuration} by any process, once for each
+   * environment that it concerns, but for those that nobody has asked for yet. An error of the listener goes to `onError`.
    *
    * @returns a function that removes the listener; safe to call again
    * @example
-   * const stop = flags.onConfigurationChange(() => publish(flags.configuration()));
+   * const stop = flags.onConfigurationChange(({ environment, flags: names }) => log.info({ environment, names }));
    */
-  onConfigurationChange(listener: () => void): () => void;
+  onConfigurationChange(listener: (change: ConfigurationChange) => void): () => void;
 
   /**
    * Returns whether evaluation uses current data, and the size of the write-ahead log. Reads only the size of that

@@ -1,15 +1,5 @@
 import { FlagCompiler, type Segments } from './compile-flag.js';
-import {
-  type Compile,
-  type CompiledFlag,
-  type CompiledStrategy,
-  type FlagSource,
-  FlagTable,
-  SegmentUsers,
-  type TableEntry,
-  variantOf,
-  winningStrategy,
-} from './compiled-flag.js';
+import { type CompiledFlag, type CompiledStrategy, FlagTable, variantOf, winningStrategy } from './compiled-flag.js';
 import type { FlagDefinition } from './definitions.types.js';
 import type {
   EvaluatedVariant,
@@ -23,7 +13,7 @@ import { explainFlag, explainUnknown, tryRead } from './explain.js';
 import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { SnapshotChange, SnapshotOptions, StrategyRollout } from './snapshot.types.js';
 import { UsageCounters } from './usage.js';
-import { type CompiledVariant, OFF } from './variants.js';
+import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
 
 /** What a snapshot shares with the snapshots created from it. */
 export interface SnapshotRuntime {
@@ -33,7 +23,6 @@ export interface SnapshotRuntime {
   readonly onImpression: ((impression: Impression) => void) | undefined;
 }
 
-const NO_FLAGS: FlagSource = { get: () => undefined };
 const NO_SEGMENTS: ReadonlySet<number> = new Set();
 const EMPTY_CONTEXT: EvaluationContext = Object.freeze({});
 
@@ -46,12 +35,16 @@ export class Snapshot {
     private readonly runtime: SnapshotRuntime,
     private readonly flags: FlagTable,
     private readonly segments: Segments,
-    private readonly segmentUsers: SegmentUsers,
   ) {}
 
   /** @internal */
-  static empty(runtime: SnapshotRuntime): Snapshot {
-    return new Snapshot(runtime, FlagTable.empty(), new Map(), new SegmentUsers());
+  static compile(runtime: SnapshotRuntime, definitions: readonly FlagDefinition[], segments: Segments): Snapshot {
+    const flags = new Map<string, CompiledFlag>();
+    for (const definition of definitions) {
+      const flag = runtime.compiler.flag(definition, segments);
+      if (flag) flags.set(flag.name, flag);
+    }
+    return new Snapshot(runtime, new FlagTable(flags), segments);
   }
 
   /**
@@ -85,7 +78,8 @@ export class Snapshot {
     const { answer, counter } = this.variant(flag, context ?? EMPTY_CONTEXT);
     if (answer.feature_enabled) flag.counter.yes++;
     else flag.counter.no++;
-    counter.count++;
+    if (counter) counter.count++;
+    else flag.counter.disabled++;
     if (flag.impressionData) this.emitImpression({ flag: name, context, enabled: answer.enabled, variant: answer });
     return answer;
   }
@@ -112,7 +106,6 @@ export class Snapshot {
 
   /**
    * Returns what every hashing strategy of a flag draws for a context, whether evaluation reaches the strategy or not.
-   * For a flag that is off only a draft knows them.
    */
   rollouts(name: string, context: EvaluationContext): readonly StrategyRollout[] {
     const strategies = this.flags.get(name)?.strategies ?? [];
@@ -131,17 +124,12 @@ export class Snapshot {
   draft(random: () => number): Snapshot {
     const compiler = this.runtime.compiler.forDrafts(random);
     const runtime = { compiler, counters: new UsageCounters(), problems: SILENT, onImpression: undefined };
-    return new Snapshot(runtime, FlagTable.empty(), this.segments, new SegmentUsers());
+    return new Snapshot(runtime, new FlagTable(new Map()), this.segments);
   }
 
   /** Returns the definition of a flag, or undefined for an unknown flag. */
   definition(name: string): FlagDefinition | undefined {
-    return this.flags.entry(name)?.definition;
-  }
-
-  /** Whether a flag is compiled already: it was evaluated, or changed since. */
-  isCompiled(name: string): boolean {
-    return this.flags.compiled(name) !== undefined;
+    return this.flags.get(name)?.definition;
   }
 
   /** Returns the names of all flags, in no particular order. */
@@ -149,48 +137,26 @@ export class Snapshot {
     for (const [name] of this.flags) yield name;
   }
 
-  /** The number of flags. */
-  get size(): number {
-    return this.flags.size;
-  }
-
   /**
-   * Returns a snapshot with a change applied; this snapshot stays unchanged. Both share their usage counters.
-   *
-   * Compiles the changed flags, except `uncompiledFlags`, and the flags that use a changed segment. The cost does not grow with the number of
-   * flags. Strategies and variants that are the same objects as before are not compiled again.
+   * Returns a snapshot with a change applied; this snapshot stays unchanged. Both share their usage counters. Compiles the
+   * changed flags, and the flags that use a changed segment.
    */
   with(change: SnapshotChange): Snapshot {
     const { segments, changed } = this.changedSegments(change);
     const { compiler, counters } = this.runtime;
-    const before = this.flags.compiledFlags;
-    const changes = new Map<string, TableEntry | undefined>();
+    const flags = new Map<string, CompiledFlag | undefined>();
+    for (const [name, flag] of changed.size > 0 ? this.flags : []) {
+      if (hasAny(flag.segments, changed)) flags.set(name, compiler.flag(flag.definition, segments));
+    }
     for (const name of change.removedFlags ?? []) {
       counters.retire(name);
-      if (this.flags.entry(name) !== undefined) changes.set(name, undefined);
+      flags.set(name, undefined);
     }
     for (const definition of change.flags ?? []) {
-      const flag = compiler.flag(definition, { segments, flags: before });
-      if (flag) changes.set(flag.name, flag);
+      const flag = compiler.flag(definition, segments);
+      if (flag) flags.set(flag.name, flag);
     }
-    for (const definition of change.uncompiledFlags ?? []) {
-      const flag = this.checked(definition) ?? compiler.check(definition, segments);
-      if (flag) changes.set(flag.name, { definition, segments: flag.segments });
-    }
-    for (const [name, { definition }] of this.usersOf(changed)) {
-      if (!changes.has(name)) changes.set(name, compiler.flag(definition, { segments, flags: before }));
-    }
-    const flags = this.flags.with(changes, compileWith(compiler, segments));
-    return new Snapshot(this.runtime, flags, segments, this.usersAfter(flags, changes));
-  }
-
-  /** A flag needs no check if its strategies and variants are the same objects as before, and use no segment. */
-  private checked({ name, strategies, variants, dependencies }: FlagDefinition): ReturnType<FlagCompiler['check']> {
-    const known = this.flags.entry(name);
-    if (known?.segments.size !== 0) return undefined;
-    const { definition: before, segments } = known;
-    const isSame = before.strategies === strategies && before.variants === variants;
-    return isSame && before.dependencies === dependencies ? { name, segments } : undefined;
+    return new Snapshot(this.runtime, this.flags.with(flags), segments);
   }
 
   private winner(flag: CompiledFlag, context: EvaluationContext): CompiledStrategy | undefined {
@@ -208,7 +174,7 @@ export class Snapshot {
       return variantOf(flag, winner, context);
     } catch (error) {
       this.reportFailure(flag, error);
-      return flag.onWithoutVariant;
+      return COMPILED_ON;
     } finally {
       if (notices.hasAny) notices.reportTo(this.runtime.problems);
     }
@@ -242,28 +208,11 @@ export class Snapshot {
     }
     return { segments, changed };
   }
-
-  private *usersOf(segments: Iterable<number>): Generator<[name: string, user: TableEntry]> {
-    for (const id of segments) {
-      for (const name of this.segmentUsers.of(id)) {
-        const user = this.flags.entry(name);
-        if (user?.segments.has(id)) yield [name, user];
-      }
-    }
-  }
-
-  /** Rebuilds the index if the table was renumbered, because the index also holds removed flags. */
-  private usersAfter(flags: FlagTable, changes: ReadonlyMap<string, TableEntry | undefined>): SegmentUsers {
-    const anew = !flags.sharesNumbering(this.flags);
-    const users = anew ? new SegmentUsers() : this.segmentUsers;
-    for (const [name, flag] of anew ? flags : changes) if (flag) users.add(name, flag);
-    return users;
-  }
 }
 
-/** A function of its own: a closure within a method would keep every earlier snapshot alive. */
-function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
-  return (definition) => compiler.flag(definition, { segments, flags: NO_FLAGS });
+function hasAny(ids: ReadonlySet<number>, wanted: ReadonlySet<number>): boolean {
+  for (const id of ids) if (wanted.has(id)) return true;
+  return false;
 }
 
 /**
@@ -280,11 +229,10 @@ export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
   const custom = new Map(strategies.map((strategy) => [strategy.name, strategy]));
-  const compiler = new FlagCompiler(
-    { now, strategyContext, strategies: custom, problems, keepsDisabled: false },
-    counters,
-  );
-  const snapshot = Snapshot.empty({ compiler, counters, problems, onImpression }).with({ flags, segments });
+  const compiler = new FlagCompiler({ now, strategyContext, strategies: custom, problems }, counters);
+  const compiled = segments.flatMap((definition) => compiler.segment(definition) ?? []);
+  const segmentsById = new Map(compiled.map((segment) => [segment.id, segment]));
+  const snapshot = Snapshot.compile({ compiler, counters, problems, onImpression }, flags, segmentsById);
   counters.retireAllBut((flag) => snapshot.definition(flag) !== undefined);
   return snapshot;
 }

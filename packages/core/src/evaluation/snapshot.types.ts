@@ -17,11 +17,6 @@ export interface StrategyRollout {
 /** A change of a snapshot. A given flag or segment replaces that of the same name or id. */
 export interface SnapshotChange {
   readonly flags?: readonly FlagDefinition[];
-  /**
-   * Flags to compile when they are first evaluated. Problems with these definitions are reported at once. Most flags of a
-   * large instance are never evaluated in process, and a compiled flag takes more memory than its definition.
-   */
-  readonly uncompiledFlags?: readonly FlagDefinition[];
   /** Names of flags. A flag that is also in `flags` is kept. */
   readonly removedFlags?: readonly string[];
   readonly segments?: readonly SegmentDefinition[];

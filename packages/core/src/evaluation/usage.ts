@@ -25,16 +25,14 @@ export class FlagCounter {
   yes = 0;
   no = 0;
   retired = false;
-  /** Flags without a variant, which most flags are, need no map. */
-  private readonly disabled: VariantCounter = { count: 0 };
+  /** Evaluations of the variant that resulted in none. */
+  disabled = 0;
+  /** Most flags have no variants, and need no map. */
   private variants: Map<string, VariantCounter> | undefined;
 
   variantCounter(name: string): VariantCounter {
-    if (name === DISABLED) return this.disabled;
     this.variants ??= new Map();
-    const known = this.variants.get(name);
-    if (known) return known;
-    const counter: VariantCounter = { count: 0 };
+    const counter = this.variants.get(name) ?? { count: 0 };
     this.variants.set(name, counter);
     return counter;
   }
@@ -49,12 +47,13 @@ export class FlagCounter {
   }
 
   private drainVariants(): VariantUsage[] {
-    const counted: VariantUsage[] = [];
-    for (const [variant, counter] of [[DISABLED, this.disabled] as const, ...(this.variants ?? [])]) {
-      if (counter.count > 0) counted.push({ variant, count: counter.count });
+    const counts = new Map([[DISABLED, this.disabled]]);
+    this.disabled = 0;
+    for (const [variant, counter] of this.variants ?? []) {
+      counts.set(variant, (counts.get(variant) ?? 0) + counter.count);
       counter.count = 0;
     }
-    return counted;
+    return [...counts].flatMap(([variant, count]) => (count > 0 ? { variant, count } : []));
   }
 }
 

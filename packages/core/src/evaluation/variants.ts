@@ -13,7 +13,8 @@ const MAX_TOTAL = 2 ** 31;
 
 export interface CompiledVariant {
   readonly answer: EvaluatedVariant;
-  readonly counter: VariantCounter;
+  /** Undefined for a result without a variant, which the counter of the flag counts. */
+  readonly counter: VariantCounter | undefined;
 }
 
 /** The variant of a flag that is off. */
@@ -24,6 +25,9 @@ export const ON_WITHOUT_VARIANT: EvaluatedVariant = Object.freeze({
   enabled: false,
   feature_enabled: true,
 });
+
+export const COMPILED_OFF: CompiledVariant = { answer: OFF, counter: undefined };
+export const COMPILED_ON: CompiledVariant = { answer: ON_WITHOUT_VARIANT, counter: undefined };
 
 /** The variants of a flag or strategy, compiled for selection by override, hash or chance. */
 export interface CompiledVariants {

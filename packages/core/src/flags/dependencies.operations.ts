@@ -2,20 +2,13 @@ import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import type { DocumentReader } from '../changesets/documents.js';
 import type { Engine, PreparedChange } from '../changesets/engine.js';
-import { pageBounds, readPage } from '../pages.js';
+import { cutPage, pageBounds } from '../pages.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
 import { dependenciesOf, type FlagState } from './flag.js';
-import {
-  type DependencyEdge,
-  dependencyEdges,
-  findFlag,
-  flagDocuments,
-  type ListedFlag,
-  toListedFlag,
-} from './flag-documents.js';
-import { listLiveFlags } from './flag-lists.operations.js';
+import { type DependencyEdge, dependencyEdges, findFlag, flagDocuments } from './flag-documents.js';
+import { BY_NAME, listLiveFlags } from './flag-lists.operations.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
 export async function listChildren({ list }: DocumentReader, parent: string): Promise<readonly string[]> {
@@ -81,28 +74,21 @@ export async function listPossibleParents(
   ref: FlagRef,
   query?: PageQuery,
 ): Promise<readonly string[] | Page<string>> {
-  const { read, storage } = engine;
   const bounds = query && pageBounds(engine, query);
-  const { state: child } = await findFlag(read, ref);
-  const isPossible = await canDepend(engine, child);
-  if (!bounds) {
-    const flags = isPossible ? await listLiveFlags(engine, child.project) : [];
-    return flags.filter((flag) => isPossibleParent(flag, child)).map(({ name }) => name);
-  }
-  if (!isPossible) return { items: [] };
-  const flags = { kind: flagDocuments.kind, part: 'summary', parent: child.project } as const;
-  const page = await readPage(storage, { ...flags, ...bounds }, (document) =>
-    isPossibleParent(toListedFlag(document), child),
-  );
-  return { ...page, items: page.items.map(({ key }) => key.id) };
+  const { state: child } = await findFlag(engine.read, ref);
+  if (!(await canDepend(engine, child))) return bounds ? { items: [] } : [];
+  const parents = (await listLiveFlags(engine, child.project)).filter((flag) => isPossibleParent(flag, child));
+  if (!bounds) return parents.map(({ name }) => name);
+  const page = cutPage(parents, bounds, BY_NAME);
+  return { ...page, items: page.items.map(({ name }) => name) };
 }
 
 async function canDepend(engine: Engine, { archived, name }: FlagState): Promise<boolean> {
   return !archived && (await listChildren(engine, name)).length === 0;
 }
 
-function isPossibleParent({ name, archived, parents }: ListedFlag, child: FlagState): boolean {
-  return !archived && parents.length === 0 && name !== child.name;
+function isPossibleParent(flag: FlagState, child: FlagState): boolean {
+  return dependenciesOf(flag).length === 0 && flag.name !== child.name;
 }
 
 function toDependency({ flag, enabled = true, variants = [] }: DependencyInput): Dependency {

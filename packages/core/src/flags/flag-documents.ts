@@ -8,6 +8,7 @@ import type { ListedDocument } from '../storage/port.js';
 import {
   dependenciesOf,
   enabledEnvironments,
+  environmentOf,
   evolveFlag,
   type FlagEvent,
   type FlagState,
@@ -29,19 +30,6 @@ export interface StoredFlagSummary {
   readonly segments?: readonly number[];
   /** Names of the flags that this flag depends on. Absent in documents older than dependencies. */
   readonly parents?: readonly string[];
-  /** Details for the list of archived flags. Absent if the flag is not archived, and in documents of release 0.1. */
-  readonly archive?: ArchivedDetails;
-}
-
-export interface ArchivedDetails {
-  readonly description: string | null;
-  readonly impressionData: boolean;
-  /** null if release 0.1 archived the flag. */
-  readonly archivedAt: string | null;
-}
-
-export function archivedDetailsOf({ description, impressionData, archivedAt }: FlagState): ArchivedDetails {
-  return { description, impressionData, archivedAt: archivedAt ?? null };
 }
 
 export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
@@ -57,7 +45,6 @@ export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
     enabledIn: enabledEnvironments(flag),
     segments: segmentsOf(flag),
     parents: dependenciesOf(flag).map((dependency) => dependency.flag),
-    ...(flag.archived && { archive: archivedDetailsOf(flag) }),
   }),
 };
 
@@ -158,30 +145,32 @@ export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext
   return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
 
-/** A flag in a list. It is read from the stored summary only. */
-export interface ListedFlag extends Omit<StoredFlagSummary, 'segments' | 'archive'> {
+/** A flag of a project, read from its stored summary only. */
+export interface ListedFlag {
   readonly name: string;
-  readonly project: string;
-  readonly parents: readonly string[];
-  readonly archive: ArchivedDetails | undefined;
+  readonly archived: boolean;
 }
 
-// Lists are long. Naming the members is much faster than an object spread.
-
-export function toListedFlag({ key, parent, content }: ListedDocument): ListedFlag {
-  const { type, stale, archived, createdAt, enabledIn, parents = [], archive } = content as StoredFlagSummary;
-  return { name: key.id, project: parent ?? '', type, stale, archived, createdAt, enabledIn, parents, archive };
+export function toListedFlag({ key, content }: ListedDocument): ListedFlag {
+  return { name: key.id, archived: (content as StoredFlagSummary).archived };
 }
 
-export function toSummary(flag: ListedFlag, settings: Settings, lastSeen: LastSeen): FlagSummary {
-  const { name, type, stale, createdAt, enabledIn } = flag;
-  const environments = settings.environments.map(({ name, displayName }) => {
-    return { name, displayName, enabled: enabledIn.includes(name) };
-  });
-  return { name, type, stale, createdAt, lastSeenAt: lastSeen(name), environments };
+export function toSummary(flag: FlagState, { environments }: Settings, lastSeen: LastSeen): FlagSummary {
+  const { name, type, stale, createdAt } = flag;
+  return {
+    name,
+    type,
+    stale,
+    createdAt,
+    lastSeenAt: lastSeen(name),
+    environments: environments.map(({ name, displayName }) => {
+      return { name, displayName, enabled: environmentOf(flag, name).enabled };
+    }),
+  };
 }
 
-export function toArchivedFlag(summary: FlagSummary, project: string, details: ArchivedDetails): ArchivedFlag {
-  const { archivedAt, description, impressionData } = details;
+/** Release 0.1 stored no time of archiving. */
+export function toArchivedFlag(flag: FlagState, summary: FlagSummary): ArchivedFlag {
+  const { project, archivedAt = null, description, impressionData } = flag;
   return { ...summary, project, archived: true, archivedAt, description, impressionData };
 }

@@ -1,22 +1,19 @@
 import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { DocumentReader } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
-import { pageBounds, readPage } from '../pages.js';
-import type { ListedDocument } from '../storage/port.js';
+import { cutPage, pageBounds } from '../pages.js';
+import type { FlagState } from './flag.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import {
-  type ArchivedDetails,
-  archivedDetailsOf,
   findProject,
   flagDocuments,
   type ListedFlag,
   readLastSeen,
-  type StoredFlagSummary,
   toArchivedFlag,
   toListedFlag,
   toSummary,
 } from './flag-documents.js';
-import { searchFlags } from './flag-search.operations.js';
+import { byName, readFlags, searchFlags } from './flag-search.operations.js';
 import type { FlagPage, FlagQuery } from './flag-search.types.js';
 
 export function listFlags(engine: Engine, ref: ProjectRef): Promise<readonly FlagSummary[]>;
@@ -36,12 +33,12 @@ async function listProjectFlags(
   ref: ProjectRef,
   query: PageQuery | undefined,
 ): Promise<readonly FlagSummary[] | Page<FlagSummary>> {
-  const { read, storage } = engine;
   const bounds = query && pageBounds(engine, query);
-  await findProject(read, ref);
-  if (!bounds) return summarizeFlags(engine, await listLiveFlags(engine, ref.project));
-  const page = await readPage(storage, { ...SUMMARIES, parent: ref.project, ...bounds }, isLive);
-  return { ...page, items: await summarizeFlags(engine, page.items.map(toListedFlag)) };
+  await findProject(engine.read, ref);
+  const flags = await listLiveFlags(engine, ref.project);
+  if (!bounds) return summarizeFlags(engine, flags);
+  const page = cutPage(flags, bounds, BY_NAME);
+  return { ...page, items: await summarizeFlags(engine, page.items) };
 }
 
 export function listArchivedFlags(engine: Engine, ref?: Partial<ProjectRef>): Promise<readonly ArchivedFlag[]>;
@@ -55,64 +52,43 @@ export async function listArchivedFlags(
   { project }: Partial<ProjectRef> = {},
   query?: PageQuery,
 ): Promise<readonly ArchivedFlag[] | Page<ArchivedFlag>> {
-  const { read, storage } = engine;
   const bounds = query && pageBounds(engine, query);
-  if (project !== undefined) await findProject(read, { project });
-  if (!bounds) {
-    const flags = (await listStoredFlags(engine, project)).filter(({ archived }) => archived);
-    return summarizeArchivedFlags(engine, flags);
-  }
-  const under = project === undefined ? {} : { parent: project };
-  const page = await readPage(storage, { ...SUMMARIES, ...under, ...bounds }, isArchived);
-  return { ...page, items: await summarizeArchivedFlags(engine, page.items.map(toListedFlag)) };
+  if (project !== undefined) await findProject(engine.read, { project });
+  const flags = (await readFlags(engine)).filter((flag) => flag.archived && isIn(flag, project)).sort(byName);
+  if (!bounds) return summarizeArchivedFlags(engine, flags);
+  const page = cutPage(flags, bounds, BY_NAME);
+  return { ...page, items: await summarizeArchivedFlags(engine, page.items) };
 }
+
+export const BY_NAME = { cursorOf: ({ name }: FlagState) => name };
 
 /** Lists the flags of a project or of all projects that are not archived, in name order. */
-export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly ListedFlag[]> {
-  return (await listStoredFlags(engine, project)).filter(({ archived }) => !archived);
+export async function listLiveFlags(engine: Engine, project?: string): Promise<readonly FlagState[]> {
+  return (await readFlags(engine)).filter((flag) => !flag.archived && isIn(flag, project)).sort(byName);
 }
 
-/** Lists the flags of a project or of all projects, archived or not, in name order. */
+function isIn(flag: FlagState, project: string | undefined): boolean {
+  return project === undefined || flag.project === project;
+}
+
+/** Lists the flags that a change of a project concerns, archived or not, as the storage has them. In name order. */
 export async function listStoredFlags(
   { list }: Pick<DocumentReader, 'list'>,
-  project?: string,
+  project: string,
 ): Promise<readonly ListedFlag[]> {
-  const under = project === undefined ? {} : { parent: project };
-  return (await list({ kind: flagDocuments.kind, part: 'summary', ...under })).map(toListedFlag);
+  return (await list({ kind: flagDocuments.kind, part: 'summary', parent: project })).map(toListedFlag);
 }
 
-/** Converts listed flags to public summaries with their last-seen times. */
+/** Converts flags to public summaries with their last-seen times. */
 export async function summarizeFlags(
   { metrics, settings }: Engine,
-  flags: readonly ListedFlag[],
+  flags: readonly FlagState[],
 ): Promise<readonly FlagSummary[]> {
   const lastSeen = await readLastSeen(metrics, flags);
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
-async function summarizeArchivedFlags(engine: Engine, flags: readonly ListedFlag[]): Promise<readonly ArchivedFlag[]> {
-  const summaries = await summarizeFlags(engine, flags);
-  const archived: ArchivedFlag[] = [];
-  for (const [index, summary] of summaries.entries()) {
-    const { name, project, archive } = flags[index] as ListedFlag;
-    const details = archive ?? (await readArchivedDetails(engine, name));
-    if (details) archived.push(toArchivedFlag(summary, project, details));
-  }
-  return archived;
-}
-
-/** Reads the details of a flag that release 0.1 archived. Undefined if the flag has been deleted since the listing. */
-async function readArchivedDetails({ read }: Engine, name: string): Promise<ArchivedDetails | undefined> {
-  const found = await read(flagDocuments, name);
-  return found && archivedDetailsOf(found.state);
-}
-
-const SUMMARIES = { kind: flagDocuments.kind, part: 'summary' } as const;
-
-function isArchived({ content }: ListedDocument): boolean {
-  return (content as StoredFlagSummary).archived;
-}
-
-function isLive(document: ListedDocument): boolean {
-  return !isArchived(document);
+async function summarizeArchivedFlags(engine: Engine, flags: readonly FlagState[]): Promise<readonly ArchivedFlag[]> {
+  const lastSeen = await readLastSeen(engine.metrics, flags);
+  return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
 }

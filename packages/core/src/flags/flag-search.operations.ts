@@ -2,20 +2,22 @@ import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
-import type { IndexedFlag } from '../replica/flag-index.js';
+import { audienceOf, rolloutOf } from '../evaluation/audience.js';
 import { parentThatIsOff } from './effect.decide.js';
-import { assertEnvironment, type LastSeen, readLastSeen } from './flag-documents.js';
-import type { FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
+import { dependenciesOf, environmentOf, type FlagState } from './flag.js';
+import { assertEnvironment, flagDocuments, type LastSeen, readLastSeen } from './flag-documents.js';
+import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
+import type { Strategy } from './strategy.types.js';
 
 /** The page size of a query with `after` only. */
 const DEFAULT_LIMIT = 100;
 
-/** Finds flags of all projects in the index of the replica. Long work is done in slices. */
+/** Finds flags of all projects in memory. Long work is done in slices. */
 export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promise<FlagPage> {
   const { validate, metrics } = engine;
   const query = { ...validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
-  const found = await keepReadable(await findMatches(await readIndex(engine), query), query.canRead);
+  const found = await keepReadable(await findMatches(await readFlags(engine), query), query.canRead);
   const isSortedBySighting = sortKeyOf(query.sort) === 'lastSeenAt';
   const allSeen = isSortedBySighting ? await readLastSeen(metrics, found) : () => null;
   const order = createFlagOrder(query.sort, allSeen);
@@ -30,29 +32,31 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promis
 }
 
 /**
- * Returns all flags in name order, with every change that was committed before the call. Rejects if the storage cannot
+ * Returns all flags, archived ones too, with every change that was committed before the call. Rejects if the storage cannot
  * be read.
  */
-async function readIndex({ replica }: Engine): Promise<readonly IndexedFlag[]> {
+export async function readFlags({ replica }: Engine): Promise<readonly FlagState[]> {
   const status = await replica.poller.refresh();
   if (status.state === 'stale') throw status.error;
-  return replica.index.list();
+  return [...replica.documents.flags.values()];
 }
 
-async function findMatches(flags: readonly IndexedFlag[], query: FlagQuery): Promise<readonly IndexedFlag[]> {
+/** Compares in code-point order. */
+export function byName(one: FlagState, other: FlagState): number {
+  return compareCodePoints(one.name, other.name);
+}
+
+async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promise<readonly FlagState[]> {
   const matches = createFlagMatcher(query);
-  const found: IndexedFlag[] = [];
+  const found: FlagState[] = [];
   for await (const flag of paced(flags)) if (matches(flag)) found.push(flag);
-  return found;
+  return found.sort(byName);
 }
 
 /** Calls of `canRead` that run at the same time. */
 const CONCURRENT_CHECKS = 32;
 
-async function keepReadable(
-  flags: readonly IndexedFlag[],
-  canRead: FlagQuery['canRead'],
-): Promise<readonly IndexedFlag[]> {
+async function keepReadable(flags: readonly FlagState[], canRead: FlagQuery['canRead']): Promise<readonly FlagState[]> {
   if (!canRead) return flags;
   const projects = [...new Set(flags.map(({ project }) => project))];
   const readable = new Set<string>();
@@ -74,8 +78,14 @@ async function convertAll<From, To>(items: readonly From[], convert: (item: From
   return converted;
 }
 
-function toOverview(engine: Engine, flag: IndexedFlag, lastSeen: LastSeen): FlagOverview {
-  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt } = flag;
+function toOverview({ replica, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
+  const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
+  // Archived or deleted meanwhile, a flag keeps the place that it had in the list.
+  const revision = replica.documents.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
+  const findLive = (parent: string) => {
+    const found = replica.documents.flags.get(parent);
+    return found?.archived ? undefined : found;
+  };
   return {
     name,
     project,
@@ -88,23 +98,37 @@ function toOverview(engine: Engine, flag: IndexedFlag, lastSeen: LastSeen): Flag
     revision,
     createdAt,
     lastSeenAt: lastSeen(name),
-    environments: withParents(engine, flag),
+    environments: settings.environments.map((environment) => toEnvironmentOverview(flag, environment.name, findLive)),
   };
 }
 
-/** Parents change independently of their children, so the index does not know them. */
-function withParents({ replica }: Engine, { name, environments }: IndexedFlag): FlagOverview['environments'] {
-  const { flags } = replica.documents;
-  const flag = flags.get(name);
-  if (!flag?.dependencies?.length) return environments;
-  const find = (parent: string) => flags.get(parent);
-  return environments.map((one) => {
-    return one.enabled ? { ...one, offBecauseOf: parentThatIsOff(flag, one.name, { flag: find }) ?? null } : one;
-  });
+function toEnvironmentOverview(
+  flag: FlagState,
+  environment: string,
+  findLive: (flag: string) => FlagState | undefined,
+): EnvironmentOverview {
+  // Listing must not fail on a document that somebody else has written to the storage without its lists.
+  const { variants = [] } = flag;
+  const { name, enabled, strategies } = environmentOf(flag, environment);
+  const isDependent = enabled && !flag.archived && dependenciesOf(flag).length > 0;
+  return {
+    name,
+    enabled,
+    strategyCount: strategies.length,
+    rollout: strategies.reduce((most, strategy) => Math.max(most, shareOf(strategy)), 0),
+    hasVariants: variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
+    audience: audienceOf(strategies),
+    offBecauseOf: (isDependent && parentThatIsOff(flag, environment, { flag: findLive })) || null,
+  };
+}
+
+/** Returns the percentage of users that a strategy admits; a strategy without a percentage admits all. */
+function shareOf(strategy: Strategy): number {
+  return strategy.disabled ? 0 : (rolloutOf(strategy) ?? 100);
 }
 
 /** Returns a function that decides whether a flag matches all members of a query, except `canRead`. */
-function createFlagMatcher(query: FlagQuery): (flag: IndexedFlag) => boolean {
+function createFlagMatcher(query: FlagQuery): (flag: FlagState) => boolean {
   const { archived = false, stale, owner, type, enabledIn, namePrefix } = query;
   const projects = toSet(query.project);
   const labels = toSet(query.label);
@@ -127,7 +151,7 @@ function toSet(values: string | readonly string[] | undefined): ReadonlySet<stri
   return new Set(typeof values === 'string' ? [values] : values);
 }
 
-function createTextMatcher(text = ''): (flag: IndexedFlag) => boolean {
+function createTextMatcher(text = ''): (flag: FlagState) => boolean {
   if (text === '') return () => true;
   const wanted = text.toLowerCase();
   const contains = (value: string | null) => value?.toLowerCase().includes(wanted) ?? false;
@@ -141,10 +165,10 @@ type SortKey = 'name' | 'createdAt' | 'lastSeenAt' | 'type';
 interface FlagOrder {
   readonly key: SortKey;
   /** Sorts flags that are in name order. */
-  sort(flags: readonly IndexedFlag[]): readonly IndexedFlag[];
+  sort(flags: readonly FlagState[]): readonly FlagState[];
   /** Returns the index of the first flag after a cursor, in sorted flags. Throws `invalid_input` for another cursor. */
-  startAfter(flags: readonly IndexedFlag[], cursor: string): number;
-  cursorOf(flag: IndexedFlag): string;
+  startAfter(flags: readonly FlagState[], cursor: string): number;
+  cursorOf(flag: FlagState): string;
 }
 
 /** Returns the key that a sort names. */
@@ -161,7 +185,7 @@ function createFlagOrder(sort: FlagSort = 'name', lastSeenAt: (flag: string) => 
   const key = sortKeyOf(sort);
   const direction = sort.startsWith('-') ? -1 : 1;
   if (key === 'name') return createNameSort(direction);
-  const keyOf = (flag: IndexedFlag) => (key === 'lastSeenAt' ? (lastSeenAt(flag.name) ?? '') : flag[key]);
+  const keyOf = (flag: FlagState) => (key === 'lastSeenAt' ? (lastSeenAt(flag.name) ?? '') : flag[key]);
   return {
     key,
     sort(flags) {
@@ -193,7 +217,7 @@ function createNameSort(direction: 1 | -1): FlagOrder {
 }
 
 /** Returns the index of the first flag that compares greater than 0; the end if none does. */
-function firstIndex(flags: readonly IndexedFlag[], compare: (flag: IndexedFlag) => number): number {
+function firstIndex(flags: readonly FlagState[], compare: (flag: FlagState) => number): number {
   const index = flags.findIndex((flag) => compare(flag) > 0);
   return index === -1 ? flags.length : index;
 }

@@ -48,11 +48,11 @@ export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Pre
 }
 
 export async function getFlag(engine: Engine, ref: FlagRef, { revision }: GetFlagOptions = {}): Promise<FlagDetail> {
-  const { settings, metrics, read, replica } = engine;
+  const { settings, metrics, read } = engine;
   const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
   const found = known ?? (await findFlag(read, ref));
   const [children, lastSeenAt] = await Promise.all([
-    known && !replica.index.hasDependencies() ? [] : listLiveChildren(engine, ref.flag),
+    listLiveChildren(engine, ref.flag),
     readLastSeenAt(metrics, ref.flag),
   ]);
   return toDetail(found, { settings, lastSeenAt, children });

@@ -22,7 +22,7 @@ import {
   flagDocuments,
   toDetail,
 } from '../flags/flag-documents.js';
-import { createEnvironmentView } from '../replica/environment-view.js';
+import { compileEnvironment } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
 import { stateAt } from './event-log.js';
@@ -62,9 +62,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
       const now = Date.parse((await moment()).at);
       await pause();
       const silent = { onProblem: () => undefined, onImpression: () => undefined };
-      const view = createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now });
-      view.complete();
-      return view.snapshot;
+      return compileEnvironment(environment, documents, { ...engine.replica.options, ...silent, now: () => now });
     },
     ({ flag, environment }) => `${environment} ${flag}`,
   );

@@ -5,7 +5,8 @@ import type { Engine, PreparedChange } from '../changesets/engine.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { applyToFlag } from '../flags/change-flag.js';
-import { findProject, flagDocuments, type ListedFlag, throwProjectNotFound } from '../flags/flag-documents.js';
+import type { FlagState } from '../flags/flag.js';
+import { findProject, flagDocuments, throwProjectNotFound } from '../flags/flag-documents.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
 import type { FlagType } from '../flags.js';
@@ -50,16 +51,12 @@ export async function listProjects(
 ): Promise<readonly ProjectSummary[] | Page<ProjectSummary>> {
   const { storage } = engine;
   const summaries = { kind: projectDocuments.kind, part: 'summary' } as const;
-  if (query) {
-    const page = await readPage(storage, { ...summaries, ...pageBounds(engine, query) });
-    const items = page.items.map(async (project) => {
-      return toSummary(engine, project, await listLiveFlags(engine, project.key.id));
-    });
-    return { ...page, items: await Promise.all(items) };
-  }
-  const [projects, live] = await Promise.all([storage.list(summaries), listLiveFlags(engine)]);
-  const flags = groupBy(live, ({ project }) => project);
-  return projects.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
+  const page = query
+    ? await readPage(storage, { ...summaries, ...pageBounds(engine, query) })
+    : { items: await storage.list(summaries) };
+  const flags = groupBy(await listLiveFlags(engine), ({ project }) => project);
+  const items = page.items.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
+  return query ? { ...page, items } : items;
 }
 
 export async function getProject(engine: Engine, ref: ProjectRef): Promise<ProjectOverview> {
@@ -80,7 +77,7 @@ export async function getProject(engine: Engine, ref: ProjectRef): Promise<Proje
   };
 }
 
-function toSummary(engine: Engine, project: ListedDocument, flags: readonly ListedFlag[]): ProjectSummary {
+function toSummary(engine: Engine, project: ListedDocument, flags: readonly FlagState[]): ProjectSummary {
   const { name, description, createdAt, memberCount } = project.content as StoredProjectSummary;
   const { key, revision } = project;
   return { id: key.id, name, description, createdAt, revision, ...figuresOf(engine, flags), memberCount };
@@ -88,7 +85,7 @@ function toSummary(engine: Engine, project: ListedDocument, flags: readonly List
 
 function figuresOf(
   { settings, now }: Engine,
-  flags: readonly ListedFlag[],
+  flags: readonly FlagState[],
 ): Pick<ProjectSummary, 'health' | 'flagCount'> {
   return { health: healthOf(flags, settings.flagTypes, now()), flagCount: flags.length };
 }

@@ -1,20 +1,18 @@
-import { isSameJson } from '../base/json.js';
+import { deepFreeze, isSameJson } from '../base/json.js';
 import type { Documents, Versioned } from '../changesets/documents.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
 
-/** Holds the documents for evaluation in memory: all segments, and all flags that are not archived. */
+/** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
 export interface DocumentCache {
   readonly flags: ReadonlyMap<string, FlagState>;
   readonly segments: ReadonlyMap<string, SegmentState>;
-  /** Returns the project of a flag, archived or not, or undefined for an unknown flag. */
-  projectOf(flag: string): string | undefined;
   /** Reads all documents. Keeps cached documents that are newer. */
   load(): Promise<void>;
   /**
-   * Applies the state of a document at a revision; undefined deletes the document. Returns whether evaluation changes.
+   * Applies the state of a document at a revision; undefined deletes the document. Returns whether the state changes.
    * Commits and events may deliver revisions repeatedly and in any order. The revision of an unchanged document grows
    * when another document begins to refer to it.
    */
@@ -25,34 +23,18 @@ export interface DocumentCache {
   get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
-/** @param onFlag called with the new state and revision of every flag, archived or not; undefined after a deletion */
-export function createDocumentCache(
-  storage: Storage,
-  onFlag: (name: string, state: FlagState | undefined, revision: number) => void = () => undefined,
-): DocumentCache {
-  const archived = new Map<string, string>();
-  const flags = createCachedKind<FlagState>(
-    flagDocuments,
-    ({ archived }) => !archived,
-    (id, state, revision) => {
-      onFlag(id, state, revision);
-      if (state?.archived) archived.set(id, state.project);
-      else archived.delete(id);
-    },
-  );
-  const segments = createCachedKind<SegmentState>(segmentDocuments, () => true);
-  const kinds: readonly CachedKind[] = [segments, flags];
-  const cacheOf = (kind: string) => kinds.find((shelf) => shelf.kind === kind);
+export function createDocumentCache(storage: Storage): DocumentCache {
+  const flags = createCachedKind<FlagState>(flagDocuments);
+  const segments = createCachedKind<SegmentState>(segmentDocuments);
+  const kinds: readonly CachedKind<unknown>[] = [segments, flags];
+  const cacheOf = (kind: string) => kinds.find((one) => one.kind === kind);
 
   return {
     flags: flags.states,
     segments: segments.states,
-    projectOf: (flag) => flags.states.get(flag)?.project ?? archived.get(flag),
     async load() {
-      for (const shelf of kinds) {
-        for (const { key, revision, body } of await readAll(storage, shelf.kind)) {
-          shelf.applyUpdate(key.id, revision, body);
-        }
+      for (const { kind, applyUpdate } of kinds) {
+        for (const { key, revision, body } of await readAll(storage, kind)) applyUpdate(key.id, revision, body);
       }
     },
     applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
@@ -72,27 +54,19 @@ async function readAll(storage: Storage, kind: string): Promise<readonly Omit<St
 }
 
 /** The documents of one kind. */
-interface CachedKind {
+interface CachedKind<State> {
   readonly kind: string;
+  readonly states: ReadonlyMap<string, State>;
   applyUpdate(id: string, revision: number, state: unknown): boolean;
   isNewer(id: string, revision: number): boolean;
-  get(id: string): Versioned<unknown> | undefined;
+  get(id: string): Versioned<State> | undefined;
 }
 
-interface TypedCachedKind<State> extends CachedKind {
-  readonly states: ReadonlyMap<string, State>;
-}
-
-function createCachedKind<State>(
-  { kind }: Documents<State>,
-  isLive: (state: State) => boolean,
-  onUpdate: (id: string, state: State | undefined, revision: number) => void = () => undefined,
-): TypedCachedKind<State> {
+function createCachedKind<State>({ kind }: Documents<State>): CachedKind<State> {
   const states = new Map<string, State>();
-  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document. New
-  // documents have no entry, because an import may create tens of thousands.
+  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
   const revisions = new Map<string, number>();
-  const revisionOf = (id: string) => revisions.get(id) ?? (states.has(id) ? 1 : 0);
+  const revisionOf = (id: string) => revisions.get(id) ?? 0;
   const isNewer = (id: string, revision: number) => revision > revisionOf(id);
   return {
     kind,
@@ -102,15 +76,12 @@ function createCachedKind<State>(
       const state = states.get(id);
       return state && { state, revision: revisionOf(id) };
     },
-    applyUpdate(id, revision, stored) {
+    applyUpdate(id, revision, state) {
       if (!isNewer(id, revision)) return false;
-      const state = stored as State | undefined;
-      const isKept = state !== undefined && isLive(state);
-      if (revision > 1 || !isKept) revisions.set(id, revision);
-      onUpdate(id, state, revision);
-      if (!isKept) return states.delete(id);
+      revisions.set(id, revision);
+      if (state === undefined) return states.delete(id);
       if (isSameJson(state, states.get(id))) return false;
-      states.set(id, state);
+      states.set(id, deepFreeze(state as State));
       return true;
     },
   };

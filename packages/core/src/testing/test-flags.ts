@@ -5,7 +5,8 @@ import type { FlagsSchema } from '../definitions/schema.types.js';
 import type { ContextualFlags, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
-import { createDocuments, type Replica, startReplica } from '../replica/replica.js';
+import { createDocumentCache } from '../replica/document-cache.js';
+import { type Replica, startReplica } from '../replica/replica.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
 import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
@@ -107,9 +108,9 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
   const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usageInterval: 0 };
   const { context, start } = prepareEngine(all, storage);
-  const { documents, index } = createDocuments(context);
+  const documents = createDocumentCache(storage);
   loadCommits(documents, earlier);
-  const loaded = startReplica(all, context, { after: undefined, documents, index });
+  const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();
   const { flags } = start(withOverrides(loaded, overrides));
   const fork = () => {
@@ -130,7 +131,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
   const { replica, overrides, schema, fork } = controls;
   const { documents, state } = replica;
   const assertKnown = (flag: string) => {
-    if (documents.projectOf(flag) === undefined) throwUnknownFlag(flag, documents.flags.keys());
+    if (!documents.flags.has(flag)) throwUnknownFlag(flag, documents.flags.keys());
   };
   const definitionOf = (flag: string) =>
     state.standard.snapshot.definition(flag) ?? throwUnknownFlag(flag, documents.flags.keys());

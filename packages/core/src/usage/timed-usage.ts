@@ -35,9 +35,9 @@ export async function listUsage(
 
 /** Another process may have just created the flag, so the replica is refreshed first. */
 async function assertFlag({ replica }: Engine, { flag }: UsageFilter): Promise<void> {
-  if (flag === undefined || replica.documents.projectOf(flag) !== undefined) return;
+  if (flag === undefined || replica.documents.flags.has(flag)) return;
   await replica.poller.refresh();
-  if (replica.documents.projectOf(flag) === undefined) throwFlagNotFound(flag);
+  if (!replica.documents.flags.has(flag)) throwFlagNotFound(flag);
 }
 
 interface Range extends TimedUsageQuery {

@@ -69,12 +69,17 @@ function sort(
   const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
   for (const flag of Object.keys(toggles)) {
     const { yes, no, variants } = toggles[flag] ?? NONE;
-    const live = documents.flags.get(flag);
-    const project = live ? live.project : documents.projectOf(flag);
-    if (project === undefined) sorted.unknown.push({ flag, yes, no });
-    else if (projects !== undefined && !projects.includes(project)) sorted.droppedNames += 1;
+    const stored = documents.flags.get(flag);
+    if (stored === undefined) sorted.unknown.push({ flag, yes, no });
+    else if (projects !== undefined && !projects.includes(stored.project)) sorted.droppedNames += 1;
     else if (variants === undefined) sorted.counts.push({ flag, yes, no });
-    else sorted.counts.push({ flag, yes, no, variants: variantsOf(live?.variants ?? NO_VARIANTS, variants) });
+    else
+      sorted.counts.push({
+        flag,
+        yes,
+        no,
+        variants: variantsOf(stored.archived ? NO_VARIANTS : stored.variants, variants),
+      });
   }
   return sorted;
 }

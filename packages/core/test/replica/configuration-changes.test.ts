@@ -6,13 +6,35 @@ const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'product
 describe('a listener for changes of the configuration', () => {
   it('is called when the change shows, and not for what changes nothing that is evaluated', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const seen: string[][] = [];
-    flags.onConfigurationChange(() => seen.push(flags.configuration().flags.map(({ name }) => name)));
+    const seen: unknown[] = [];
+    flags.onConfigurationChange((change) => {
+      seen.push([change, flags.configuration().flags.map(({ name }) => name)]);
+    });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.disable(PRODUCTION);
+    const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
     await flags.archiveFlag(PRODUCTION);
-    expect(seen).toEqual([['checkout'], []]);
+    await flags.deleteFlag({ flag: 'checkout' });
+    const environment = 'production';
+    expect(seen).toEqual([
+      [{ environment, flags: ['checkout'], segments: [] }, ['checkout']],
+      [{ environment, flags: [], segments: [id] }, ['checkout']],
+      [{ environment, flags: ['checkout'], segments: [] }, []],
+    ]);
+    await flags.close();
+  });
+
+  it('is called for each environment that a change concerns', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    flags.configuration({ environment: 'development' });
+    const seen: string[] = [];
+    flags.onConfigurationChange(({ environment }) => seen.push(environment));
+    await flags.updateFlag(PRODUCTION, { description: 'new' });
+    await flags.addStrategy({ ...PRODUCTION, environment: 'development' }, { name: 'default' });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    expect(seen).toEqual(['production', 'development', 'development', 'production']);
     await flags.close();
   });
 

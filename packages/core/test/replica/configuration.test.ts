@@ -80,6 +80,7 @@ onEveryStorage((start) => {
       ['a segment is changed', (flags) => flags.updateSegment({ segment: 1 }, { constraints: [] })],
     ])('moves its stamp when %s', async (_what, change) => {
       const flags = await configured(start);
+      flags.configuration({ environment: 'development' });
       expect(await movesStamp(flags, () => change(flags))).toBe(true);
     });
 

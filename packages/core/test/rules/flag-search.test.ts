@@ -1,5 +1,4 @@
 import { createFlags, type FlagQuery, type Flags, memoryStorage } from '../../src/index.js';
-import { flagState } from '../decisions/flag-states.js';
 import { SILENT } from '../replica/silent.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';

@@ -3,7 +3,7 @@ import { inputSchemas } from '@flags/core/integration';
 import type { AuthOptions } from '../auth.js';
 import { createBodyReader } from '../body.js';
 import { createResponseCaches } from '../caching.js';
-import { createClientDocuments } from '../client/documents.js';
+import { createClientDocuments } from '../client/client-document.js';
 import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
 import { createGate } from '../gate.js';
 import { openApiDocument, type RouteGroup } from '../openapi/document.js';

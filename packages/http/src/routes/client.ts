@@ -1,7 +1,6 @@
 import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOrigin } from '@flags/core';
 import { unchecked } from '../body.js';
-import type { ClientRequest } from '../client/documents.js';
-import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
+import { CLIENT_SPEC_HEADER, type ClientRequest, clientQueryOf, segmentFormFor } from '../client/client-document.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import {
   boolean,
@@ -158,14 +157,14 @@ export const clientRoutes: readonly Route[] = [
     errors: ['environment_not_found'],
     async handle({ flags: { settings }, hub, principal, query, lastEventId, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;
-      const view = viewOf({ scope, query, settings });
-      return { stream: await hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId: token?.id }) };
+      const asked = clientQueryOf({ scope, query, settings });
+      return { stream: hub.prepare({ asked, lastEventId, isStillAdmitted, hasValidToken, tokenId: token?.id }) };
     },
   }),
 ];
 
 function clientRequestOf({ flags: { settings }, principal, query, clientSpec }: RouteRequest): ClientRequest {
-  return { view: viewOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
+  return { asked: clientQueryOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
 }
 
 const REGISTRATION = {

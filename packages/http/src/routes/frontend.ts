@@ -1,6 +1,6 @@
 import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
 import { unchecked } from '../body.js';
-import { isInView, viewOf } from '../client/view.js';
+import { clientQueryOf, isSelected } from '../client/client-document.js';
 import { wholeList } from '../json-chunks.js';
 import { parameter } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
@@ -88,8 +88,7 @@ async function evaluate(
   { flags, principal: { scope }, signal }: RouteRequest,
   context: EvaluationContext,
 ): Promise<readonly EvaluatedFlag[]> {
-  const view = viewOf({ scope, query: {}, settings: flags.settings });
-  await flags.loadConfiguration(view);
-  const visible = flags.configuration(view).flags.filter((flag) => isInView(flag, view));
-  return flags.forContext(context, view).evaluateAllAsync({ names: visible.map(({ name }) => name), signal });
+  const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
+  const visible = flags.configuration(asked).flags.filter((flag) => isSelected(flag, asked));
+  return flags.forContext(context, asked).evaluateAllAsync({ names: visible.map(({ name }) => name), signal });
 }

@@ -12,7 +12,7 @@ import {
   resolveVariant,
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { isInView, type View, viewOf } from '../client/view.js';
+import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
 import { wholeList } from '../json-chunks.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
@@ -120,10 +120,10 @@ export const ofrepRoutes: readonly Route[] = [
     protocol: 'ofrep',
     async handle(request) {
       const { flags, params, principal } = request;
-      const view = viewIn(request);
-      const configured = findFlag(await flags.loadConfiguration(view), params.key);
-      const isVisible = configured !== undefined && isInView(configured, view);
-      const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, view)) : undefined;
+      const asked = queryIn(request);
+      const configured = findFlag(flags.configuration(asked), params.key);
+      const isVisible = configured !== undefined && isSelected(configured, asked);
+      const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, asked)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);
       return { body: resolutionToOfrep(resolution, principal.token?.kind) };
     },
@@ -137,21 +137,21 @@ export const ofrepRoutes: readonly Route[] = [
     protocol: 'ofrep',
     conditional: true,
     async handle(request) {
-      const view = viewIn(request);
-      const { flags } = await request.flags.loadConfiguration(view);
-      const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
+      const asked = queryIn(request);
+      const { flags } = request.flags.configuration(asked);
+      const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
       const { signal } = request;
-      const resolutions = await resolveAll(request.flags, scopeOf(request, view), { names, signal });
+      const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
       return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.principal.token?.kind));
     },
   }),
 ];
 
-function viewIn({ flags: { settings }, principal, query }: RouteRequest): View {
-  return viewOf({ scope: principal.scope, query, settings });
+function queryIn({ flags: { settings }, principal, query }: RouteRequest): ClientQuery {
+  return clientQueryOf({ scope: principal.scope, query, settings });
 }
 
-function scopeOf({ body }: RouteRequest, { environment }: View) {
+function scopeOf({ body }: RouteRequest, { environment }: ClientQuery) {
   const { context = {} } = unchecked<OfrepRequest | undefined>(body) ?? {};
   return { context, environment };
 }

@@ -212,7 +212,7 @@ export const playgroundRoutes: readonly Route[] = [
       // Refuses what is no time, even if there is nothing to explain.
       if (asOf !== undefined) flags.asOf(asOf);
       if (project !== undefined) await flags.getProject({ project });
-      const { flags: configured } = await flags.loadConfiguration({ environment });
+      const { flags: configured } = flags.configuration({ environment });
       const candidates = asOf === undefined ? configured : await withArchived(flags, configured);
       const selected = candidates.filter((one) => isRequested(one, { project, flag, from }));
       if (flag !== undefined && selected.length === 0) {

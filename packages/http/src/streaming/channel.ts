@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import type { ResponseCache } from '../caching.js';
-import { contentsOf, type View } from '../client/view.js';
+import { type ClientQuery, clientDocumentOf } from '../client/client-document.js';
 import { COLLECTED_LENGTH } from '../json-chunks.js';
-import {
-  type Change,
-  changesBetween,
-  createJournal,
-  type Frame,
-  hydrationFrame,
-  type LongFrame,
-  updateFrame,
-} from './frames.js';
+import { changesBetween, createJournal, type Frame, hydrationFrame, type LongFrame, updateFrame } from './frames.js';
 import type { Listener } from './listener.js';
 
-/** All clients with the same view. The channel computes and encodes each change once for all of them. */
+/** All clients that ask for the same. The channel encodes each change once for all of them. */
 export interface Channel {
   readonly listeners: ReadonlyMap<Listener, unknown>;
   /**
@@ -31,6 +23,8 @@ export interface Channel {
   deliver(listener: Listener, latest: number): void;
   /** Appends changes since the last call to the journal. */
   advance(): void;
+  /** Ends the subscription to changes. */
+  close(): void;
 }
 
 /** The first message to a client. Without bytes, it is too long to share. */
@@ -38,29 +32,47 @@ export interface Hydration {
   readonly bytes?: Buffer;
 }
 
+export interface ChannelOptions {
+  readonly asked: ClientQuery;
+  readonly cache: ResponseCache<Hydration>;
+  /** Called after every change in the environment. */
+  readonly onChange: (channel: Channel) => void;
+}
+
 /**
- * Creates the channel of a view.
+ * Creates the channel of a query.
  *
  * @throws FlagsError `environment_not_found`
  */
-export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hydration>): Channel {
+export function createChannel(flags: Flags, { asked, cache, onChange }: ChannelOptions): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
   const journal = createJournal();
   const positions = new Map<Listener, number>();
-  const tracker = trackContents(flags, view);
+  const changed = { flags: new Set<string>(), segments: new Set<number>() };
+  let document = clientDocumentOf(flags.configuration(asked), asked);
+  const close = flags.onConfigurationChange((change) => {
+    if (change.environment !== asked.environment) return;
+    for (const flag of change.flags) changed.flags.add(flag);
+    for (const segment of change.segments) changed.segments.add(segment);
+    onChange(channel);
+  });
   const positionAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
 
   function catchUp(): void {
-    const changes = tracker.changes();
-    if (changes.length === 0) return;
-    journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
+    if (changed.flags.size + changed.segments.size === 0) return;
+    const before = document;
+    document = clientDocumentOf(flags.configuration(asked), asked);
+    const changes = changesBetween(before, document, changed);
+    changed.flags.clear();
+    changed.segments.clear();
+    if (changes.length > 0) journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
   }
 
   /** Returns the full state. Listeners share a short message; a long message is generated for each listener. */
   function hydrate(): Frame {
     const version = `${journal.latest}`;
-    const make = () => hydrationFrame(tracker.contents(), positionAt(journal.latest));
+    const make = () => hydrationFrame(document, positionAt(journal.latest));
     const cachedHydration = cache.get(name, version);
     if (cachedHydration) return cachedHydration.bytes ?? make();
     const bytes = joinShort(make());
@@ -80,7 +92,7 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
     listener.send(missed?.slice(0, latest - position) ?? [hydrate()]);
   }
 
-  return {
+  const channel: Channel = {
     listeners: positions,
     join(listener, lastEventId) {
       catchUp();
@@ -95,7 +107,9 @@ export function createChannel(flags: Flags, view: View, cache: ResponseCache<Hyd
     },
     deliver,
     advance: catchUp,
+    close,
   };
+  return channel;
 }
 
 /** Returns the whole message; undefined when it is too long. */
@@ -118,23 +132,6 @@ function joinShort(frame: LongFrame): Buffer | undefined {
 function eventIdOf(channel: string, id = ''): number | undefined {
   const [, name, eventId] = /^([0-9a-f]+)-(\d{1,15})$/.exec(id) ?? [];
   return name === channel ? Number(eventId) : undefined;
-}
-
-/** Tracks the contents of a view, and the changes since the last call. */
-function trackContents(flags: Flags, view: View) {
-  let configuration = flags.configuration(view);
-  let contents = contentsOf(configuration, view);
-  return {
-    contents: () => contents,
-    changes(): readonly Change[] {
-      const current = flags.configuration(view);
-      if (current === configuration) return [];
-      const previous = contents;
-      configuration = current;
-      contents = contentsOf(current, view);
-      return changesBetween(previous, contents);
-    },
-  };
 }
 
 /** The permission of a streaming client. */

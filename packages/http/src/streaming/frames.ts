@@ -1,5 +1,5 @@
 import type { FlagConfiguration, SegmentConfiguration } from '@flags/core';
-import { type Contents, flagDigest, flagText, segmentDigest, segmentText } from '../client/view.js';
+import { type ClientDocument, clientFlagToWire, clientSegmentToWire } from '../client/client-document.js';
 import { ownBytes } from '../reply.js';
 
 /** A message of the stream: a buffer that all clients of a channel share, or a long message. */
@@ -60,37 +60,35 @@ export type Change =
   | { readonly type: 'feature-removed'; readonly flag: FlagConfiguration }
   | { readonly type: 'segment-removed'; readonly segment: SegmentConfiguration };
 
+/** What may have changed in the configuration of an environment. */
+export interface ChangedNames {
+  readonly flags: ReadonlySet<string>;
+  /** Ids. */
+  readonly segments: ReadonlySet<number>;
+}
+
 /**
- * Returns the changes in an order that never leaves a flag without its segment. Empty when the client sees no
- * difference.
+ * Returns the updates that lead from one document to the next, in an order that never leaves a flag without its segment.
+ * A segment also comes and goes with the flags that use it.
  */
-export function changesBetween(before: Contents, after: Contents): readonly Change[] {
-  const flags = differenceOf(before.flags, after.flags, { keyOf: ({ name }) => name, digestOf: flagDigest });
-  const segments = differenceOf(before.segments, after.segments, { keyOf: ({ id }) => id, digestOf: segmentDigest });
+export function changesBetween(
+  before: ClientDocument,
+  after: ClientDocument,
+  changed: ChangedNames,
+): readonly Change[] {
+  const flags = after.flags.filter(({ name }) => changed.flags.has(name));
+  const updated = new Set(flags.map(({ name }) => name));
+  const removed = before.flags.filter(({ name }) => changed.flags.has(name) && !updated.has(name));
+  const [former, current] = [before, after].map(({ segments }) => new Set(segments.map(({ id }) => id)));
+  const segments = after.segments.filter(({ id }) => changed.segments.has(id) || !former?.has(id));
   return [
-    ...segments.updated.map((segment) => ({ type: 'segment-updated', segment }) as const),
-    ...flags.updated.map((flag) => ({ type: 'feature-updated', flag }) as const),
-    ...flags.removed.map((flag) => ({ type: 'feature-removed', flag }) as const),
-    ...segments.removed.map((segment) => ({ type: 'segment-removed', segment }) as const),
+    ...segments.map((segment) => ({ type: 'segment-updated', segment }) as const),
+    ...flags.map((flag) => ({ type: 'feature-updated', flag }) as const),
+    ...removed.map((flag) => ({ type: 'feature-removed', flag }) as const),
+    ...before.segments
+      .filter(({ id }) => !current?.has(id))
+      .map((segment) => ({ type: 'segment-removed', segment }) as const),
   ];
-}
-
-interface Traits<Item> {
-  readonly keyOf: (item: Item) => string | number;
-  readonly digestOf: (item: Item) => string;
-}
-
-/** An identical object is unchanged. For different objects, the digest of the JSON decides. */
-function differenceOf<Item>(before: readonly Item[], after: readonly Item[], { keyOf, digestOf }: Traits<Item>) {
-  const removed = new Map(before.map((item) => [keyOf(item), item]));
-  const updated: Item[] = [];
-  for (const item of after) {
-    const previous = removed.get(keyOf(item));
-    removed.delete(keyOf(item));
-    if (previous === item) continue;
-    if (previous === undefined || digestOf(previous) !== digestOf(item)) updated.push(item);
-  }
-  return { updated, removed: [...removed.values()] };
 }
 
 /** The limits of a journal, in frames and bytes. The newest frame always remains. */
@@ -142,14 +140,14 @@ export function createJournal(): Journal {
 const PART_LENGTH = 64 * 1024;
 
 /** Returns the message with the full state, generated at the client's pace. */
-export function hydrationFrame(contents: Contents, position: EventPosition): LongFrame {
-  const parts = partsOf(contents, position);
+export function hydrationFrame(document: ClientDocument, position: EventPosition): LongFrame {
+  const parts = partsOf(document, position);
   return { next: () => parts.next().value };
 }
 
-function* partsOf(contents: Contents, position: EventPosition): Generator<Buffer, undefined> {
+function* partsOf(document: ClientDocument, position: EventPosition): Generator<Buffer, undefined> {
   let part = '';
-  for (const text of textsOf(contents, position)) {
+  for (const text of textsOf(document, position)) {
     if (typeof text === 'string') part += text;
     if (part !== '' && (typeof text !== 'string' || part.length >= PART_LENGTH)) {
       yield ownBytes(part);
@@ -162,7 +160,7 @@ function* partsOf(contents: Contents, position: EventPosition): Generator<Buffer
 }
 
 /** Generates the JSON of the message in pieces. Long pieces are buffers that all clients share. */
-function* textsOf({ flags, segments }: Contents, { id, eventId }: EventPosition): Generator<string | Buffer> {
+function* textsOf({ flags, segments }: ClientDocument, { id, eventId }: EventPosition): Generator<string | Buffer> {
   const [start, end] = envelopeOf('unleash-connected', id);
   yield `${start}{"type":"hydration","eventId":${eventId},"features":[`;
   yield* separated(flags, sharedFlagText);
@@ -176,6 +174,14 @@ function* separated<Item>(items: readonly Item[], toText: (item: Item) => string
     if (index > 0) yield ',';
     yield toText(item);
   }
+}
+
+function flagText(flag: FlagConfiguration): string {
+  return JSON.stringify(clientFlagToWire(flag));
+}
+
+function segmentText(segment: SegmentConfiguration): string {
+  return JSON.stringify(clientSegmentToWire(segment));
 }
 
 const sharedFlagText = shareLongTexts(flagText);

@@ -1,7 +1,7 @@
 import { type Flags, FlagsError } from '@flags/core';
 import { nextTurn } from '@flags/core/integration';
 import type { ResponseCache } from '../caching.js';
-import { keyOf, type View } from '../client/view.js';
+import { type ClientQuery, keyOf } from '../client/client-document.js';
 import type { ReplySink } from '../request.js';
 import {
   type Admission,
@@ -11,63 +11,76 @@ import {
   type Hydration,
   type StreamPermission,
 } from './channel.js';
-import { createListener, type Listener, watch } from './listener.js';
+import { createListener, type Listener } from './listener.js';
 
 /** The maximum number of channels without listeners. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
-/** One channel per view. */
-export interface Channels {
-  of(view: View): Channel;
-  /** Updates all channels that have listeners, one per event-loop turn. Calls `onAdvanced` after each. */
-  advance(onAdvanced: (channel: Channel) => void): void;
+/** One channel for each query that clients ask. */
+interface Channels {
+  of(asked: ClientQuery): Channel;
   /** Removes channels without listeners, except the most recent ones. */
   forgetIdle(): void;
+  close(): void;
 }
 
-function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels {
+/** @param onAdvanced called after a channel with listeners has changed, one channel per event-loop turn */
+function createChannels(
+  flags: Flags,
+  cache: ResponseCache<Hydration>,
+  onAdvanced: (channel: Channel) => void,
+): Channels {
   const channels = new Map<string, Channel>();
   const scheduled = new Set<Channel>();
+
+  /** Changes of one moment become one message. */
+  function onChange(channel: Channel): void {
+    if (channel.listeners.size === 0 || scheduled.has(channel)) return;
+    scheduled.add(channel);
+    void nextTurn().then(() => {
+      scheduled.delete(channel);
+      channel.advance();
+      onAdvanced(channel);
+    });
+  }
+
+  function remove(key: string, channel: Channel): void {
+    channels.delete(key);
+    channel.close();
+  }
+
   return {
-    of(view) {
-      const key = keyOf(view);
+    of(asked) {
+      const key = keyOf(asked);
       // Reinserts the channel, because eviction starts with the oldest one.
-      const channel = channels.get(key) ?? createChannel(flags, view, cache);
+      const channel = channels.get(key) ?? createChannel(flags, { asked, cache, onChange });
       channels.delete(key);
       channels.set(key, channel);
       return channel;
     },
-    advance(onAdvanced) {
-      for (const channel of channels.values()) {
-        if (channel.listeners.size === 0 || scheduled.has(channel)) continue;
-        scheduled.add(channel);
-        void nextTurn().then(() => {
-          scheduled.delete(channel);
-          channel.advance();
-          onAdvanced(channel);
-        });
-      }
-    },
     forgetIdle() {
       const idle = [...channels].filter(([, { listeners }]) => listeners.size === 0);
-      for (const [key] of idle.slice(0, -IDLE_CHANNELS)) channels.delete(key);
+      for (const [key, channel] of idle.slice(0, -IDLE_CHANNELS)) remove(key, channel);
+    },
+    close() {
+      for (const [key, channel] of channels) remove(key, channel);
     },
   };
 }
 
 export interface StreamRequest extends StreamPermission {
-  readonly view: View;
+  readonly asked: ClientQuery;
   readonly lastEventId: string | undefined;
 }
 
-/** Streams changes to all listeners. The timer and the change listener exist only while clients listen. */
+/** Streams changes to all listeners. The timer exists only while clients listen. */
 export interface Hub {
   /**
    * Returns a function that streams to one client.
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: StreamRequest): Promise<(sink: ReplySink) => void>;
+  prepare(listening: StreamRequest): (sink: ReplySink) => void;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   close(): void;
 }
@@ -81,15 +94,19 @@ export interface HubOptions {
 type Admissions = Map<Listener, Admission>;
 
 export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
-  const channels = createChannels(flags, cache);
+  const channels = createChannels(flags, cache, (channel) => deliver(admissionsTo(channel)));
   const admissions: Admissions = new Map();
   const beat = createHeartbeat(admissions);
   let closed = false;
   let stop: (() => void) | undefined;
 
   function start(): () => void {
-    const onChange = () => channels.advance((channel) => deliver(admissionsTo(channel)));
-    return watch(flags, { onChange, onHeartbeat: beat, heartbeatInterval, onClosing: close });
+    const timer = setInterval(beat, heartbeatInterval).unref();
+    flags.closing.addEventListener('abort', close);
+    return () => {
+      clearInterval(timer);
+      flags.closing.removeEventListener('abort', close);
+    };
   }
 
   function admissionsTo(channel: Channel): readonly (readonly [Listener, Admission])[] {
@@ -107,10 +124,10 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
     stop = undefined;
   }
 
-  function listen(sink: ReplySink, { view, lastEventId, ...permission }: StreamRequest): void {
+  function listen(sink: ReplySink, { asked, lastEventId, ...permission }: StreamRequest): void {
     // The sink of a disconnected client emits no further `close` event.
     if (sink.destroyed) return;
-    const channel = channels.of(view);
+    const channel = channels.of(asked);
     const listener = createListener(sink, {
       onReady: () => deliver([[listener, admission]]),
       onLeft: () => {
@@ -127,12 +144,14 @@ export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions
   function close(): void {
     closed = true;
     for (const listener of admissions.keys()) listener.end();
+    channels.close();
   }
 
   return {
-    async prepare(listening) {
+    prepare(listening) {
       if (closed || flags.closing.aborted) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
-      await flags.loadConfiguration(listening.view);
+      // Refuses an unknown environment before the reply begins.
+      flags.configuration(listening.asked);
       return (sink) => (closed ? void sink.end() : listen(sink, listening));
     },
     close,

@@ -1,11 +1,6 @@
-import timers from 'node:timers';
-import type { Flags } from '@flags/core';
 import { nextTurn } from '@flags/core/integration';
 import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
-
-/** Kept: fake timers in the tests of a host would otherwise hold up every stream. */
-const { clearImmediate, setImmediate } = timers;
 
 /** The maximum bytes per write. Each accepted write shows that the client still reads. */
 const WRITE_SIZE = 64 * 1024;
@@ -153,34 +148,5 @@ export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEve
       sink.end();
     },
     cut: () => void sink.destroy(),
-  };
-}
-
-export interface Watcher {
-  /** Called once for simultaneous changes. */
-  readonly onChange: () => void;
-  readonly onHeartbeat: () => void;
-  /** Milliseconds between two heartbeats. */
-  readonly heartbeatInterval: number;
-  /** Called when the flags start to close. */
-  readonly onClosing: () => void;
-}
-
-/** Watches the flags until the returned function is called. The timer does not keep the process alive. */
-export function watch(flags: Flags, { onChange, onHeartbeat, heartbeatInterval, onClosing }: Watcher): () => void {
-  let scheduled: NodeJS.Immediate | undefined;
-  const stopFollowing = flags.onConfigurationChange(() => {
-    scheduled ??= setImmediate(() => {
-      scheduled = undefined;
-      onChange();
-    });
-  });
-  const timer = setInterval(onHeartbeat, heartbeatInterval).unref();
-  flags.closing.addEventListener('abort', onClosing);
-  return () => {
-    stopFollowing();
-    clearImmediate(scheduled);
-    clearInterval(timer);
-    flags.closing.removeEventListener('abort', onClosing);
   };
 }

@@ -1,17 +1,15 @@
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import type { Flags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { extent } from '../../../../test/extent.js';
 import { createResponseCaches } from '../../src/caching.js';
-import { type ClientDocuments, createClientDocuments } from '../../src/client/documents.js';
-import { flagDigest, type View } from '../../src/client/view.js';
+import { type ClientDocuments, type ClientQuery, createClientDocuments } from '../../src/client/client-document.js';
 import { createHostApp } from '../host-app.js';
 import { createOn } from './states.js';
 
 const FEATURES = '/api/client/features';
 const CHECKOUT = { project: 'default', flag: 'checkout' };
 const PRODUCTION = { ...CHECKOUT, environment: 'production' };
-const ALL: View = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
+const ALL: ClientQuery = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
 let app: Express;
 let flags: Flags;
@@ -168,7 +166,8 @@ describe('the list of flags for SDKs', () => {
   it('is the same Buffer for every request until something changes', async () => {
     await createOn(flags, { name: 'checkout' });
     const documents = documentsOf(flags);
-    const bytesOf = async (view: View) => (await documents.features({ view, segments: 'beside' })).serialized?.bytes;
+    const bytesOf = async (asked: ClientQuery) =>
+      (await documents.features({ asked, segments: 'beside' })).serialized?.bytes;
     const first = await bytesOf(ALL);
     expect(first).toBeInstanceOf(Buffer);
     expect(await bytesOf({ ...ALL })).toBe(first);
@@ -180,7 +179,7 @@ describe('the list of flags for SDKs', () => {
   it('is made once for requests that come together', async () => {
     await createOn(flags, { name: 'checkout' });
     const documents = documentsOf(flags);
-    const request = { view: ALL, segments: 'beside' } as const;
+    const request = { asked: ALL, segments: 'beside' } as const;
     const [one, other] = await Promise.all([documents.features(request), documents.features(request)]);
     expect(one.serialized?.bytes).toBe(other.serialized?.bytes);
   });
@@ -189,23 +188,3 @@ describe('the list of flags for SDKs', () => {
 function documentsOf(one: Flags): ClientDocuments {
   return createClientDocuments(one, createResponseCaches()('client'));
 }
-
-const MANY = extent({ short: 1_000, full: 10_000 });
-
-describe(`one change among ${MANY} flags`, () => {
-  it('has one flag hashed anew', async () => {
-    const many = await createFlags({ storage: memoryStorage() });
-    await Promise.all(
-      Array.from({ length: MANY }, (_, n) => many.createFlag({ project: 'default' }, { name: `flag-${n}` })),
-    );
-    const before = many.configuration(ALL).flags;
-    for (const flag of before) flagDigest(flag);
-    await many.updateFlag({ project: 'default', flag: 'flag-7' }, { stale: true });
-    const stringify = jest.spyOn(JSON, 'stringify');
-    for (const flag of many.configuration(ALL).flags) flagDigest(flag);
-    const made = stringify.mock.calls.map(([value]) => value);
-    stringify.mockRestore();
-    expect(made).toMatchObject([{ name: 'flag-7', stale: true }]);
-    await many.close();
-  }, 60_000);
-});

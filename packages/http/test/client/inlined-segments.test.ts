@@ -101,7 +101,7 @@ describe('segments for SDKs', () => {
     const { flags: stored } = flags.configuration();
     const [flag] = stored;
     const chunks: string[] = [];
-    const { inlinedFlagChunks } = await import('../../src/client/documents.js');
+    const { inlinedFlagChunks } = await import('../../src/client/client-document.js');
     if (flag) for await (const chunk of inlinedFlagChunks(flag, new Map())) chunks.push(chunk);
     expect(JSON.parse(chunks.join('')).strategies[0].constraints).toEqual([
       OWN,
@@ -145,9 +145,9 @@ describe('a segment of 0.5 MiB in 200 strategies', () => {
   }, 120_000);
 });
 
-describe('60 views of a large configuration', () => {
+describe('60 queries of a large configuration', () => {
   it('are not all kept', async () => {
-    const { createClientDocuments } = await import('../../src/client/documents.js');
+    const { createClientDocuments } = await import('../../src/client/client-document.js');
     const { createResponseCaches } = await import('../../src/caching.js');
     const many = await createFlags({ storage: memoryStorage() });
     const value = 'x'.repeat(100_000);
@@ -159,13 +159,13 @@ describe('60 views of a large configuration', () => {
     const documents = createClientDocuments(many, createResponseCaches()('client'));
     const before = process.memoryUsage().arrayBuffers;
     for (let n = 0; n < 60; n++) {
-      const view = {
+      const asked = {
         environment: 'production',
         projects: ['default', `other-${n}`],
         namePrefix: '',
         labels: undefined,
       };
-      const { chunks, serialized } = await documents.features({ view, segments: 'beside' });
+      const { chunks, serialized } = await documents.features({ asked, segments: 'beside' });
       expect([chunks !== undefined, serialized]).toEqual([true, undefined]);
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024);

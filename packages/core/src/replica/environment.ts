@@ -1,0 +1,149 @@
+import { compareCodePoints } from '../base/collections.js';
+import { isSameJson } from '../base/json.js';
+import type { SegmentDefinition } from '../evaluation/definitions.types.js';
+import type {
+  EnvironmentConfiguration,
+  FlagConfiguration,
+  Impression,
+  SegmentConfiguration,
+} from '../evaluation/evaluation.types.js';
+import { NONE } from '../evaluation/problem.js';
+import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
+import type { SnapshotOptions } from '../evaluation/snapshot.types.js';
+import { UsageCounters } from '../evaluation/usage.js';
+import type { Dependency } from '../flags/dependency.types.js';
+import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
+import type { SegmentState } from '../segments/segment.js';
+import type { DocumentCache } from './document-cache.js';
+
+/** Returns the frozen configuration of a flag in one environment. Its parts are those of the frozen state. */
+export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
+  const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
+  const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
+  return Object.freeze({
+    name,
+    project,
+    type,
+    description,
+    stale,
+    labels: flag.labels,
+    impressionData,
+    enabled,
+    strategies: strategies.length === 0 ? NONE : Object.freeze(strategies),
+    variants,
+    dependencies: dependencies.length === 0 ? NONE : Object.freeze(dependencies.map(toDependency)),
+  });
+}
+
+function toDependency({ flag, enabled, variants }: Dependency) {
+  return Object.freeze({ feature: flag, enabled, variants });
+}
+
+function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
+  return Object.freeze({ id, name, constraints });
+}
+
+export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
+  return { id, constraints };
+}
+
+/** Options that all environments share. */
+export type EnvironmentOptions = Omit<SnapshotOptions, 'flags' | 'segments' | 'counters' | 'onImpression'> & {
+  readonly onImpression: (impression: Impression) => void;
+};
+
+type EvaluatedDocuments = Pick<DocumentCache, 'flags' | 'segments'>;
+
+/** Documents that were created, changed or deleted. */
+export interface ChangedDocuments {
+  readonly flags: ReadonlySet<string>;
+  /** Ids. */
+  readonly segments: ReadonlySet<number>;
+}
+
+/** Compiles the flags of one environment. Evaluation does not know archived flags. */
+export function compileEnvironment(
+  environment: string,
+  { flags, segments }: EvaluatedDocuments,
+  { onImpression, ...options }: EnvironmentOptions & Pick<SnapshotOptions, 'counters'>,
+): Snapshot {
+  return compileSnapshot({
+    ...options,
+    flags: [...flags.values()].filter(isLive).map((flag) => toConfiguration(flag, environment)),
+    segments: [...segments.values()].map(toSegmentDefinition),
+    onImpression: (impression) => onImpression({ ...impression, environment }),
+  });
+}
+
+function isLive({ archived }: FlagState): boolean {
+  return !archived;
+}
+
+/** One compiled environment. Every change of it replaces `snapshot`; an older snapshot keeps its results. */
+export class Environment {
+  snapshot: Snapshot;
+  readonly counters = new UsageCounters();
+  /** All flags in name order, but for those that have changed since. */
+  private listed: readonly FlagConfiguration[] = [];
+  private readonly changed: Set<string>;
+
+  constructor(
+    readonly name: string,
+    private readonly documents: EvaluatedDocuments,
+    options: EnvironmentOptions,
+  ) {
+    this.snapshot = compileEnvironment(name, documents, { ...options, counters: this.counters });
+    this.changed = new Set(documents.flags.keys());
+  }
+
+  /** Compiles what a change concerns. Returns the names of the flags whose configuration differs from before. */
+  update(changed: ChangedDocuments): readonly string[] {
+    const flags: FlagConfiguration[] = [];
+    const removedFlags: string[] = [];
+    for (const name of changed.flags) {
+      const state = this.documents.flags.get(name);
+      const before = this.snapshot.definition(name);
+      const after = state && !state.archived ? toConfiguration(state, this.name) : undefined;
+      if (isSameJson(before, after)) continue;
+      if (after) flags.push(after);
+      else removedFlags.push(name);
+    }
+    const segments: SegmentDefinition[] = [];
+    const removedSegments: number[] = [];
+    for (const id of changed.segments) {
+      const state = this.documents.segments.get(`${id}`);
+      if (state) segments.push(toSegmentDefinition(state));
+      else removedSegments.push(id);
+    }
+    const names = [...flags.map(({ name }) => name), ...removedFlags];
+    for (const name of names) this.changed.add(name);
+    if (names.length + changed.segments.size > 0) {
+      this.snapshot = this.snapshot.with({ flags, removedFlags, segments, removedSegments });
+    }
+    return names;
+  }
+
+  /** Returns what clients of this environment evaluate, frozen. */
+  configuration(version: number): EnvironmentConfiguration {
+    const unchanged = this.listed.filter(({ name }) => !this.changed.has(name));
+    const changed = [...this.changed].flatMap((name) => this.configurationOf(name) ?? []);
+    this.changed.clear();
+    // Sorting a list that is almost sorted takes linear time.
+    this.listed = Object.freeze([...unchanged, ...changed].sort(byName));
+    const segments = [...this.documents.segments.values()].sort((one, other) => one.id - other.id);
+    return Object.freeze({
+      version,
+      flags: this.listed,
+      segments: Object.freeze(segments.map(toSegmentConfiguration)),
+    });
+  }
+
+  /** The cast is safe, because this class compiles its snapshots from configurations. */
+  private configurationOf(name: string): FlagConfiguration | undefined {
+    return this.snapshot.definition(name) as FlagConfiguration | undefined;
+  }
+}
+
+function byName(one: FlagConfiguration, other: FlagConfiguration): number {
+  return compareCodePoints(one.name, other.name);
+}

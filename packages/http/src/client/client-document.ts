@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import type {
+  ConstraintDefinition,
+  DependencyDefinition,
+  EnvironmentConfiguration,
+  FlagConfiguration,
+  Flags,
+  Parameters,
+  SegmentConfiguration,
+  Settings,
+  StrategyDefinition,
+  VariantDefinition,
+} from '@flags/core';
+import { findFlag, paced } from '@flags/core/integration';
+import { entityTag, type ResponseCache } from '../caching.js';
+import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import type { Scope } from '../permissions.js';
+import { ownBytes, type Serialized } from '../reply.js';
+import { labelsInQuery, SIMPLE } from '../wire/tags.js';
+
+/** What a client asks for: the flags of one environment, optionally limited to projects, a name prefix and labels. */
+export interface ClientQuery {
+  readonly environment: string;
+  /** Project ids in code-point order without duplicates. Undefined: all projects. */
+  readonly projects: readonly string[] | undefined;
+  readonly namePrefix: string;
+  /** The flag has one of these labels. In code-point order without duplicates. Undefined: all flags. */
+  readonly labels: readonly string[] | undefined;
+}
+
+interface QuerySource {
+  readonly scope: Scope;
+  /** The parsed query parameters. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly settings: Settings;
+}
+
+/** Returns what a request asks for. Query filters can only narrow the token's scope. */
+export function clientQueryOf({ scope, query, settings }: QuerySource): ClientQuery {
+  const { project, namePrefix = '' } = query as { readonly project?: readonly string[]; readonly namePrefix?: string };
+  const environment = environmentOf({ scope, query, settings });
+  return { environment, projects: projectsOf(scope, project), namePrefix, labels: labelsInQuery(query) };
+}
+
+/** Returns the token's environment. A token for any environment defers to the query, then to the settings. */
+function environmentOf({ scope, query, settings }: QuerySource): string {
+  if (scope.environment !== '*') return scope.environment;
+  return typeof query.environment === 'string' ? query.environment : settings.environment;
+}
+
+export function isSelected(
+  flag: Pick<FlagConfiguration, 'project' | 'name' | 'labels'>,
+  { projects, namePrefix, labels }: ClientQuery,
+): boolean {
+  const isOfProject = projects === undefined || projects.includes(flag.project);
+  const hasLabel = labels === undefined || flag.labels.some((label) => labels.includes(label));
+  return isOfProject && hasLabel && flag.name.startsWith(namePrefix);
+}
+
+/** Returns a cache key. Equal queries have equal keys. */
+export function keyOf({ environment, projects, namePrefix, labels }: ClientQuery): string {
+  return JSON.stringify([environment, namePrefix, projects, labels]);
+}
+
+function projectsOf({ projects }: Scope, requestedProjects: readonly string[] = []): readonly string[] | undefined {
+  const isAll = requestedProjects.length === 0 || requestedProjects.includes('*');
+  if (projects === '*') return isAll ? undefined : sorted(requestedProjects);
+  const requestedSet = new Set(requestedProjects);
+  return sorted(isAll ? projects : projects.filter((project) => requestedSet.has(project)));
+}
+
+/** Returns the ids in code-point order without duplicates. */
+function sorted(projects: readonly string[]): readonly string[] {
+  return [...new Set(projects)].sort();
+}
+
+/** What a client evaluates: the flags that it asks for, and the segments that they use. */
+export interface ClientDocument {
+  readonly flags: readonly FlagConfiguration[];
+  readonly segments: readonly SegmentConfiguration[];
+}
+
+export function clientDocumentOf(configuration: EnvironmentConfiguration, query: ClientQuery): ClientDocument {
+  const flags = configuration.flags.filter((flag) => isSelected(flag, query));
+  return { flags, segments: segmentsUsedBy(configuration, flags) };
+}
+
+/** Returns the segments that the flags use, in the order of the configuration. */
+function segmentsUsedBy(
+  { segments }: EnvironmentConfiguration,
+  flags: readonly FlagConfiguration[],
+): readonly SegmentConfiguration[] {
+  const used = new Set<number>();
+  for (const flag of flags) {
+    for (const strategy of strategiesInUse(flag)) for (const id of strategy.segments ?? []) used.add(id);
+  }
+  return used.size === 0 ? [] : segments.filter(({ id }) => used.has(id));
+}
+
+/** The request header with the SDK's version of the client specification. */
+export const CLIENT_SPEC_HEADER = 'Unleash-Client-Spec';
+
+/** The form of segments: `beside` the flags, or `inlined` as constraints for SDKs without segment support. */
+export type SegmentForm = 'beside' | 'inlined';
+
+/** Client specification 4.2.0 introduced segments. A client without a version is older. */
+export function segmentFormFor(clientSpec: string | undefined): SegmentForm {
+  const [, major, minor] = /^(\d{1,4})\.(\d{1,4})(?:\D|$)/.exec(clientSpec ?? '') ?? [];
+  const knowsSegments = Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 2);
+  return knowsSegments ? 'beside' : 'inlined';
+}
+
+/**
+ * Converts a flag for client SDKs. SDKs do not know disabled strategies, and enable a flag without strategies.
+ * Therefore a flag with only disabled strategies is sent as disabled, which is its evaluation.
+ */
+export function clientFlagToWire(flag: FlagConfiguration) {
+  const { name, type, description, project, enabled, stale, impressionData = false, variants, dependencies } = flag;
+  const strategies = strategiesInUse(flag);
+  const canHold = flag.strategies.length === 0 || strategies.length > 0;
+  return {
+    name,
+    type,
+    ...(description !== null && { description }),
+    project,
+    enabled: enabled && canHold,
+    stale,
+    impressionData,
+    strategies: strategies.map(clientStrategyToWire),
+    variants: (variants ?? []).map(clientVariantToWire),
+    ...(dependencies && dependencies.length > 0 && { dependencies: dependencies.map(clientDependencyToWire) }),
+  };
+}
+
+export function clientSegmentToWire({ id, name, constraints }: SegmentConfiguration) {
+  return { id, name, constraints: constraints.map(clientConstraintToWire) };
+}
+
+function strategiesInUse({ strategies }: FlagConfiguration): readonly StrategyDefinition[] {
+  return strategies.filter(({ disabled }) => !disabled);
+}
+
+function clientStrategyToWire({ name, parameters, constraints, segments, variants }: StrategyDefinition) {
+  return {
+    name,
+    parameters: parametersToWire(parameters ?? {}),
+    constraints: (constraints ?? []).map(clientConstraintToWire),
+    ...(segments && segments.length > 0 && { segments }),
+    ...(variants && variants.length > 0 && { variants: variants.map(strategyVariantToWire) }),
+  };
+}
+
+/** Converts numbers to text, because SDKs in typed languages fail on numbers. Omits null parameters. */
+function parametersToWire(parameters: Parameters): Readonly<Record<string, string>> {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
+/** Includes every member, because some SDKs require all of them. */
+function clientConstraintToWire(constraint: ConstraintDefinition) {
+  const { contextName, operator, values = [], value, inverted = false, caseInsensitive = false } = constraint;
+  return { contextName, operator, values, value, inverted, caseInsensitive };
+}
+
+function strategyVariantToWire({ name, weight, stickiness = 'default', payload }: VariantDefinition) {
+  return { name, weight, stickiness, ...(payload && { payload }) };
+}
+
+function clientVariantToWire(variant: VariantDefinition) {
+  return { ...strategyVariantToWire(variant), overrides: variant.overrides ?? [] };
+}
+
+function clientDependencyToWire({ feature, enabled = true, variants }: DependencyDefinition) {
+  return { feature, enabled, ...(variants && variants.length > 0 && { variants }) };
+}
+
+/** Replaces a missing segment. Clients of any age evaluate `IN` with an empty list to false. */
+const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', values: [] };
+
+type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
+
+/**
+ * Generates the JSON of a flag for clients without segment support. Each strategy includes the constraints of its
+ * segments. Converts them one by one, because many strategies may share a large segment.
+ */
+export function inlinedFlagChunks(flag: FlagConfiguration, segments: SegmentsById): AsyncGenerator<string, void> {
+  const strategies = strategiesInUse(flag).map((strategy) => inlinedStrategyChunks(strategy, segments));
+  return jsonObject({ ...clientFlagToWire(flag), strategies: jsonList(strategies) });
+}
+
+function inlinedStrategyChunks(strategy: StrategyDefinition, segments: SegmentsById): AsyncGenerator<string, void> {
+  const { segments: _references, ...wire } = clientStrategyToWire(strategy);
+  return jsonObject({ ...wire, constraints: jsonArray(allConstraints(strategy, segments), clientConstraintToWire) });
+}
+
+function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): Generator<ConstraintDefinition> {
+  yield* strategy.constraints ?? [];
+  for (const id of strategy.segments ?? []) yield* segments.get(id)?.constraints ?? [NEVER];
+}
+
+/** What a client asks for, and the form that it reads. */
+export interface ClientRequest {
+  readonly asked: ClientQuery;
+  readonly segments: SegmentForm;
+}
+
+/** A reply to a client: bytes if it is short, else chunks. */
+interface ClientAnswer {
+  readonly serialized?: Serialized;
+  readonly chunks?: JsonChunks;
+  readonly etag: string;
+}
+
+/** A reply in the response cache. A long one has no bytes, only its tag: it is generated for each client. */
+interface CachedAnswer {
+  readonly etag: string;
+  readonly bytes?: Buffer;
+}
+
+/** The replies to client SDKs. */
+export interface ClientDocuments {
+  /**
+   * Returns the flags that a client asks for, with their segments.
+   *
+   * @throws FlagsError `environment_not_found`
+   */
+  features(request: ClientRequest): Promise<ClientAnswer>;
+  /**
+   * Returns one flag; undefined if the client may not see such a flag.
+   *
+   * @throws FlagsError `environment_not_found`
+   */
+  feature(request: ClientRequest, name: string): Promise<ClientAnswer | undefined>;
+}
+
+export function createClientDocuments(flags: Flags, cache: ResponseCache<CachedAnswer>): ClientDocuments {
+  async function answer(source: AnswerSource): Promise<ClientAnswer> {
+    const { bytes, etag } = await cache.fetch(source.key, source.version, () => makeAnswer(source));
+    return bytes ? { serialized: { bytes, etag }, etag } : { chunks: source.chunks(), etag };
+  }
+
+  return {
+    async features(request) {
+      const { asked, segments } = request;
+      const configuration = flags.configuration(asked);
+      const document = () => clientDocumentOf(configuration, asked);
+      return answer({
+        key: `${segments} ${keyOf(asked)}`,
+        version: `${configuration.version}`,
+        chunks: () => featuresChunks(document(), request),
+        contents: () => featuresChunks(document(), { asked, segments: 'beside' }),
+      });
+    },
+
+    async feature({ asked, segments }, name) {
+      const configuration = flags.configuration(asked);
+      const flag = findFlag(configuration, name);
+      if (!flag || !isSelected(flag, asked)) return undefined;
+      const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });
+      return answer({
+        key: `${segments} ${asked.environment} ${name}`,
+        version: `${configuration.version}`,
+        chunks: () =>
+          segments === 'inlined'
+            ? inlinedFlagChunks(flag, byId(document().segments))
+            : jsonObject(clientFlagToWire(flag)),
+        contents: () => featuresChunks(document(), { asked, segments: 'beside' }),
+      });
+    },
+  };
+}
+
+/** How to make a reply. */
+interface AnswerSource {
+  readonly key: string;
+  /** The version of the configuration. */
+  readonly version: string;
+  readonly chunks: () => JsonChunks;
+  /** Each flag and segment once. Inlined segments may make the reply hundreds of times as long. */
+  readonly contents: () => JsonChunks;
+}
+
+/** The tag is a hash of the contents, and so the same in every process. */
+async function makeAnswer({ key, chunks, contents }: AnswerSource): Promise<CachedAnswer> {
+  const text = await collectChunks(chunks());
+  if (typeof text === 'string') return { etag: entityTag(text, undefined), bytes: ownBytes(text) };
+  await text.rest.return();
+  const hash = createHash('sha256').update(key);
+  for await (const chunk of paced(contents())) hash.update(chunk);
+  return { etag: `"${hash.digest('hex').slice(0, 32)}"` };
+}
+
+function featuresChunks({ flags, segments }: ClientDocument, { asked, segments: form }: ClientRequest): JsonChunks {
+  const { environment, projects, namePrefix, labels } = asked;
+  const tag = labels?.map((label) => [SIMPLE, label]);
+  const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
+  if (form === 'beside') {
+    const features = jsonArray(flags, clientFlagToWire);
+    return jsonObject({ version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query });
+  }
+  return jsonObject({ version: 2, features: jsonList(inlinedFlags(flags, byId(segments))), query });
+}
+
+/** Creates generators on demand. One generator for every flag at once would take more memory than the flags. */
+function* inlinedFlags(flags: readonly FlagConfiguration[], segments: SegmentsById) {
+  for (const flag of flags) yield inlinedFlagChunks(flag, segments);
+}
+
+function byId(segments: ClientDocument['segments']): SegmentsById {
+  return new Map(segments.map((segment) => [segment.id, segment]));
+}
