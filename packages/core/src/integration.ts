@@ -49,5 +49,21 @@ export {
 } from './storage/counters.js';
 export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
 export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
+export {
+  type Admission,
+  type AdmissionState,
+  addDropped,
+  applicationsOf,
+  type CountRow,
+  DATABASE_BOUNDS,
+  decideAdmission,
+  firstKept,
+  type InstanceRow,
+  largestFirst,
+  NOTHING_DROPPED,
+  RESOLUTIONS,
+  rowsOf,
+  type UsageRows,
+} from './storage/usage-rules.js';
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';

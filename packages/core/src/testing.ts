@@ -4,3 +4,4 @@ export { type MetricsUnderTest, metricsConformance } from './testing/metrics/con
 export { type StorageUnderTest, storageConformance } from './testing/storage/conformance.js';
 export { testFlags, vary, withFlags } from './testing/test-flags.js';
 export type * from './testing/test-flags.types.js';
+export { type UsageUnderTest, usageConformance } from './testing/usage/conformance.js';

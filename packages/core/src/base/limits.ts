@@ -101,6 +101,8 @@ export const LIMITS = {
   usageHourRows: 700_000,
   /** The same for days. */
   usageDayRows: 300_000,
+  /** Flags that applications have evaluated: one row per flag and application. */
+  usagePairs: 300_000,
   /** Hours and days together in the memory metrics; each variant counts as one more. */
   usageRowsInMemory: 100_000,
   /** Estimated bytes of all applications, instances and usage in the memory metrics. */

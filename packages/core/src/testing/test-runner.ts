@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Awaitable } from '../base/common.types.js';
 import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 
 /** The global functions of jest, mocha, vitest (with `globals`) and others. */
 export interface TestRunner {
@@ -34,6 +35,19 @@ export type MetricsRule = (
   body: (
     metrics: MetricsStorage,
     again: () => Promise<MetricsStorage>,
+    refuse: ((flag: string) => Awaitable<void>) | undefined,
+  ) => Promise<void>,
+) => void;
+
+/**
+ * Declares one rule of the usage port, and its test on an empty storage. `again` opens another instance on the same data, or
+ * returns the same instance if there can be only one. `refuse` is undefined if no write can fail.
+ */
+export type UsageRule = (
+  statement: string,
+  body: (
+    usage: UsageStorage,
+    again: () => Promise<UsageStorage>,
     refuse: ((flag: string) => Awaitable<void>) | undefined,
   ) => Promise<void>,
 ) => void;
