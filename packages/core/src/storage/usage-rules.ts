@@ -134,9 +134,10 @@ function* countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted
   }
 }
 
-/** The key of a count in a map. */
+/** Returns the key of a count in a map. The lengths tell where its names end. */
 export function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
-  return JSON.stringify([resolution, start, flag, application, environment, variant]);
+  const lengths = `${flag.length} ${application.length} ${environment.length}`;
+  return `${resolution} ${start} ${lengths} ${flag}${application}${environment}${variant}`;
 }
 
 /** Adds a count to the one with the same key. Takes over the row if there is none. */

@@ -162,7 +162,9 @@ export function reporterRules(rule: UsageRule): void {
   rule('drops the names of public reporters before those of others', async (usage) => {
     const theirs = namesOf(LIMITS.unknownNamesPerApplication - 1, 'theirs');
     await record(usage, report({ counts: [], unknown: once('ours') }));
-    await record(usage, report({ counts: [], unknown: once(...theirs) }), { at: NOW + SECOND, reporter: PAGE });
+    for (const [index, name] of theirs.entries()) {
+      await record(usage, report({ counts: [], unknown: once(name) }), { at: NOW + SECOND + index, reporter: PAGE });
+    }
     await record(usage, report({ counts: [], unknown: once(theirs[0] ?? '') }), { at: NOW + MINUTE });
     await record(usage, report({ counts: [], unknown: once('z') }), { at: NOW + 2 * MINUTE, reporter: PAGE });
     await record(usage, report({ counts: [], unknown: once('zz') }), { at: NOW + 2 * MINUTE });
