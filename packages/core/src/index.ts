@@ -49,9 +49,7 @@ export type * from './projects/project.types.js';
 export type * from './segments/segment.types.js';
 export { memoryUsage } from './storage/memory/memory-usage.js';
 // Storages
-export { memoryMetrics } from './storage/memory/metrics.js';
 export { memoryStorage } from './storage/memory/storage.js';
-export type { MetricsStorage } from './storage/metrics-port.js';
 export type {
   Commit,
   CommitResult,
@@ -75,4 +73,4 @@ export type {
 export type * from './storage/usage-port.js';
 export type * from './tokens/token.types.js';
 export { TOKEN_KINDS } from './tokens/token.types.js';
-export type * from './usage/metrics.types.js';
+export type * from './usage/usage.types.js';

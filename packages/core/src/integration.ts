@@ -40,22 +40,14 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export {
-  boundedSum,
-  boundsOfMerging,
-  createDroppedCount,
-  createMerging,
-  createRanks,
-  rankOf,
-} from './storage/counters.js';
-export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
-export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
-export {
   type Admission,
   type AdmissionState,
   addDropped,
   applicationsOf,
+  boundedSum,
   type CountRow,
   DATABASE_BOUNDS,
+  DAY,
   decideAdmission,
   firstKept,
   type InstanceRow,

@@ -83,10 +83,10 @@ export async function listStoredFlags(
 
 /** Converts listed flags to public summaries with their last-seen times. */
 export async function summarizeFlags(
-  { metrics, settings }: Engine,
+  { usage, settings }: Engine,
   flags: readonly ListedFlag[],
 ): Promise<readonly FlagSummary[]> {
-  const lastSeen = await readLastSeen(metrics, flags);
+  const lastSeen = await readLastSeen(usage, flags);
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 

@@ -15,10 +15,9 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import type { MetricsRetention } from '../usage/retention.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
+import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import {
@@ -193,8 +192,7 @@ export interface Replica {
 
 export interface ReplicaContext {
   readonly storage: Storage;
-  readonly metrics: MetricsStorage;
-  readonly retention: MetricsRetention;
+  readonly usageWriter: UsageWriter;
   readonly settings: Settings;
   readonly now: () => Date;
   readonly pollInterval: number;
@@ -235,7 +233,7 @@ export function createDocuments({ storage, settings }: Pick<ReplicaContext, 'sto
 
 /** Starts a replica from documents in memory. */
 export function startReplica(options: FlagsOptions, context: ReplicaContext, loaded: LoadedDocuments): Replica {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
+  const { storage, usageWriter, settings, now, pollInterval, onError, size } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = options;
   const { after, documents, index } = loaded;
   const impressions = createListeners<Impression>(onError);
@@ -258,8 +256,7 @@ export function startReplica(options: FlagsOptions, context: ReplicaContext, loa
     onDeleted: (flag) => usage.forget(flag),
   });
   const usage = startUsageRecorder({
-    metrics,
-    retention,
+    writer: usageWriter,
     now,
     application: appName,
     instance: instanceId ?? `${hostname()}-${process.pid}`,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Awaitable } from '../base/common.types.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage-port.js';
 
@@ -25,19 +24,6 @@ export function raiseMochaTimeout(context: unknown): void {
   const { timeout } = (context ?? {}) as { timeout?: unknown };
   if (typeof timeout === 'function') timeout.call(context, CASE_TIMEOUT);
 }
-
-/**
- * Declares one rule of the metrics port, and its test on an empty storage. `again` opens another instance on the same data,
- * or returns the same instance if there can be only one. `refuse` is undefined if no write can fail.
- */
-export type MetricsRule = (
-  statement: string,
-  body: (
-    metrics: MetricsStorage,
-    again: () => Promise<MetricsStorage>,
-    refuse: ((flag: string) => Awaitable<void>) | undefined,
-  ) => Promise<void>,
-) => void;
 
 /**
  * Declares one rule of the usage port, and its test on an empty storage. `again` opens another instance on the same data, or

@@ -6,7 +6,7 @@
  *
  * @param prefix prefix of every name; must begin a valid identifier
  */
-export function metricsTables(prefix: string): string {
+function metricsTables(prefix: string): string {
   return `
     CREATE TABLE ${prefix}counters (
       second INTEGER NOT NULL,
@@ -60,7 +60,7 @@ export function metricsTables(prefix: string): string {
  * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the time
  * of their last report.
  */
-export function unknownNameTables(prefix: string): string {
+function unknownNameTables(prefix: string): string {
   return `
     CREATE TABLE ${prefix}applications_seen (
       name TEXT NOT NULL PRIMARY KEY,
@@ -94,7 +94,7 @@ export function unknownNameTables(prefix: string): string {
  * `usage_now` replaces `usage`, which is no longer read. It has the counts of the hour that the latest report was in, and
  * in `count` the sum of the other hours. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
  */
-export function timedUsageTables(prefix: string): string {
+function timedUsageTables(prefix: string): string {
   const period = (table: string) => `
     CREATE TABLE ${prefix}${table} (
       flag TEXT NOT NULL,
@@ -203,7 +203,7 @@ function changeSetColumns(prefix: string): string {
  * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
  * applications of earlier versions.
  */
-export function reporterColumns(prefix: string): string {
+function reporterColumns(prefix: string): string {
   return `
     ALTER TABLE ${prefix}applications_seen ADD COLUMN token TEXT;
     ALTER TABLE ${prefix}applications_seen ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;

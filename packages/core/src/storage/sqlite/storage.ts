@@ -15,9 +15,9 @@ import {
 } from './database.js';
 import { assertMigrated, createFileCheck, createVersionCheck, migrate, olderSchema } from './database-file.js';
 import { eventReader } from './events.js';
-import { sqliteMetrics } from './metrics.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
+import { sqliteUsage } from './usage.js';
 import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
 import { createWriteQueue } from './write-queue.js';
 
@@ -171,7 +171,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, target, readEvents, dataVersion, metrics, backups, logCleaner, walBytes } = partsOn(opened);
+  const { writeQueue, target, readEvents, dataVersion, usage, backups, logCleaner, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -186,12 +186,12 @@ function storageOn(opened: Opened): SqliteStorage {
     await writeQueue.close();
     logCleaner?.stop();
     await backups.ended();
-    await metrics.close();
+    await usage.close();
     release();
   }
 
   return {
-    metrics,
+    usage,
     get: (key) => read(() => target.documents.get(key)),
     list: (query) => read(() => target.documents.list(query)),
     dataVersion: () => read(dataVersion),
@@ -242,7 +242,7 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
     target: { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) },
     readEvents: eventReader(database, tablePrefix),
     dataVersion: dataVersionReader(database),
-    metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
+    usage: sqliteUsage({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
     logCleaner,
     walBytes: logSizeReader(database),

@@ -8,7 +8,7 @@ import {
   text,
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport, UsageFilter } from './metrics.types.js';
+import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport, UsageFilter } from './usage.types.js';
 
 const count: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 

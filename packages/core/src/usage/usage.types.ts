@@ -1,5 +1,5 @@
 import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
-import type { Reporter } from '../storage/metrics-port.js';
+import type { Reporter } from '../storage/usage-port.js';
 
 /** The registration that a client sends when it starts; at most 64 KiB of JSON. */
 export interface ClientRegistration {
@@ -152,7 +152,7 @@ export interface ApplicationInstance {
   readonly createdAt: string;
 }
 
-export interface MetricsOperations {
+export interface UsageOperations {
   /**
    * Records a client's registration. The latest registration sets the application's strategies. Safe to call
    * concurrently.
@@ -219,10 +219,8 @@ export interface MetricsOperations {
 
   /**
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
-   * The windows slide with the clock, at a resolution of one second.
-   *
-   * Beyond 50,000 stored counters, those older than two minutes have a resolution of one minute: they count at its end. The
-   * last minute stays exact.
+   * The windows slide with the clock: the last minute by the second, the last hour by the minute. So the last hour may
+   * reach up to a minute further back.
    *
    * @example
    * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
