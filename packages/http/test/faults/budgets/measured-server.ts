@@ -73,7 +73,7 @@ export function serverProgram(packages: string, source: string): ServerProgram {
       '@flags/core/sqlite': join(packages, 'core/src/sqlite.ts'),
     },
   });
-  const modules = ['express', 'postgres'].map((name) => join(packages, name, 'node_modules'));
+  const modules = ['express', 'http', 'postgres'].map((name) => join(packages, name, 'node_modules'));
   const env = { ...process.env, NODE_PATH: modules.join(':') };
   return {
     async start(configuration) {
