@@ -42,6 +42,7 @@ export {
 export {
   type Admission,
   type AdmissionState,
+  addCount,
   addDropped,
   applicationsOf,
   boundedSum,

@@ -1,11 +1,11 @@
-import { metricsConformance } from '@flags/core/testing';
+import { usageConformance } from '@flags/core/testing';
 import { deletionOfRows, ownDatabase } from '../own-database.js';
 import { onEveryVersion } from '../server/on-every-version.js';
-import { openedMetrics } from './opened-metrics.js';
+import { openedUsage } from './opened-usage.js';
 
 onEveryVersion((name, server) => {
   const database = ownDatabase(() => ({ server: server() }));
-  const open = () => openedMetrics({ url: database.url(), schema: 'public' });
+  const open = () => openedUsage({ url: database.url(), schema: 'public' });
   let empty: string;
 
   // Creating the tables takes longer than a rule: all rules share them.
@@ -19,12 +19,12 @@ onEveryVersion((name, server) => {
     await database.ask(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
       AS $$ BEGIN RAISE EXCEPTION 'injected fault'; END $$;
-      CREATE TRIGGER fault BEFORE INSERT ON flags_counters
+      CREATE TRIGGER fault BEFORE INSERT ON flags_usage_counts
       FOR EACH ROW WHEN (NEW.flag = '${flag}') EXECUTE FUNCTION refuse()`);
   }
 
-  metricsConformance(`the metrics on ${name}`, async () => {
+  usageConformance(`usage on ${name}`, async () => {
     await database.ask(`DROP FUNCTION IF EXISTS refuse CASCADE; ${empty}`);
-    return { metrics: await open(), again: open, refuse };
+    return { usage: await open(), again: open, refuse };
   });
 });

@@ -1,0 +1,19 @@
+import type { UsageStorage } from '@flags/core';
+import { postgresStorage } from '../../src/index.js';
+
+export interface UsagePlace {
+  readonly url: string;
+  readonly schema: string;
+}
+
+/** Opens a storage for its usage. Closing it closes the storage. */
+export async function openedUsage({ url, schema }: UsagePlace): Promise<UsageStorage> {
+  const storage = await postgresStorage({ connectionString: url, schema });
+  return {
+    ...storage.usage,
+    async close() {
+      await storage.usage.close();
+      await storage.close();
+    },
+  };
+}
