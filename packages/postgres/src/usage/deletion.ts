@@ -15,6 +15,8 @@ import { countOf, SLICE, type UsageTables } from './usage-lock.js';
 const EVER = RESOLUTIONS.ever.code;
 /** By second and minute, the counts of unknown names have an application. */
 const RECENT = `resolution IN (${RESOLUTIONS.second.code}, ${RESOLUTIONS.minute.code})`;
+/** Applications that one transaction deletes. */
+const APPLICATIONS = 100;
 const EXPIRING = ['second', 'minute', 'hour', 'day'] as const satisfies readonly Resolution[];
 
 /** Rows whose number `prune` bounds, selected by SQL. */
@@ -104,14 +106,19 @@ SELECT count(*) FROM gone`;
     return deleted;
   }
 
-  async function forgetApplication(name: string): Promise<boolean> {
-    const values = [toStoredText(name)];
+  /** Returns whether one of them was known. */
+  async function forgetApplications(forgotten: readonly string[]): Promise<boolean> {
+    const values = [forgotten.map(toStoredText)];
     return lock.exclusive(async (statements) => {
-      const found = await statements.query(`DELETE FROM ${applications} WHERE name = $1 RETURNING 1`, values);
-      await statements.query(`DELETE FROM ${instances} WHERE application = $1`, values);
+      const isNamed = 'application = ANY ($1::text[])';
+      const found = await statements.query(
+        `DELETE FROM ${applications} WHERE name = ANY ($1::text[]) RETURNING 1`,
+        values,
+      );
+      await statements.query(`DELETE FROM ${instances} WHERE ${isNamed}`, values);
       await statements.query(
-        `WITH gone AS (DELETE FROM ${counts} WHERE resolution = ${EVER} AND application = $1 RETURNING flag, is_unknown)
-        DELETE FROM ${counts} WHERE ${RECENT} AND application = $1 AND flag IN (SELECT flag FROM gone)`,
+        `WITH gone AS (DELETE FROM ${counts} WHERE resolution = ${EVER} AND ${isNamed} RETURNING flag)
+        DELETE FROM ${counts} WHERE ${RECENT} AND ${isNamed} AND flag IN (SELECT flag FROM gone)`,
         values,
       );
       await statements.query(bumpVersionShard(names));
@@ -135,10 +142,14 @@ SELECT count(*) FROM gone`;
         SELECT application, id FROM ${instances} WHERE seen_at < $1 LIMIT $2) RETURNING 1) SELECT count(*) FROM gone`,
       [since],
     );
-    const empty = await database.query<{ readonly name: string }>(
-      `SELECT name FROM ${applications} WHERE NOT EXISTS (SELECT FROM ${instances} WHERE application = name)`,
-    );
-    for (const { name } of empty) await forgetApplication(fromStoredText(name));
+    for (let count = APPLICATIONS; count === APPLICATIONS; ) {
+      const empty = await database.query<{ readonly name: string }>(
+        `SELECT name FROM ${applications} WHERE NOT EXISTS (SELECT FROM ${instances} WHERE application = name)
+        LIMIT ${APPLICATIONS}`,
+      );
+      if (empty.length > 0) await forgetApplications(empty.map(({ name }) => fromStoredText(name)));
+      count = empty.length;
+    }
     const isOldName = `resolution = ${EVER} AND is_unknown AND at < $1`;
     await inSlices(deleteCounts(`SELECT ctid FROM ${counts} WHERE ${isOldName} LIMIT $2`), [since]);
     for (let last: string | undefined = ''; last !== undefined; ) {
@@ -147,7 +158,7 @@ SELECT count(*) FROM gone`;
         [last, since],
       );
       const gone = page.map(({ flag }) => fromStoredText(flag)).filter((name) => !isFlag(name));
-      if (gone.length > 0) await forgetFlags(gone, `resolution IN (${RECENT_AND_EVER})`);
+      if (gone.length > 0) await forgetFlags(gone, `(${RECENT} OR resolution = ${EVER})`);
       last = page.length === SLICE ? page.at(-1)?.flag : undefined;
     }
   }
@@ -175,7 +186,7 @@ SELECT count(*) FROM gone`;
     },
 
     async forget(subject: UsageSubject): Promise<boolean> {
-      if ('application' in subject) return forgetApplication(subject.application);
+      if ('application' in subject) return forgetApplications([subject.application]);
       await forgetFlags(subject.flags, `resolution BETWEEN 0 AND ${EVER}`);
       return true;
     },
@@ -193,5 +204,3 @@ SELECT count(*) FROM gone`;
     },
   };
 }
-
-const RECENT_AND_EVER = [RESOLUTIONS.second.code, RESOLUTIONS.minute.code, EVER].join(', ');

@@ -20,7 +20,7 @@ const ROUNDS = Array.from({ length: extent({ short: 1, full: 5 }) }, (_, round) 
 const COUNTS = [{ flag: 'a', yes: 1, no: 0 }];
 const NOW = Date.UTC(2030, 0, 15);
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
-const CONTENTS = ['documents', 'events', 'instances', 'usage', 'counters', 'last_seen'];
+const CONTENTS = ['documents', 'events', 'usage_instances', 'usage_applications', 'usage_counts', 'usage_last_seen'];
 
 interface Race {
   readonly schema: string;

@@ -9,10 +9,12 @@ export interface UsagePlace {
 /** Opens a storage for its usage. Closing it closes the storage. */
 export async function openedUsage({ url, schema }: UsagePlace): Promise<UsageStorage> {
   const storage = await postgresStorage({ connectionString: url, schema });
+  const { usage } = storage;
+  if (!usage) throw new Error('The storage brings no usage.');
   return {
-    ...storage.usage,
+    ...usage,
     async close() {
-      await storage.usage.close();
+      await usage.close();
       await storage.close();
     },
   };
