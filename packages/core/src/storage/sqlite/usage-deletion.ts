@@ -212,7 +212,10 @@ function deletionStatements(database: SqliteDatabase, prefix: string) {
     forgetCounts: deleteSlice('resolution IN (0, 1, 2, 3, 4) AND flag = ?'),
     forgetSeen: prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`),
     sizes: prepareRaw(database, `SELECT application, count(*) FROM ${counts} WHERE ${isClass} GROUP BY application`),
-    oldestPublic: prepareRaw(database, `${select} WHERE is_public AND ${isClass} ORDER BY start, at LIMIT ?`),
+    oldestPublic: prepareRaw(
+      database,
+      `${select} INDEXED BY ${prefix}counts_of_public WHERE is_public AND ${isClass} ORDER BY start, at LIMIT ?`,
+    ),
     oldestOf: prepareRaw(database, `${select} WHERE ${isClass} AND application = ? ORDER BY start, at LIMIT ?`),
     remove: prepare(database, `DELETE FROM ${counts} WHERE ${isRow}`),
     unseenNames: prepareRaw(

@@ -242,8 +242,9 @@ function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) 
     // Rows of `ever` have one start. Naming it lets the index by application give the order.
     const [first, ...others] = by;
     const order = resolution === 'ever' && first === 'application' ? [first, 'start' as const, ...others] : by;
+    // The plus keeps SQLite from the index by start, which does not give the order.
     const conditions = [
-      `resolution = ${RESOLUTIONS[resolution].code} AND start >= ? AND start < ?`,
+      `resolution = ${RESOLUTIONS[resolution].code} AND +start >= ? AND +start < ?`,
       ...filters.map(([key]) => `${key} = ?`),
       ...(by.includes('application') ? ["application <> ''"] : []),
       ...(by.includes('variant') ? [] : ["variant = ''"]),
