@@ -1,13 +1,8 @@
 /** @jest-config-loader esbuild-register */
-import { randomInt } from 'node:crypto';
 import type { Config } from 'jest';
-/** Checks of our own sources and of the tests' own tools, and long waits: npm test leaves them out, .ci/run has them. */
-import IN_FULL from './test/in-full.json';
 
-/** Random inputs are the same in every run, but in the full form, which is there to find others. */
-const isFull = process.env.FLAGS_FAULTS === 'full';
-process.env.FLAGS_SEED ??= String(isFull ? randomInt(2 ** 31) : 1);
-if (isFull) console.error(`FLAGS_SEED=${process.env.FLAGS_SEED}`);
+/** Set by `npm run test:full`. */
+const isFull = process.env.FLAGS_TESTS === 'full';
 
 // Workers and their processes inherit both. Tests create many objects that are soon garbage: with more room for them, V8
 // copies fewer. And they cause most of our warnings on purpose; those about warnings listen to the event.
@@ -31,7 +26,7 @@ const WITH_PROCESSES = [
 ];
 const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/faults/(converging|feed|kill|nodes)'];
 
-const LEFT_OUT = ['/node_modules/', ...below(isFull ? [] : IN_FULL)];
+const LEFT_OUT = ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])];
 
 /** Test files below any of the paths, which are regular expressions. */
 function below(paths: readonly string[]): string[] {

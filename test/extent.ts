@@ -1,8 +1,8 @@
-/** Whether this is the long form of the tests, `npm run test:faults`. */
-export const isFull = process.env.FLAGS_FAULTS === 'full';
+/** Whether this is the long form of the tests, `npm run test:full`. */
+export const isFull = process.env.FLAGS_TESTS === 'full';
 
 /**
- * The value for this run of the fault tests: `full` under `npm run test:faults`, else `short`.
+ * The value for this run of the fault tests: `full` under `npm run test:full`, else `short`.
  *
  * @example
  * const ROUNDS = extent({ short: 5, full: 100 });

@@ -1,6 +1,6 @@
 /**
- * Where all random inputs of a run begin: the same in every run of `npm test`, another one in each run of the full form,
- * which prints it. `FLAGS_SEED=…` repeats a run.
+ * Where all random inputs of a run begin: 1 in every run of `npm test`, another number in each run of `npm run test:full`,
+ * which prints it. `npm run test:full -- --seed=…` repeats a run.
  */
 export const SEED = Number(process.env.FLAGS_SEED ?? 1);
 

@@ -1,38 +1,26 @@
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { machine } from './machine.js';
-import { reportWith } from './report.js';
 
-/** In the order of the report. */
-const BENCHMARKS = ['http', 'storage', 'growth', 'evaluation', 'page', 'budgets', 'postgres', 'unleash-server'];
-/** They need what npm does not install, or take long. */
-const ON_REQUEST = ['page', 'budgets', 'postgres', 'unleash-server'];
+/** They need only what npm installs, and little time. */
+const DEFAULTS = ['growth', 'evaluation'];
 
 const folder = new URL('../', import.meta.url);
-const report = new URL('../../docs/benchmarks.md', import.meta.url);
 
-/** Runs the named benchmarks, or all that need nothing else, and puts what they print into the report. */
+/** Runs the named benchmarks, or the default ones, and writes what each prints to `results/<name>.md`. */
 async function main(): Promise<void> {
-  const available = await scripts();
+  const { scripts } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8')) as { scripts: object };
   const named = process.argv.slice(2);
-  const unknown = named.filter((name) => !available.has(name));
-  if (unknown.length > 0)
-    throw new Error(`No benchmark ${unknown.join(', ')}. There are ${[...available].join(', ')}.`);
-  const chosen = BENCHMARKS.filter((name) =>
-    named.length > 0 ? named.includes(name) : available.has(name) && !ON_REQUEST.includes(name),
-  );
-  for (const name of chosen) {
+  const unknown = named.filter((name) => !Object.hasOwn(scripts, name));
+  if (unknown.length > 0) {
+    throw new Error(`No benchmark ${unknown.join(', ')}. There are ${Object.keys(scripts).join(', ')}.`);
+  }
+  for (const name of named.length > 0 ? named : DEFAULTS) {
     console.error(`== ${name}`);
     const begun = `${new Date().toISOString().slice(0, 10)}: ${machine()}`;
-    const section = `${(await run(name)).trim()}\n\n_${begun}_`;
-    const before = await readFile(report, 'utf8').catch(() => '');
-    await writeFile(report, reportWith(before, { name, section, order: BENCHMARKS }));
+    const result = new URL(`results/${name}.md`, folder);
+    await writeFile(result, `${(await run(name)).trim()}\n\n_${begun}_\n`);
   }
-}
-
-async function scripts(): Promise<ReadonlySet<string>> {
-  const { scripts } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8')) as { scripts: object };
-  return new Set(Object.keys(scripts));
 }
 
 /** What the program prints; its progress goes to the terminal. */

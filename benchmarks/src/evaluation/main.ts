@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { table } from '../markdown.js';
 import { bytesPerCall, nanosecondsPerCall } from './call-cost.js';
-import { changeTable } from './change.js';
 import { flagdCoreEngine } from './engines/flagd-core.js';
 import { flagsEngine } from './engines/flags.js';
 import { growthBookEngine } from './engines/growthbook.js';
@@ -11,7 +10,7 @@ import { at, type Engine, SCENARIOS, type Scenario, users } from './scenarios.js
 
 type Figures = ReadonlyMap<Scenario, string>;
 
-/** Prints nanoseconds (median) and bytes of one call, per scenario and engine, and what a change costs. */
+/** Prints nanoseconds (median) and bytes of one call, per scenario and engine, and what a preview costs. */
 async function main(): Promise<void> {
   const only = process.argv[2];
   const engines = [await flagsEngine(), await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
@@ -22,17 +21,13 @@ async function main(): Promise<void> {
     engine.close();
   }
   console.log(`
-## Evaluation, beside engines that evaluate in process
+# Evaluation, beside engines that evaluate in process
 
 ${callTable(measured)}
 
 Every figure includes ${nothing.toFixed(1)} ns for choosing the user of the call.
 
-### One changed flag
-
-${changeTable()}
-
-### Preview of one changed flag for 1,000 contexts
+## Preview of one changed flag for 1,000 contexts
 
 ${await previewTable()}
 `);

@@ -1,9 +1,9 @@
 import { type Change, createFlags, type EvaluationContext, type Flags, memoryStorage } from '@flags/core';
 import { table } from '../markdown.js';
+import { placeAt, populate, rolloutOf } from '../population.js';
 
 const ROUNDS = 30;
 const CONTEXTS = 1_000;
-const PRODUCTION = { project: 'default', environment: 'production' };
 
 /** What a preview of one changed flag costs, among few flags and among many. */
 export async function previewTable(): Promise<string> {
@@ -15,7 +15,7 @@ export async function previewTable(): Promise<string> {
 
 async function rowOf(count: number): Promise<readonly string[]> {
   const flags = await createFlags({ storage: memoryStorage(), usageInterval: 0 });
-  for (let first = 0; first < count; first += 100) await flags.apply(changesOf(first, Math.min(100, count - first)));
+  await populate(flags, { flags: count, projects: 1 });
   const contexts = Array.from({ length: CONTEXTS }, (_, at): EvaluationContext => ({ userId: `user-${at * 7919}` }));
   const costs: number[] = [];
   let stall = 0;
@@ -34,8 +34,8 @@ async function rowOf(count: number): Promise<readonly string[]> {
 async function measure(flags: Flags, round: number, contexts: readonly EvaluationContext[]) {
   const change: Change = {
     op: 'configureEnvironment',
-    ref: { ...PRODUCTION, flag: 'flag-50' },
-    input: { enabled: true, strategies: [rollout('flag-50', round)] },
+    ref: placeAt(50),
+    input: { enabled: true, strategies: [rolloutOf('flag-00050', round)] },
   };
   let longest = 0;
   let last = performance.now();
@@ -53,19 +53,4 @@ async function measure(flags: Flags, round: number, contexts: readonly Evaluatio
   isOver = true;
   if (previewed.length !== 1) throw new Error('The preview concerns other flags.');
   return { cost, longest };
-}
-
-function changesOf(first: number, count: number): readonly Change[] {
-  return Array.from({ length: count }, (_, at) => `flag-${first + at}`).flatMap((name): Change[] => [
-    { op: 'createFlag', ref: PRODUCTION, input: { name } },
-    {
-      op: 'configureEnvironment',
-      ref: { ...PRODUCTION, flag: name },
-      input: { enabled: true, strategies: [rollout(name, 50)] },
-    },
-  ]);
-}
-
-function rollout(name: string, percentage: number) {
-  return { name: 'flexibleRollout', parameters: { rollout: `${percentage}`, stickiness: 'default', groupId: name } };
 }

@@ -1,7 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FlagQuery, Flags } from '@flags/core';
-import { median } from '../rounds.js';
-import type { Place } from './place.js';
-import { type Population, placeAt, populate, projectAt } from './population.js';
+import { median } from '../median.js';
+import { type Population, placeAt, populate, projectAt } from '../population.js';
+
+/** Where flags are stored, to be opened again and again. */
+export interface Place {
+  open(): Promise<Flags>;
+  /** Bytes of the file; undefined when there is none. */
+  size(): number | undefined;
+}
+
+/** Returns an empty place; each number names another one. */
+export type OpenPlace = (number: number) => Place;
 
 const OPENINGS = 5;
 const CALLS = 1_000;
@@ -22,23 +32,19 @@ export type Figures = ReadonlyMap<string, number>;
 
 /** Fills a place and measures what it costs to work with that many flags. */
 export async function figuresOf(place: Place, population: Population): Promise<Figures> {
-  await (place.fill ? place.fill(population) : fill(place, population));
+  const filling = await place.open();
+  await populate(filling, population);
+  await filling.close();
   const figures = new Map<string, number>();
   for (const [name, figure] of await openingsOf(place)) figures.set(name, figure);
-  const before = heap();
+  const before = await heap();
   const flags = await place.open();
-  figures.set('heap of an open instance, bytes per flag', (heap() - before) / population.flags);
+  figures.set('heap of an open instance, bytes per flag', ((await heap()) - before) / population.flags);
   for (const [name, figure] of await callsOn(flags, population)) figures.set(name, figure);
   const size = place.size();
   if (size !== undefined) figures.set('file, bytes per flag', size / population.flags);
   await flags.close();
   return figures;
-}
-
-async function fill(place: Place, population: Population): Promise<void> {
-  const filling = await place.open();
-  await populate(filling, population);
-  await filling.close();
 }
 
 /** The processor's time is that of all threads: collecting garbage takes a good part of it, beside. */
@@ -112,10 +118,12 @@ async function timeOf(work: () => unknown): Promise<number> {
   return (performance.now() - started) * 1000;
 }
 
-/** Bytes in use, when nothing is left to collect. */
-function heap(): number {
+/** Bytes in use, when nothing is left to collect. Closed drivers release theirs some turns of the event loop later. */
+async function heap(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run node with --expose-gc.');
-  globalThis.gc();
-  globalThis.gc();
+  for (let round = 0; round < 3; round++) {
+    globalThis.gc();
+    await setTimeout(50);
+  }
   return process.memoryUsage().heapUsed;
 }

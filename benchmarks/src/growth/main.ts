@@ -1,73 +1,50 @@
-import { table } from '../markdown.js';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFlags, memoryStorage } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { inTemporaryFolder } from '../temporary-folder.js';
-import { type Figures, figuresOf } from './figures.js';
-import { PLACES, type PlaceName, placeOf } from './place.js';
-import type { Population } from './population.js';
+import { type Figures, figuresOf, type Place } from './figures.js';
+import { figuresTable, growthTable } from './table.js';
 
-const SIZES = [100, 1_000, 10_000, 100_000];
-const MANY_PROJECTS: readonly Population[] = [
-  { flags: 10_000, projects: 1 },
-  { flags: 10_000, projects: 1_000 },
-];
+const FLAGS = 10_000;
 
 /** Prints what operations cost among few flags and among many. An argument: the largest number of flags. */
 async function main(folder: string): Promise<void> {
   const largest = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
-  const sizes = SIZES.filter((size) => size <= largest).map((flags) => ({ flags, projects: 1 }));
-  const sections: string[] = [];
-  for (const name of PLACES) sections.push(`### ${name}\n\n${growthTable(sizes, await measure(name, sizes, folder))}`);
-  const spread = await measure('SQLite', MANY_PROJECTS, folder);
+  const sqlitePlace = (number: number) => openFile(join(folder, `${number}.db`));
+  const [inMemory, onSqlite] = [await growthTable(openMemory, largest), await growthTable(sqlitePlace, largest)];
+  const spread: Figures[] = [];
+  for (const projects of [1, 1_000]) {
+    const population = { flags: Math.min(FLAGS, largest), projects };
+    spread.push(await figuresOf(openFile(join(folder, `of-${projects}.db`)), population));
+  }
   console.log(`
-## Growth
+# Growth
 
 Microseconds of one call (median), unless another unit is named. In brackets: the ratio to a tenth of the flags.
 
-${sections.join('\n\n')}
+## In memory
 
-### 10,000 flags in one project and in 1,000, on SQLite
+${inMemory}
 
-${plainTable(['one project', '1,000 projects'], spread)}
+## On SQLite
+
+${onSqlite}
+
+## ${Math.min(FLAGS, largest).toLocaleString('en')} flags in one project and in 1,000, on SQLite
+
+${figuresTable(['one project', '1,000 projects'], spread)}
 `);
 }
 
-async function measure(
-  name: PlaceName,
-  populations: readonly Population[],
-  folder: string,
-): Promise<readonly Figures[]> {
-  const measured: Figures[] = [];
-  for (const population of populations) {
-    console.error(`${name}: ${population.flags} flags, ${population.projects} projects`);
-    const figures = await figuresOf(placeOf(name, folder), population);
-    console.error([...figures].map(([what, figure]) => `  ${what}: ${shown(figure)}`).join('\n'));
-    measured.push(figures);
-  }
-  return measured;
+function openFile(path: string): Place {
+  return { open: () => createFlags({ storage: sqliteStorage(path) }), size: () => statSync(path).size };
 }
 
-function growthTable(populations: readonly Population[], measured: readonly Figures[]): string {
-  const header = populations.map(({ flags }) => `${flags.toLocaleString('en')} flags`);
-  return tableOf(header, measured, (what, at) => {
-    const [figure, before] = [measured[at]?.get(what) ?? 0, measured[at - 1]?.get(what)];
-    return before === undefined ? shown(figure) : `${shown(figure)} (${(figure / before).toFixed(2)})`;
-  });
-}
-
-function plainTable(header: readonly string[], measured: readonly Figures[]): string {
-  return tableOf(header, measured, (what, at) => shown(measured[at]?.get(what) ?? 0));
-}
-
-function tableOf(
-  header: readonly string[],
-  measured: readonly Figures[],
-  cell: (what: string, at: number) => string,
-): string {
-  const rows = [...(measured[0]?.keys() ?? [])].map((what) => [what, ...header.map((_, at) => cell(what, at))]);
-  return table(['', ...header], rows);
-}
-
-function shown(figure: number): string {
-  return figure.toLocaleString('en', { maximumSignificantDigits: 3 });
+/** A storage in memory ends with its instance, so instances are opened on one that does not close. */
+function openMemory(): Place {
+  const kept = { ...memoryStorage(), close: () => undefined };
+  return { open: () => createFlags({ storage: kept }), size: () => undefined };
 }
 
 await inTemporaryFolder(main);

@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { createFlags, memoryStorage } from '@flags/core';
 import { createFlagsRouter } from '@flags/express';
 import { createFlagsUi } from '@flags/ui';
 import express from 'express';
+import { placeAt, populate } from '../population.js';
 
 const FLAGS = 10_000;
-const BATCH = 500;
 /** The flag that the preview is about. */
-export const PREVIEWED = 'flag-00007';
+export const PREVIEWED = placeAt(7).flag;
 
 export interface Host {
   /** The address of the list of flags. */
@@ -18,7 +18,7 @@ export interface Host {
 /** Serves the page with 10,000 flags, each with a strategy in two environments. */
 export async function startHost(): Promise<Host> {
   const flags = await createFlags({ storage: memoryStorage() });
-  for (let first = 0; first < FLAGS; first += BATCH) await createFlagsFrom(flags, first);
+  await populate(flags, { flags: FLAGS, projects: 1 });
   const router = createFlagsRouter(flags, { auth: 'none' });
   const app = express().use(router, createFlagsUi());
   const server = app.listen(0, '127.0.0.1');
@@ -32,27 +32,4 @@ export async function startHost(): Promise<Host> {
       await flags.close();
     },
   };
-}
-
-async function createFlagsFrom(flags: Flags, first: number): Promise<void> {
-  const names = Array.from({ length: BATCH }, (_, index) => `flag-${String(first + index).padStart(5, '0')}`);
-  await flags.apply(
-    names.map((name) => ({
-      op: 'createFlag',
-      ref: { project: 'default' },
-      input: { name, description: `What ${name} does`, labels: ['shop'] },
-    })),
-  );
-  for (const environment of ['development', 'production']) {
-    await flags.apply(
-      names.map((flag) => ({
-        op: 'configureEnvironment',
-        ref: { project: 'default', flag, environment },
-        input: {
-          enabled: true,
-          strategies: [{ name: 'flexibleRollout', parameters: { rollout: 25, stickiness: 'default', groupId: flag } }],
-        },
-      })),
-    );
-  }
 }

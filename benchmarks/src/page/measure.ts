@@ -8,7 +8,7 @@ export function watchList(): void {
   Object.assign(globalThis, { noted });
   const look = () => {
     if (document.querySelector('[role=switch]')) noted.switch ??= performance.now();
-    const count = document.querySelector('main .count')?.textContent ?? '';
+    const count = document.querySelector('main .count [role=status]')?.textContent ?? '';
     if (/^[\d,]+ flags$/.test(count)) noted.list ??= performance.now();
     if (noted.list === undefined) requestAnimationFrame(look);
   };

@@ -1,15 +1,25 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { migrationSql } from '@flags/postgres';
-import { Client } from 'pg';
+import { createFlags } from '@flags/core';
+import { postgresStorage } from '@flags/postgres';
 import { table } from '../markdown.js';
-import { median } from '../rounds.js';
-import { type Operation, SIDES, type Side, schemaOf, type Task } from './sides.js';
+import { median } from '../median.js';
+import { populate } from '../population.js';
 
+/** What to do, and how often; the answer comes when it is done. */
+export interface Task {
+  readonly operation: Operation;
+  readonly calls: number;
+}
+
+export type Operation = 'create a flag' | 'switch a flag on or off' | 'read a flag' | 'report metrics';
+
+/** Each node has as many flags of its own, so that nodes wait for the database and not for each other's changes. */
+export const OWN_FLAGS = 64;
 const NODES = [1, 2, 4];
-/** Of each side, after one that warms up. */
-const CHUNKS = 25;
-/** Calls of each node in a chunk. */
+/** After one that warms up. */
+const ROUNDS = 25;
+/** Calls of each node in a round. */
 const CALLS: Record<Operation, number> = {
   'create a flag': 64,
   'switch a flag on or off': 64,
@@ -18,10 +28,7 @@ const CALLS: Record<Operation, number> = {
 };
 const OPERATIONS = Object.keys(CALLS) as Operation[];
 
-/**
- * Operations per second of one node and of several, and how many times that is what the driver alone does: as it is, and
- * where nodes do not follow each other.
- */
+/** Operations per second of one node and of several. */
 export async function throughputTable(url: string): Promise<string> {
   const columns: string[][] = [];
   for (const nodes of NODES) columns.push(await columnOf(url, nodes));
@@ -31,15 +38,19 @@ export async function throughputTable(url: string): Promise<string> {
 
 async function columnOf(url: string, nodes: number): Promise<string[]> {
   const schema = `throughput_${nodes}`;
-  const database = new Client(url);
-  await database.connect();
-  const children = await Promise.all(Array.from({ length: nodes }, (_, at) => startLoad(url, schema, `node-${at}`)));
-  await copyTables(database, schema);
+  const flags = await createFlags({ storage: postgresStorage({ connectionString: url, schema }) });
+  await populate(flags, { flags: nodes * OWN_FLAGS, projects: 1 });
+  await flags.close();
+  const children = await Promise.all(Array.from({ length: nodes }, (_, at) => startLoad(url, schema, `${at}`)));
   const column: string[] = [];
-  for (const operation of OPERATIONS) column.push(await contest(children, operation));
+  for (const operation of OPERATIONS) {
+    const rates: number[] = [];
+    for (let round = 0; round <= ROUNDS; round++) {
+      rates.push(await rateOf(children, { operation, calls: CALLS[operation] }));
+    }
+    column.push(median(rates.slice(1)).toLocaleString('en', { maximumSignificantDigits: 3 }));
+  }
   for (const child of children) child.kill('SIGKILL');
-  await requireSameRows(database, schema);
-  await database.end();
   console.error(`${nodes} nodes: ${column.join('  ')}`);
   return column;
 }
@@ -53,57 +64,10 @@ async function startLoad(...given: readonly string[]): Promise<ChildProcess> {
   return child;
 }
 
-/** The driver's tables: the same, with the same rows. */
-async function copyTables(database: Client, schema: string): Promise<void> {
-  const copy = schemaOf(schema, 'driver');
-  await database.query(migrationSql({ schema: copy }));
-  for (const name of ['documents', 'events']) {
-    await database.query(`INSERT INTO ${copy}.flags_${name} SELECT * FROM ${schema}.flags_${name}`);
-  }
-}
-
-/** The sides take turns, and take turns in who comes first. */
-async function contest(children: readonly ChildProcess[], operation: Operation): Promise<string> {
-  const rounds: Record<Side, number>[] = [];
-  for (let chunk = 0; chunk <= CHUNKS; chunk++) {
-    const first = chunk % SIDES.length;
-    const rates: Partial<Record<Side, number>> = {};
-    for (const side of [...SIDES.slice(first), ...SIDES.slice(0, first)]) {
-      rates[side] = await rateOf(children, { side, operation, calls: CALLS[operation] });
-    }
-    rounds.push(rates as Record<Side, number>);
-  }
-  const measured = rounds.slice(1);
-  const ratio = (side: Side) => median(measured.map((rates) => rates[side] / rates.driver)).toFixed(2);
-  const rate = median(measured.map(({ engine }) => engine)).toLocaleString('en', { maximumSignificantDigits: 3 });
-  return `${rate} (× ${ratio('engine')}, × ${ratio('unfollowing')})`;
-}
-
 async function rateOf(children: readonly ChildProcess[], task: Task): Promise<number> {
   const started = performance.now();
   const answers = children.map((child) => once(child, 'message'));
   for (const child of children) child.send(task);
   await Promise.all(answers);
   return ((task.calls * children.length) / (performance.now() - started)) * 1000;
-}
-
-/** All sides have been asked for the same: so many rows, revisions and characters there have to be. */
-async function requireSameRows(database: Client, schema: string): Promise<void> {
-  const written: string[] = [];
-  for (const side of SIDES) written.push(await totals(database, schemaOf(schema, side)));
-  const [first, ...others] = written;
-  if (others.some((other) => other !== first)) throw new Error(`They have written ${[first, ...others].join(', ')}.`);
-  console.error(`all have written ${first}`);
-}
-
-async function totals(database: Client, schema: string): Promise<string> {
-  const { rows } = await database.query(`SELECT
-    (SELECT json_build_array(count(*), sum(revision), sum(length(body)), sum(length(summary)), sum(length(parent)))
-      FROM ${schema}.flags_documents) AS documents,
-    (SELECT json_build_array(count(*), sum(revision), sum(length(data)), sum(length(before)), sum(length(actor)))
-      FROM ${schema}.flags_events) AS events,
-    (SELECT json_build_array(count(DISTINCT flag), sum(count)) FROM ${schema}.flags_usage) AS usage,
-    (SELECT json_build_array(sum(yes), sum(no)) FROM ${schema}.flags_counters) AS counters,
-    (SELECT count(DISTINCT flag) FROM ${schema}.flags_last_seen) AS seen`);
-  return JSON.stringify(rows[0]);
 }

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { type MixedRequest, nextRequest, preparation } from './requests.js';
+import { type MixedRequest, nextRequest } from './requests.js';
 import { keepStreaming, type Streams } from './streams.js';
 
 const WORKERS = 10;
@@ -23,8 +23,8 @@ export interface Load {
   stop(): Promise<LoadOutcome>;
 }
 
-/** Fills the storage, and puts its servers under load in turns. */
-export async function startLoad(origins: readonly string[]): Promise<Load> {
+/** Puts servers of one storage under load in turns. */
+export function startLoad(origins: readonly string[]): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: WORKERS });
   const statuses = new Map<number, number>();
   let answered = 0;
@@ -48,8 +48,6 @@ export async function startLoad(origins: readonly string[]): Promise<Load> {
     }
   }
 
-  for (const mixed of preparation()) await send(mixed);
-  statuses.clear();
   const workers = Array.from({ length: WORKERS }, work);
   const streams: Streams = keepStreaming(origins, STREAMS);
   const progress = () => ({ answered, statuses, streams: streams.progress() });

@@ -1,13 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createFlags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { machine } from '../machine.js';
+import { populate } from '../population.js';
+import { inTemporaryFolder } from '../temporary-folder.js';
 import { startLoad } from './load.js';
 import { startNode } from './node-process.js';
 import { type Observation, observe } from './observation.js';
 import { openProbe } from './probe.js';
 import { describe } from './report.js';
+import { FLAGS } from './requests.js';
 import { verdictOn } from './verdict.js';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 20);
@@ -23,8 +26,11 @@ async function soak(directory: string): Promise<boolean> {
   const file = join(directory, 'flags.db');
   const clock = { start: Date.now(), haste: HASTE };
   const settings = { file, clock, applicationRetention: APPLICATION_RETENTION };
+  const filling = await createFlags({ storage: sqliteStorage(file) });
+  await populate(filling, { flags: FLAGS, projects: 1 });
+  await filling.close();
   const nodes = [await startNode(settings), await startNode(settings)];
-  const load = await startLoad(nodes.map(({ origin }) => origin));
+  const load = startLoad(nodes.map(({ origin }) => origin));
   const probe = openProbe(file);
 
   const maximum = await load.measure(CALIBRATION);
@@ -47,9 +53,4 @@ async function soak(directory: string): Promise<boolean> {
   return verdict.every(({ holds }) => holds);
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'flags-soak-'));
-try {
-  if (!(await soak(directory))) process.exitCode = 1;
-} finally {
-  await rm(directory, { recursive: true, force: true });
-}
+if (!(await inTemporaryFolder(soak))) process.exitCode = 1;

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { answerOf } from '../child-answer.js';
 import type { NodeSample, NodeSettings } from './soak-server.js';
 
 /** One of the processes that share the file. */
@@ -25,13 +26,6 @@ export async function startNode(settings: NodeSettings): Promise<NodeProcess> {
 }
 
 async function ask<Answer>(child: ChildProcess, message: NodeSettings | 'sample'): Promise<Answer> {
-  const answered = new AbortController();
   child.send(message);
-  const ended = once(child, 'exit', { signal: answered.signal }).then(
-    () => Promise.reject(new Error('A process has ended under the load.')),
-    () => undefined,
-  );
-  const answer = await Promise.race([once(child, 'message', { signal: answered.signal }), ended]);
-  answered.abort();
-  return answer?.[0] as Answer;
+  return (await answerOf(child)) as Answer;
 }

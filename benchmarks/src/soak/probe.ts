@@ -10,7 +10,6 @@ export interface FileSample {
   readonly events: number;
   readonly counters: number;
   readonly applications: number;
-  readonly usage: number;
 }
 
 export interface Probe {
@@ -30,7 +29,6 @@ export function openProbe(path: string): Probe {
       events: count('events'),
       counters: count('counters'),
       applications: count('applications'),
-      usage: count('usage'),
     }),
     close: () => void database.close(),
   };

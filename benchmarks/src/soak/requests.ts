@@ -1,3 +1,5 @@
+import { placeAt } from '../population.js';
+
 /** A request of the mix. */
 export interface MixedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -7,39 +9,29 @@ export interface MixedRequest {
 
 const PROJECT = '/api/admin/projects/default';
 const FEATURES = `${PROJECT}/features`;
-const FLAGS = 500;
+/** Flags that exist before the load begins, and stay. */
+export const FLAGS = 500;
 /** These come and go. */
 const PASSING = 100;
 /** Reporting applications go for good, and others come: what is kept of them has to stay bounded. */
 const REPORTS_OF_ONE = 200;
 
 const random = (below: number) => Math.floor(Math.random() * below);
-const place = (rest = '') => `${FEATURES}/flag-${random(FLAGS)}/environments/development${rest}`;
-
-/** What the flags are before the load begins. */
-export function preparation(): readonly MixedRequest[] {
-  return Array.from({ length: FLAGS }, (_, number) => `flag-${number}`).flatMap((name) => [
-    { method: 'POST', path: FEATURES, body: { name } },
-    {
-      method: 'POST',
-      path: `${FEATURES}/${name}/environments/development/strategies`,
-      body: { name: 'flexibleRollout', parameters: { rollout: '50', stickiness: 'default', groupId: name } },
-    },
-  ]);
-}
+const anyFlag = () => `${FEATURES}/${placeAt(random(FLAGS)).flag}`;
+const place = (rest = '') => `${anyFlag()}/environments/development${rest}`;
 
 /** Of a hundred requests: 45 reads, 25 changes, 30 reports of metrics. */
 export function nextRequest(ordinal: number): MixedRequest {
   const kind = random(100);
-  if (kind < 25) return { method: 'GET', path: `${FEATURES}/flag-${random(FLAGS)}` };
+  if (kind < 25) return { method: 'GET', path: anyFlag() };
   if (kind < 35)
-    return { method: 'GET', path: `/api/client/features?environment=development&namePrefix=flag-${random(9)}` };
+    return { method: 'GET', path: `/api/client/features?environment=development&namePrefix=flag-00${random(5)}` };
   if (kind < 38) return { method: 'GET', path: FEATURES };
   if (kind < 42) return { method: 'GET', path: '/api/admin/events?limit=20' };
   if (kind < 45) return { method: 'GET', path: '/api/admin/metrics/feature-toggles' };
   if (kind < 55) return { method: 'POST', path: place('/on') };
   if (kind < 62) return { method: 'POST', path: place('/off') };
-  if (kind < 66) return { method: 'PUT', path: `${FEATURES}/flag-${random(FLAGS)}/variants`, body: [variant()] };
+  if (kind < 66) return { method: 'PUT', path: `${anyFlag()}/variants`, body: [variant()] };
   if (kind < 70) return passing();
   return { method: 'POST', path: '/api/client/metrics', body: report(ordinal) };
 }
@@ -64,7 +56,7 @@ function variant() {
 /** The period ends later than now, by whatever clock, which counts as now. */
 function report(ordinal: number) {
   const application = Math.floor(ordinal / REPORTS_OF_ONE);
-  const counts = Array.from({ length: 5 }, () => [`flag-${random(FLAGS)}`, { yes: random(9), no: 1 }] as const);
+  const counts = Array.from({ length: 5 }, () => [placeAt(random(FLAGS)).flag, { yes: random(9), no: 1 }] as const);
   const bucket = { start: '2026-01-01T00:00:00Z', stop: '9999-01-01T00:00:00Z', toggles: Object.fromEntries(counts) };
   return { appName: `application-${application}`, instanceId: `${random(3)}`, bucket };
 }

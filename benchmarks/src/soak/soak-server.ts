@@ -6,6 +6,7 @@ import { createFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsRouter } from '@flags/express';
 import express from 'express';
+import { placeAt } from '../population.js';
 
 /** What a process is started with. */
 export interface NodeSettings {
@@ -46,7 +47,7 @@ await once(server, 'listening');
 let evaluations = 0;
 const evaluating = setInterval(() => {
   for (let call = 0; call < EVALUATIONS; call++) {
-    flags.isEnabled(`flag-${call % 600}`, { userId: `${evaluations % 1000}` }, { environment: 'development' });
+    flags.isEnabled(placeAt(call % 600).flag, { userId: `${evaluations % 1000}` }, { environment: 'development' });
     evaluations += 1;
   }
 }, 10);

@@ -18,7 +18,7 @@ export function keepStreaming(origins: readonly string[], count: number): Stream
   function begin(): void {
     if (!running) return;
     const origin = origins[begun % origins.length];
-    const views = ['', '&namePrefix=flag-1', '&namePrefix=passing'];
+    const views = ['', '&namePrefix=flag-001', '&namePrefix=passing'];
     const view = views[begun % views.length];
     begun += 1;
     const client = get(

@@ -1,3 +1,4 @@
+import { median } from '../median.js';
 import type { LoadOutcome } from './load.js';
 import type { Observation } from './observation.js';
 
@@ -72,7 +73,7 @@ function retentionIn(observations: readonly Observation[]): readonly Finding[] {
 
 /** By medians: whatever else the machine does shows in some samples, and is not the servers' doing. */
 function delayIn(observations: readonly Observation[]): Finding {
-  const [early, late] = halvesOf(observations).map((half) => medianOf(half.map(({ delayMedian }) => delayMedian)));
+  const [early, late] = halvesOf(observations).map((half) => median(half.map(({ delayMedian }) => delayMedian)));
   const [before = 0, after = 0] = [early, late];
   const figure = `${before.toFixed(1)} ms, then ${after.toFixed(1)} ms`;
   return { fact: 'median delay of the event loop', figure, holds: after <= Math.max(10, 2 * before) };
@@ -91,10 +92,6 @@ function workIn(observations: readonly Observation[]): Finding {
 
 function halvesOf<T>(values: readonly T[]): readonly (readonly T[])[] {
   return [values.slice(0, values.length / 2), values.slice(values.length / 2)];
-}
-
-function medianOf(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function answersIn({ answered, statuses }: LoadOutcome): Finding {

@@ -29,7 +29,7 @@ interface Running {
 const LOG_PATIENCE = 500;
 
 // By default, V8 lets the heap grow to several times the size of its live objects before it collects garbage. With a limit of
-// 50 % the server takes a quarter less memory under load, at the same speed. See "Servers" in docs/benchmarks.md.
+// 50 % the server takes a quarter less memory under load, at the same speed.
 setFlagsFromString('--heap-growing-percent=50');
 
 const output = openLogOutput();

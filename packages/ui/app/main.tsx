@@ -1,13 +1,11 @@
 import './styles/main.css';
 import { effect } from '@preact/signals';
 import { options, render } from 'preact';
-import { invalidate } from './api/resource.js';
-import { followEvents } from './api/stream.js';
+import { forgetReplies, invalidate, invalidateAfterChange } from './api/resource.js';
+import { followChanges } from './api/stream.js';
 import { App } from './app.js';
 import { startTheme } from './parts/layout.js';
 import { startRouter } from './router.js';
-import { version } from './state/changes.js';
-import { applyHint, reloadFlagList } from './state/flag-list.js';
 import { startKeys } from './state/keys.js';
 import { isLetIn, startSession } from './state/session.js';
 
@@ -33,14 +31,15 @@ startSession();
 startKeys();
 
 effect(() => {
-  if (!isLetIn.value) return;
-  return followEvents((hint) => {
-    if (hint === undefined) reloadFlagList();
-    else applyHint(hint);
-    version.value++;
-    invalidate((action) => action !== 'getSession' && action !== 'listFlagUsage');
-  });
+  if (isLetIn.value) return followChanges((flags) => void invalidateAfterChange(flags));
+  forgetReplies();
+  return undefined;
 });
+
+const MINUTE = 60_000;
+setInterval(() => {
+  if (!document.hidden) invalidate('listUsage', 'listFlagUsage');
+}, MINUTE);
 
 const place = document.getElementById('app');
 if (place) {

@@ -8,7 +8,7 @@ const markdownIn = (folder: string) =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => posix.join(folder, name));
 const DOCUMENTS = [
-  ...['.', 'docs', 'docs/adr', 'benchmarks'].flatMap(markdownIn),
+  ...['.', 'docs', 'docs/adr', 'benchmarks', 'benchmarks/results'].flatMap(markdownIn),
   ...['packages', 'examples']
     .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}/README.md`))
     .filter((path) => existsSync(join(ROOT, path))),

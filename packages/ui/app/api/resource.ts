@@ -1,9 +1,9 @@
-import { batch, signal as createSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { batch, signal as createSignal, type Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ActionName, Replies } from './actions.js';
 import { type ApiError, type CallOptions, call } from './call.js';
 
-/** What the page knows of one reply: the last one that arrived, and what became of the last request. */
+/** What the page knows of one reading: its last result, and what became of the last request. */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly revision: number | undefined;
@@ -11,23 +11,52 @@ export interface Loaded<T> {
   readonly isLoading: boolean;
 }
 
+/** A reading whose result the page caches: one request, or several that give one result. */
+export interface Query<T> {
+  /** The action that it calls. An invalidation names actions. */
+  readonly action: ActionName;
+  /** Queries with the same action and parameters share one result. */
+  readonly parameters: unknown;
+  readonly read: (reading: Reading<T>) => Promise<{ readonly data: T; readonly revision?: number | undefined }>;
+  /** Reads only these flags again, in place of everything. */
+  readonly readFlags?: (known: T, flags: readonly string[], signal: AbortSignal) => Promise<T>;
+}
+
+export interface Reading<T> {
+  readonly signal: AbortSignal;
+  /** Shows a part of the result before the rest arrives, unless an earlier result is shown. */
+  readonly show: (part: T) => void;
+}
+
 interface Resource<T> {
-  readonly state: { value: Loaded<T> };
-  readonly load: () => Promise<void>;
-  /** Ends the running request, whose reply nobody will see. */
+  readonly state: Signal<Loaded<T>>;
+  readonly action: ActionName;
+  readonly canReadFlags: boolean;
+  /** @param flags the flags that have changed; undefined: anything may have changed */
+  readonly load: (flags?: readonly string[]) => Promise<void>;
+  /** The last reading. */
+  running: Promise<void> | undefined;
+  /** Aborts the running request, whose result nobody uses. */
   readonly abort: () => void;
   users: number;
   isStale: boolean;
 }
 
+/** The one cache of the page. */
 const resources = new Map<string, Resource<unknown>>();
-/** Unused replies that are kept for the way back. */
+/** Unused results that are kept for the way back. */
 const KEPT = 50;
+
+const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
 
 /** Reads an action's reply and keeps it current. With `undefined` as options it waits. */
 export function useResource<A extends ActionName>(action: A, options: CallOptions | undefined): Loaded<Replies[A]> {
-  const key = options === undefined ? '' : keyOf(action, options);
-  const resource = options === undefined ? undefined : resourceOf<A>(key, action, options);
+  return useQuery(options && requestOf(action, options));
+}
+
+/** Reads a query and keeps its result current. With `undefined` it waits. */
+export function useQuery<T>(query: Query<T> | undefined): Loaded<T> {
+  const resource = query && resourceOf(query);
   useEffect(() => {
     if (resource === undefined) return;
     resource.users++;
@@ -37,39 +66,94 @@ export function useResource<A extends ActionName>(action: A, options: CallOption
       if (resource.users === 0) resource.abort();
       removeUnused();
     };
-  }, [key]);
+  }, [resource]);
   return resource?.state.value ?? IDLE;
 }
 
-const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
-
-function keyOf(action: ActionName, { params = {}, query = {}, body }: CallOptions): string {
-  return JSON.stringify([action, params, query, body]);
+/** Like `useQuery`, and shows the result of the former query until the new one has its own. */
+export function useLatest<T>(query: Query<T> | undefined): Loaded<T> & { readonly isCurrent: boolean } {
+  const loaded = useQuery(query);
+  const latest = useRef<T | undefined>(undefined);
+  if (query === undefined) latest.current = undefined;
+  else if (loaded.data !== undefined || loaded.error) latest.current = loaded.data;
+  return { ...loaded, data: latest.current, isCurrent: loaded.data !== undefined && !loaded.isLoading };
 }
 
-function resourceOf<A extends ActionName>(key: string, action: A, options: CallOptions): Resource<Replies[A]> {
-  const known = resources.get(key) as Resource<Replies[A]> | undefined;
+/** Returns what is known of an action's reply, outside of components; reads it if it is missing or out of date. */
+export function lookUp<A extends ActionName>(action: A, options: CallOptions): Loaded<Replies[A]> {
+  const resource = resourceOf(requestOf(action, options));
+  // Nobody says when it is no longer used.
+  resource.users ||= 1;
+  if (resource.isStale) queueMicrotask(() => resource.isStale && void resource.load());
+  return resource.state.value;
+}
+
+/** Returns an action's reply, from the cache while it is current. Rejects with the refusal of the API. */
+export async function fetchResource<A extends ActionName>(action: A, options: CallOptions): Promise<Replies[A]> {
+  const resource = resourceOf(requestOf(action, options));
+  if (resource.isStale) void resource.load();
+  await resource.running;
+  const { data, error } = resource.state.peek();
+  if (data === undefined) throw error;
+  return data;
+}
+
+function requestOf<A extends ActionName>(action: A, options: CallOptions): Query<Replies[A]> {
+  return { action, parameters: options, read: ({ signal }) => call(action, { ...options, signal }) };
+}
+
+function resourceOf<T>(query: Query<T>): Resource<T> {
+  const key = JSON.stringify([query.action, query.parameters]);
+  const known = resources.get(key) as Resource<T> | undefined;
   if (known !== undefined) return known;
-  const state = createSignal<Loaded<Replies[A]>>({ ...IDLE, isLoading: true });
+  const resource = createResource(query);
+  resources.set(key, resource as Resource<unknown>);
+  return resource;
+}
+
+function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
+  const state = createSignal<Loaded<T>>({ ...IDLE, isLoading: true });
   let latest = new AbortController();
-  const resource: Resource<Replies[A]> = {
+  let isComplete = false;
+
+  async function readNow(signal: AbortSignal, flags: readonly string[] | undefined) {
+    const { data, revision } = state.peek();
+    if (flags && readFlags && isComplete && data !== undefined)
+      return { data: await readFlags(data, flags, signal), revision };
+    const show = (part: T) => {
+      if (!isComplete && !signal.aborted) state.value = { ...IDLE, data: part, isLoading: true };
+    };
+    return read({ signal, show });
+  }
+
+  const resource: Resource<T> = {
     state,
+    action,
+    canReadFlags: readFlags !== undefined,
     users: 0,
     isStale: true,
-    async load() {
+    running: undefined,
+    load(flags) {
+      // A reading that is aborted may have had other reasons: then everything is read.
+      const changed = state.peek().isLoading ? undefined : flags;
       latest.abort();
       latest = new AbortController();
       const { signal } = latest;
       resource.isStale = false;
       state.value = { ...state.peek(), isLoading: true };
-      try {
-        const { data, revision } = await call(action, { ...options, signal });
-        if (!signal.aborted) state.value = { data, revision, error: undefined, isLoading: false };
-      } catch (error) {
-        if (signal.aborted) return;
-        const failure = Object.assign(error as ApiError, { retry: resource.load });
-        state.value = { ...state.peek(), error: failure, isLoading: false };
-      }
+      resource.running = readNow(signal, changed).then(
+        ({ data, revision }) => {
+          if (signal.aborted) return;
+          isComplete = true;
+          state.value = { data, revision, error: undefined, isLoading: false };
+        },
+        (error: ApiError) => {
+          if (signal.aborted) return;
+          const failure = Object.assign(error, { retry: () => resource.load() });
+          state.value = { ...state.peek(), error: failure, isLoading: false };
+        },
+      );
+      return resource.running;
     },
     abort() {
       if (!state.peek().isLoading) return;
@@ -77,23 +161,47 @@ function resourceOf<A extends ActionName>(key: string, action: A, options: CallO
       resource.isStale = true;
     },
   };
-  resources.set(key, resource as Resource<unknown>);
   return resource;
 }
 
-/** Reads again what is visible, and the rest when it is needed. */
-export function invalidate(isAffected: (action: ActionName, options: CallOptions) => boolean = () => true): void {
+/** What the caller may do changes with the token, and usage changes by itself: events say nothing about them. */
+const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlagUsage']);
+
+/**
+ * Reads again what a change has made out of date: what is visible at once, the rest when it is needed. Resolves when the
+ * single flags have been read.
+ *
+ * @param flags the flags that have changed; undefined: anything may have changed
+ */
+export async function invalidateAfterChange(flags?: readonly string[]): Promise<void> {
+  await reload(({ action }) => !WITHOUT_EVENTS.has(action), flags);
+}
+
+/** Reads the replies of some actions again. */
+export function invalidate(...actions: readonly ActionName[]): void {
+  void reload(({ action }) => actions.includes(action));
+}
+
+async function reload(isAffected: (resource: Resource<unknown>) => boolean, flags?: readonly string[]): Promise<void> {
+  const reading: Promise<void>[] = [];
   batch(() => {
-    for (const [key, resource] of resources) {
-      const [action, params, query, body] = JSON.parse(key);
-      if (!isAffected(action, { params, query, body })) continue;
+    for (const resource of resources.values()) {
+      if (!isAffected(resource)) continue;
       resource.isStale = true;
-      if (resource.users > 0) void resource.load();
+      if (resource.users === 0) continue;
+      const loading = resource.load(flags);
+      if (flags && resource.canReadFlags) reading.push(loading);
     }
   });
+  await Promise.all(reading);
 }
 
 function removeUnused(): void {
   const unused = [...resources].filter(([, { users }]) => users === 0);
   for (const [key] of unused.slice(0, Math.max(0, unused.length - KEPT))) resources.delete(key);
+}
+
+/** Forgets what a caller has read who is no longer let in. */
+export function forgetReplies(): void {
+  for (const [key, { action }] of resources) if (action !== 'getSession') resources.delete(key);
 }

@@ -22,11 +22,38 @@ export interface Hint {
 const POLL_EVERY = 5_000;
 const RETRY_AFTER = [1_000, 2_000, 5_000, 10_000];
 
+/** Events that arrive within this time are one change: a change set of 500 flags has more than 500 events. */
+const BURST = 100;
+
+/**
+ * Follows the changes of the server while the tab is visible.
+ *
+ * @param onChange called with the flags that have changed; undefined: anything may have changed
+ */
+export function followChanges(onChange: (flags?: readonly string[]) => void): () => void {
+  let flags: Set<string> | undefined = new Set();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = followEvents((hint) => {
+    if (hint?.featureName == null) flags = undefined;
+    else flags?.add(hint.featureName);
+    timer ??= setTimeout(() => {
+      const changed = flags;
+      flags = new Set();
+      timer = undefined;
+      onChange(changed && [...changed]);
+    }, BURST);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
 /**
  * Follows the events of the server while the tab is visible, and calls `onEvent` for each one. Resumes where it stopped;
  * polls where there is no stream. Without a hint anything may have changed.
  */
-export function followEvents(onEvent: (hint?: Hint) => void): () => void {
+function followEvents(onEvent: (hint?: Hint) => void): () => void {
   let running = new AbortController();
   let lastId: string | undefined;
 
@@ -109,7 +136,8 @@ function hintOf(data: string): Hint | undefined {
   }
 }
 
-function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
+/** Resolves after so many milliseconds, or when `stop` aborts. */
+export function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
     stop.addEventListener('abort', () => {

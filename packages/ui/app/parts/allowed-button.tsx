@@ -5,12 +5,13 @@ interface AllowedButtonProps {
   /** The actions of `authorize` that it needs. */
   readonly needs: readonly string[];
   readonly project: string;
-  readonly onClick: () => void;
+  readonly onClick?: () => void;
+  readonly type?: 'button' | 'submit';
+  /** Whether what it has started still runs. */
+  readonly isBusy?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly label?: string;
-  /** The action of a key: `edit`, `review`. */
-  readonly action?: string;
   /** Why it cannot be used although the caller may. */
   readonly blocked?: string | undefined;
 }
@@ -22,21 +23,25 @@ export function AllowedButton({
   onClick,
   children,
   label,
-  action,
   blocked,
+  type = 'button',
+  isBusy = false,
   ...props
 }: AllowedButtonProps) {
   const missing = needs.filter((action) => !may(action, project))[0];
   const reason = missing === undefined ? blocked : `Needs the permission ${missing}`;
   return (
     <button
-      type="button"
+      type={type}
       class={props.class}
       aria-label={label}
-      data-action={action}
-      aria-disabled={reason !== undefined}
+      aria-disabled={reason !== undefined || isBusy}
+      aria-busy={isBusy}
       title={reason}
-      onClick={() => reason === undefined && onClick()}
+      onClick={(event) => {
+        if (reason !== undefined || isBusy) event.preventDefault();
+        else onClick?.();
+      }}
     >
       {children}
     </button>

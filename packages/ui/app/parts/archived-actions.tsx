@@ -1,6 +1,6 @@
 import type { ListedFlag } from '../api/types.js';
 import { propose, review } from '../state/changes.js';
-import { may } from '../state/session.js';
+import { AllowedButton } from './allowed-button.js';
 
 type Archived = Pick<ListedFlag, 'name' | 'project'> & { readonly revision: number | undefined };
 
@@ -10,10 +10,10 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
   const known = flag.revision === undefined ? {} : { ifRevision: flag.revision };
   return (
     <span class="actions">
-      <button
-        type="button"
-        aria-label={`Revive ${flag.name}`}
-        aria-disabled={!may('reviveFlag', flag.project)}
+      <AllowedButton
+        label={`Revive ${flag.name}`}
+        needs={['reviveFlag', 'applyChanges']}
+        project={flag.project}
         onClick={() =>
           void propose({
             title: `Revive ${flag.name}`,
@@ -23,11 +23,11 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
         }
       >
         Revive
-      </button>
-      <button
-        type="button"
-        aria-label={`Delete ${flag.name}`}
-        aria-disabled={!may('deleteFlag', flag.project)}
+      </AllowedButton>
+      <AllowedButton
+        label={`Delete ${flag.name}`}
+        needs={['deleteFlag', 'applyChanges']}
+        project={flag.project}
         onClick={() =>
           void review({
             title: `Delete ${flag.name}`,
@@ -39,7 +39,7 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
         }
       >
         Delete…
-      </button>
+      </AllowedButton>
     </span>
   );
 }

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { href, navigate } from '../router.js';
 import { propose } from '../state/changes.js';
 import { discardDraft, draftOf, keepDraft } from '../state/drafts.js';
 import { FormDialog } from './dialog.js';
-import { Field, faultAt } from './field.js';
+import { TextField } from './field.js';
 import { FlagFields, type FlagMetadata } from './flag-fields.js';
+import type { ShowRefusal } from './form.js';
 
 interface NewFlag extends FlagMetadata {
   readonly name: string;
@@ -31,13 +30,12 @@ export function createFlagNamed(project: string, name: string): void {
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
   const key = keyOf(project);
   const form = draftOf<NewFlag>(key)?.mine ?? EMPTY;
-  const [error, setError] = useState<ApiError>();
   const edit = (change: Partial<NewFlag>) => keepDraft(key, { base: EMPTY, revision: 0, mine: { ...form, ...change } });
   const close = () => {
     discardDraft(key);
     onClose();
   };
-  const create = () => {
+  const create = (show: ShowRefusal) => {
     const { description, type, labels } = form;
     const [name, owner] = [form.name.trim(), form.owner.trim()];
     const proposal = {
@@ -55,24 +53,21 @@ export function CreateFlagDialog({ project, onClose }: { readonly project: strin
         navigate(href(['projects', project, 'flags', name]));
       },
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
-    <FormDialog title="New flag" submit="Create flag" error={error} onSubmit={create} onClose={close}>
-      <Field label="Name" hint="Your code asks for this name. It cannot be changed." fault={faultAt(error, '/name')}>
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            autocomplete="off"
-            maxLength={100}
-            spellcheck={false}
-            value={form.name}
-            onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <FlagFields values={form} error={error} onChange={edit} />
+    <FormDialog title="New flag" submit="Create flag" onSubmit={create} onClose={close}>
+      <TextField
+        label="Name"
+        hint="Your code asks for this name. It cannot be changed."
+        path="/name"
+        required
+        maxLength={100}
+        spellcheck={false}
+        value={form.name}
+        onChange={(name) => edit({ name })}
+      />
+      <FlagFields values={form} onChange={edit} />
     </FormDialog>
   );
 }

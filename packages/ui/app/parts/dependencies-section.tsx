@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Dependency, FlagDetail } from '../api/types.js';
 import { href } from '../router.js';
 import { propose } from '../state/changes.js';
 import { AllowedButton } from './allowed-button.js';
 import { FormDialog } from './dialog.js';
-import { Field } from './field.js';
+import { SelectField, TextField } from './field.js';
+import type { ShowRefusal } from './form.js';
 import { Icon } from './icons.js';
 
 interface DependenciesProps {
@@ -91,8 +91,7 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
   const { name, project } = detail;
   const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
   const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
-  const [error, setError] = useState<ApiError>();
-  const add = () => {
+  const add = (show: ShowRefusal) => {
     const variants = form.variants
       .split(',')
       .map((text) => text.trim())
@@ -108,51 +107,39 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
       done: `${name} depends on ${form.flag}.`,
       onApplied: onClose,
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
-    <FormDialog title={`Add a parent of ${name}`} submit="Add parent" error={error} onSubmit={add} onClose={onClose}>
-      <Field label="Parent" hint="A flag of this project without parents of its own">
-        {(ids) => (
-          <>
-            <input
-              {...ids}
-              required
-              list="parents"
-              autocomplete="off"
-              value={form.flag}
-              onInput={({ currentTarget }) => setForm({ ...form, flag: currentTarget.value })}
-            />
-            <datalist id="parents">
-              {parents.slice(0, 500).map((parent) => (
-                <option key={parent} value={parent} />
-              ))}
-            </datalist>
-          </>
-        )}
-      </Field>
-      <Field label="It has to be">
-        {(ids) => (
-          <select
-            {...ids}
-            value={form.state}
-            onChange={({ currentTarget }) => setForm({ ...form, state: currentTarget.value })}
-          >
-            <option value="on">on</option>
-            <option value="off">off</option>
-          </select>
-        )}
-      </Field>
+    <FormDialog title={`Add a parent of ${name}`} submit="Add parent" onSubmit={add} onClose={onClose}>
+      <TextField
+        label="Parent"
+        hint="A flag of this project without parents of its own"
+        required
+        list="parents"
+        value={form.flag}
+        onChange={(flag) => setForm({ ...form, flag })}
+      />
+      <datalist id="parents">
+        {parents.slice(0, 500).map((parent) => (
+          <option key={parent} value={parent} />
+        ))}
+      </datalist>
+      <SelectField
+        label="It has to be"
+        value={form.state}
+        options={[
+          ['on', 'on'],
+          ['off', 'off'],
+        ]}
+        onChange={(state) => setForm({ ...form, state })}
+      />
       {form.state === 'on' && (
-        <Field label="With one of the variants" hint="With commas between them; empty for any">
-          {(ids) => (
-            <input
-              {...ids}
-              value={form.variants}
-              onInput={({ currentTarget }) => setForm({ ...form, variants: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="With one of the variants"
+          hint="Separated by commas; empty for any"
+          value={form.variants}
+          onChange={(variants) => setForm({ ...form, variants })}
+        />
       )}
     </FormDialog>
   );

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
+import { Form, type ShowRefusal } from './form.js';
 import { Icon } from './icons.js';
-import { Fault } from './states.js';
 
 interface DialogProps {
   readonly title: string;
@@ -52,34 +51,29 @@ interface FormDialogProps extends DialogProps {
   /** The label of the button that submits the form. */
   readonly submit: string;
   readonly isDanger?: boolean;
-  /** The refusal of the last submission. */
-  readonly error?: ApiError | undefined;
-  readonly onSubmit: () => unknown;
+  readonly onSubmit: (show: ShowRefusal) => unknown;
 }
 
 /** A form in a dialog. */
-export function FormDialog({ submit, isDanger = false, error, onSubmit, children, ...dialog }: FormDialogProps) {
+export function FormDialog({ submit, isDanger = false, onSubmit, children, ...dialog }: FormDialogProps) {
   return (
     <Dialog {...dialog}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
+      <Form
+        bodyClass="dialog-body"
+        onSubmit={onSubmit}
+        foot={(isBusy) => (
+          <div class="dialog-foot">
+            <button type="button" onClick={dialog.onClose}>
+              Cancel
+            </button>
+            <button type="submit" class={isDanger ? 'danger' : 'primary'} aria-disabled={isBusy} aria-busy={isBusy}>
+              {submit}
+            </button>
+          </div>
+        )}
       >
-        <div class="dialog-body">
-          {children}
-          {error && <Fault error={error} />}
-        </div>
-        <div class="dialog-foot">
-          <button type="button" onClick={dialog.onClose}>
-            Cancel
-          </button>
-          <button type="submit" class={isDanger ? 'danger' : 'primary'}>
-            {submit}
-          </button>
-        </div>
-      </form>
+        {children}
+      </Form>
     </Dialog>
   );
 }

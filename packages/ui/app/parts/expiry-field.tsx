@@ -1,5 +1,5 @@
 import { plural, time } from '../words.js';
-import { Field } from './field.js';
+import { SelectField, TextField } from './field.js';
 
 const DAY = 86_400_000;
 const LIFETIMES = [30, 90, 365] as const;
@@ -23,44 +23,35 @@ export function expiryOf({ lifetime, date }: ExpiryChoice): string | null | unde
 interface ExpiryFieldProps {
   readonly choice: ExpiryChoice;
   readonly onChange: (choice: ExpiryChoice) => void;
-  readonly fault: string | undefined;
   readonly hasSame?: boolean;
 }
 
-export function ExpiryField({ choice, onChange, fault, hasSame = false }: ExpiryFieldProps) {
+export function ExpiryField({ choice, onChange, hasSame = false }: ExpiryFieldProps) {
   const expiresAt = choice.lifetime === 'date' ? undefined : expiryOf(choice);
   return (
     <div class="columns">
-      <Field label="Expires" hint={expiresAt ? time(expiresAt) : ''} fault={fault}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={choice.lifetime}
-            onChange={({ currentTarget }) => onChange({ ...choice, lifetime: currentTarget.value })}
-          >
-            {hasSame && <option value="same">After the same lifetime</option>}
-            {LIFETIMES.map((days) => (
-              <option key={days} value={days}>
-                in {days === 365 ? 'a year' : plural(days, 'day')}
-              </option>
-            ))}
-            <option value="date">on a date…</option>
-            <option value="never">never</option>
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Expires"
+        path="/expiresAt"
+        hint={expiresAt ? time(expiresAt) : ''}
+        value={choice.lifetime}
+        options={[
+          ...(hasSame ? ([['same', 'After the same lifetime']] as const) : []),
+          ...LIFETIMES.map((days) => [days, `in ${days === 365 ? 'a year' : plural(days, 'day')}`] as const),
+          ['date', 'on a date…'],
+          ['never', 'never'],
+        ]}
+        onChange={(lifetime) => onChange({ ...choice, lifetime })}
+      />
       {choice.lifetime === 'date' && (
-        <Field label="Date" hint="At the end of this day">
-          {(ids) => (
-            <input
-              {...ids}
-              type="date"
-              required
-              value={choice.date}
-              onInput={({ currentTarget }) => onChange({ ...choice, date: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Date"
+          hint="At the end of this day"
+          type="date"
+          required
+          value={choice.date}
+          onChange={(date) => onChange({ ...choice, date })}
+        />
       )}
     </div>
   );

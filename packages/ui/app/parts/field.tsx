@@ -1,18 +1,25 @@
-import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useId } from 'preact/hooks';
 import type { ApiError, Issue } from '../api/call.js';
 
 interface FieldProps {
   readonly label: string;
-  readonly hint?: string;
-  /** What is wrong with the value. */
+  readonly hint?: string | undefined;
+  /** The end of the JSON Pointer by which a refusal names the field: `/name`. */
+  readonly path?: string | undefined;
+  /** What is wrong with the value, unless a refusal of the form says it. */
   readonly fault?: string | undefined;
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string }) => ComponentChildren;
 }
 
+/** The refusal of a form, for its fields. */
+export const FormError = createContext<ApiError | undefined>(undefined);
+
 /** A field of a form with its label, a hint, and the refusal of the server. */
-export function Field({ label, hint, fault, children }: FieldProps) {
+export function Field({ label, hint, path, children, ...props }: FieldProps) {
   const id = useId();
+  const error = useContext(FormError);
+  const fault = props.fault ?? (path === undefined ? undefined : faultAt(error, path));
   const describedBy = fault !== undefined || hint !== undefined ? `${id}-hint` : undefined;
   return (
     <div class={fault === undefined ? 'field' : 'field faulty'}>
@@ -31,19 +38,49 @@ export function Field({ label, hint, fault, children }: FieldProps) {
   );
 }
 
-interface ReasonFieldProps {
+interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  readonly type?: 'text' | 'date';
+  readonly required?: boolean;
+  readonly maxLength?: number;
+  readonly spellcheck?: boolean;
+  readonly inputMode?: 'numeric';
+  /** The id of a list of suggestions. */
+  readonly list?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-/** Why somebody changes something. */
-export function ReasonField({ value, onChange }: ReasonFieldProps) {
+/** A field for one line of text. */
+export function TextField({ label, hint, path, fault, type = 'text', onChange, ...input }: TextFieldProps) {
   return (
-    <Field label="Reason" hint="Shown in the history.">
+    <Field label={label} hint={hint} path={path} fault={fault}>
       {(ids) => (
         <input
           {...ids}
-          maxLength={1_000}
+          type={type}
+          autocomplete="off"
+          {...input}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface ProseFieldProps extends Omit<FieldProps, 'children'> {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A field for some lines of text. */
+export function ProseField({ value, onChange, ...field }: ProseFieldProps) {
+  return (
+    <Field {...field}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          class="prose"
+          rows={2}
           value={value}
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
@@ -52,10 +89,39 @@ export function ReasonField({ value, onChange }: ReasonFieldProps) {
   );
 }
 
+interface SelectFieldProps extends Omit<FieldProps, 'children'> {
+  readonly value: string | number;
+  /** The values, each with the text that is shown. */
+  readonly options: readonly (readonly [value: string | number, text: string])[];
+  readonly onChange: (value: string) => void;
+}
+
+/** A field for one of several values. */
+export function SelectField({ value, options, onChange, ...field }: SelectFieldProps) {
+  return (
+    <Field {...field}>
+      {(ids) => (
+        <select {...ids} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+          {options.map(([key, text]) => (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Why somebody changes something. */
+export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
+  return <TextField label="Reason" hint="Shown in the history." maxLength={1_000} {...props} />;
+}
+
 const shownAtFields = new WeakSet<Issue>();
 
 /** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. The field shows it. */
-export function faultAt(error: ApiError | undefined, path: string): string | undefined {
+function faultAt(error: ApiError | undefined, path: string): string | undefined {
   // A name that is taken is refused without its place.
   const isTaken = path === '/name' && error?.code.endsWith('_exists');
   const issue = error?.details.find((one) => isTaken || one.path?.endsWith(path));

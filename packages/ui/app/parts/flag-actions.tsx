@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
 import { href, navigate } from '../router.js';
 import { propose, review } from '../state/changes.js';
@@ -7,9 +6,10 @@ import { plural } from '../words.js';
 import { AllowedButton } from './allowed-button.js';
 import { FlagTags } from './dependencies-section.js';
 import { FormDialog, Notice } from './dialog.js';
-import { Field, faultAt } from './field.js';
+import { TextField } from './field.js';
 import { FlagFields } from './flag-fields.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
+import type { ShowRefusal } from './form.js';
 
 interface FlagActionsProps {
   readonly detail: FlagDetail;
@@ -82,11 +82,10 @@ interface FlagDialogProps extends FlagActionsProps {
 function DetailsDialog(props: FlagDialogProps) {
   return (
     <FlagForm {...props} part="details">
-      {({ mine, error, edit }) => (
+      {({ mine, edit }) => (
         <>
           <FlagFields
             values={{ ...mine, description: mine.description ?? '', owner: mine.owner ?? '' }}
-            error={error}
             onChange={edit}
           />
           <label class="checkbox">
@@ -105,8 +104,7 @@ function DetailsDialog(props: FlagDialogProps) {
 
 function CloneDialog({ detail, revision, onClose }: FlagDialogProps) {
   const [text, setText] = useState(`${detail.name}-copy`);
-  const [error, setError] = useState<ApiError>();
-  const clone = () => {
+  const clone = (show: ShowRefusal) => {
     const name = text.trim();
     const ref = { project: detail.project, flag: detail.name };
     const proposal = {
@@ -118,24 +116,20 @@ function CloneDialog({ detail, revision, onClose }: FlagDialogProps) {
         navigate(href(['projects', detail.project, 'flags', name]));
       },
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
-    <FormDialog title={`Clone ${detail.name}`} submit="Clone flag" error={error} onSubmit={clone} onClose={onClose}>
+    <FormDialog title={`Clone ${detail.name}`} submit="Clone flag" onSubmit={clone} onClose={onClose}>
       <p>The copy has all strategies and variants, and is off in every environment.</p>
-      <Field label="Name of the copy" fault={faultAt(error, '/name')}>
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={100}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name of the copy"
+        path="/name"
+        required
+        spellcheck={false}
+        maxLength={100}
+        value={text}
+        onChange={setText}
+      />
     </FormDialog>
   );
 }

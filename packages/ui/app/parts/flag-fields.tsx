@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { isEqual } from '../model/merge.js';
 import { session } from '../state/session.js';
 import { flagType } from '../words.js';
-import { Field, faultAt } from './field.js';
+import { ProseField, SelectField, TextField } from './field.js';
 
 /** What people say about a flag. */
 export interface FlagMetadata {
@@ -15,63 +14,47 @@ export interface FlagMetadata {
 
 interface FlagFieldsProps {
   readonly values: FlagMetadata;
-  readonly error: ApiError | undefined;
   readonly onChange: (change: Partial<FlagMetadata>) => void;
 }
 
-export function FlagFields({ values: { description, type, owner, labels }, error, onChange }: FlagFieldsProps) {
+export function FlagFields({ values: { description, type, owner, labels }, onChange }: FlagFieldsProps) {
   const [labelText, setLabelText] = useState(labels.join(', '));
   // What is being typed stays as it is, until a merge brings other labels.
   const isTyped = isEqual(labelsOf(labelText), labels);
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (
     <>
-      <Field label="Description" fault={faultAt(error, '/description')}>
-        {(ids) => (
-          <textarea
-            {...ids}
-            class="prose"
-            rows={2}
-            value={description}
-            onInput={({ currentTarget }) => onChange({ description: currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field label="Type" fault={faultAt(error, '/type')}>
-        {(ids) => (
-          <select {...ids} value={type} onChange={({ currentTarget }) => onChange({ type: currentTarget.value })}>
-            {types.map((name) => (
-              <option key={name} value={name}>
-                {flagType(name)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <ProseField
+        label="Description"
+        path="/description"
+        value={description}
+        onChange={(text) => onChange({ description: text })}
+      />
+      <SelectField
+        label="Type"
+        path="/type"
+        value={type}
+        options={types.map((name) => [name, flagType(name)])}
+        onChange={(name) => onChange({ type: name })}
+      />
       <div class="columns">
-        <Field label="Owner" hint="A person or a team" fault={faultAt(error, '/owner')}>
-          {(ids) => (
-            <input
-              {...ids}
-              autocomplete="off"
-              value={owner}
-              onInput={({ currentTarget }) => onChange({ owner: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label="Labels" hint="With commas between them" fault={faultAt(error, '/labels')}>
-          {(ids) => (
-            <input
-              {...ids}
-              autocomplete="off"
-              value={isTyped ? labelText : labels.join(', ')}
-              onInput={({ currentTarget }) => {
-                setLabelText(currentTarget.value);
-                onChange({ labels: labelsOf(currentTarget.value) });
-              }}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Owner"
+          hint="A person or a team"
+          path="/owner"
+          value={owner}
+          onChange={(name) => onChange({ owner: name })}
+        />
+        <TextField
+          label="Labels"
+          hint="Separated by commas"
+          path="/labels"
+          value={isTyped ? labelText : labels.join(', ')}
+          onChange={(text) => {
+            setLabelText(text);
+            onChange({ labels: labelsOf(text) });
+          }}
+        />
       </div>
     </>
   );

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import type { FlagDetail } from '../api/types.js';
 import { propose } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useFlagEdit } from '../state/edit.js';
 import { ConflictTable } from './conflict-table.js';
 import { Dialog, FormDialog } from './dialog.js';
+import type { ShowRefusal } from './form.js';
 
 /** What is edited in a dialog. Each part has a draft of its own, which outlives a reload and a sign-in. */
 type FlagPart = 'details' | 'variants';
@@ -29,7 +28,6 @@ interface FlagFormProps {
 
 interface FlagFormState {
   readonly mine: FlagDetail;
-  readonly error: ApiError | undefined;
   readonly edit: (change: Partial<FlagDetail>) => void;
 }
 
@@ -37,13 +35,12 @@ interface FlagFormState {
 export function FlagForm({ detail, revision, part, onClose, children, ...dialog }: FlagFormProps) {
   const { name } = detail;
   const { draft, changes, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
-  const [error, setError] = useState<ApiError>();
   const title = `${part === 'details' ? 'Details' : 'Variants'} of ${name}`;
   const close = () => {
     discard();
     onClose();
   };
-  const save = () => {
+  const save = (show: ShowRefusal) => {
     if (changes.length === 0) return close();
     const proposal = {
       title: `Change the ${part} of ${name}`,
@@ -53,7 +50,7 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
       // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
       onConflict: () => undefined,
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   if (conflict) {
     return (
@@ -65,8 +62,8 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
     );
   }
   return (
-    <FormDialog {...dialog} title={title} submit={`Save ${part}`} error={error} onSubmit={save} onClose={close}>
-      {children({ mine: draft.mine, error, edit: (change) => edit({ ...draft.mine, ...change }) })}
+    <FormDialog {...dialog} title={title} submit={`Save ${part}`} onSubmit={save} onClose={close}>
+      {children({ mine: draft.mine, edit: (change) => edit({ ...draft.mine, ...change }) })}
     </FormDialog>
   );
 }

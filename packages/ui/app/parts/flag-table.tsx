@@ -6,10 +6,10 @@ import { findSegmentName } from '../model/describe.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { href, isAllProjects, setQuery } from '../router.js';
-import { version } from '../state/changes.js';
 import { useSegments } from '../state/segments.js';
 import { environments, offers } from '../state/session.js';
-import { explanationsFor, viewAs, viewIn } from '../state/view-as.js';
+import { type FlagUsage, useUsage } from '../state/usage.js';
+import { useExplanations, viewAs, viewIn } from '../state/view-as.js';
 import { ago, answer, flagType, why } from '../words.js';
 import { AgingTags } from './aging-tags.js';
 import { ArchivedActions } from './archived-actions.js';
@@ -44,9 +44,10 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
   const { first, end, rowHeight, width } = useRowWindow(body, flags.length);
   const columns = isArchive ? [] : environments.value.map(({ name }) => name);
   const context = viewAs.value;
-  const explanations = isArchive ? undefined : explanationsFor(project, viewIn.value, version.value);
+  const explanations = useExplanations(project, viewIn.value, !isArchive);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
+  const usageOf = useUsage(hasUsage);
   return (
     <table
       class={classesOf(width, columns.length, context !== undefined && !isArchive)}
@@ -95,7 +96,7 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             rowIndex={first + index + 2}
             chosen={chosen}
             isArchive={isArchive}
-            hasUsage={hasUsage}
+            usage={hasUsage ? usageOf(flag.name) : undefined}
             explained={explanations?.get(flag.name)}
           />
         ))}
@@ -108,12 +109,12 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
 interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
   readonly flag: ListedFlag;
   readonly rowIndex: number;
-  readonly hasUsage: boolean;
+  readonly usage: FlagUsage | undefined;
   readonly explained: Explained | undefined;
 }
 
 /** Rows that stay in view are not rendered again while the list scrolls: their properties stay the same. */
-function FlagRow({ flag, rowIndex, chosen, isArchive, hasUsage, explained }: FlagRowProps) {
+function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRowProps) {
   const { name, project } = flag;
   const isChosen = chosen.value.has(name);
   const toggle = () => {
@@ -122,11 +123,7 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, hasUsage, explained }: Fla
     chosen.value = next;
   };
   return (
-    <tr
-      aria-rowindex={rowIndex}
-      class={isChosen ? 'chosen' : ''}
-      data-edit={isArchive ? undefined : href(['projects', project, 'flags', name, viewIn.value])}
-    >
+    <tr aria-rowindex={rowIndex} class={isChosen ? 'chosen' : ''}>
       <td class="check">
         <input type="checkbox" aria-label={`Choose ${name}`} checked={isChosen} onChange={toggle} />
       </td>
@@ -136,9 +133,9 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, hasUsage, explained }: Fla
         environments.value.map((environment) => (
           <EnvironmentCell key={environment.name} flag={flag} name={environment.name} />
         ))}
-      {hasUsage && (
+      {usage && (
         <td class="hours">
-          <Sparkline project={project} flag={name} />
+          <Sparkline project={project} flag={name} usage={usage} />
         </td>
       )}
       <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>

@@ -5,7 +5,7 @@ import { href, setQuery } from '../router.js';
 import { useSegments } from '../state/segments.js';
 import { flagType, time } from '../words.js';
 import { Heading } from './heading.js';
-import { Icon } from './icons.js';
+import { Crumbs } from './screen.js';
 import { Fault, Loading } from './states.js';
 import { StrategySummary } from './strategy-summary.js';
 import { isTime, TimeInput, ZONE } from './time-field.js';
@@ -42,11 +42,7 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
   const at = isTime(asOf) ? time(asOf) : asOf;
   return (
     <section>
-      <p class="crumbs">
-        <a href={href(['projects', project, 'flags', flag])}>
-          <Icon name="back" /> {flag} now
-        </a>
-      </p>
+      <Crumbs to={['projects', project, 'flags', flag]} label={`${flag} now`} />
       <div class="screen-head">
         <Heading title={`${flag} as of ${at}`}>{flag}</Heading>
         {data && <span class="tag">{flagType(data.type)}</span>}

@@ -1,8 +1,7 @@
 import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
-import { version } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
-import { explanationsFor, viewAs } from '../state/view-as.js';
+import { useExplanations, viewAs } from '../state/view-as.js';
 import { answer, bucketText, number, reason, why } from '../words.js';
 import { DraftAnswer } from './draft-answer.js';
 import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
@@ -90,7 +89,7 @@ function People({ previewed }: { readonly previewed: PreviewedFlag }) {
 /** The stored state for the context of *View as*. */
 function Viewed({ project, flag, environment }: Pick<PreviewPanelProps, 'project' | 'flag' | 'environment'>) {
   const context = viewAs.value;
-  const explained = context && explanationsFor(project, environment, version.value)?.get(flag);
+  const explained = useExplanations(project, environment)?.get(flag);
   if (!context || !explained) return null;
   return (
     <p class="viewed">

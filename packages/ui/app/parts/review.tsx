@@ -1,14 +1,14 @@
 import { describeEffects } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
-import { type ApiError, addressOf } from '../api/call.js';
+import { addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
 import { plannedDifferences } from '../model/history.js';
-import { carryOut, needsReview, type Reviewed, reviewed } from '../state/changes.js';
+import { applyProposal, needsReview, type Reviewed, reviewed } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
 import { session } from '../state/session.js';
 import { plural } from '../words.js';
-import { Dialog } from './dialog.js';
+import { FormDialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
@@ -23,46 +23,29 @@ export function ReviewDialog() {
 
 function Review({ proposal, plan }: Reviewed) {
   const [reason, setReason] = useState('');
-  const [error, setError] = useState<ApiError>();
-  const [isSaving, setSaving] = useState(false);
   const { title, text, changes } = proposal;
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
   const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
-  const close = () => {
-    reviewed.value = undefined;
-  };
-  const apply = async () => {
-    setSaving(true);
-    setError(await carryOut(proposal, reason.trim()));
-    setSaving(false);
-  };
   return (
-    <Dialog title={title} size="large" onClose={close}>
-      <div class="dialog-body">
-        {text && <p>{text}</p>}
-        {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
-        <Noticed plan={plan} />
-        <Differences list={proposal.differences ?? plannedDifferences(plan?.documents ?? [], session.value?.roles)} />
-        {changes.length > 0 &&
-          environments.map((environment) => <Effect key={environment} changes={changes} environment={environment} />)}
-        {changes.length > 0 && <Code changes={changes} />}
-        <ReasonField value={reason} onChange={setReason} />
-        {error && <Fault error={error} />}
-      </div>
-      <div class="dialog-foot">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class={needsReview(plan) || (proposal.confirm && !proposal.undoes) ? 'danger' : 'primary'}
-          aria-disabled={isSaving}
-          onClick={() => !isSaving && void apply()}
-        >
-          {isSaving ? 'Saving…' : (proposal.confirm ?? label)}
-        </button>
-      </div>
-    </Dialog>
+    <FormDialog
+      title={title}
+      size="large"
+      submit={proposal.confirm ?? label}
+      isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
+      onSubmit={async (show) => show(await applyProposal(proposal, reason.trim()))}
+      onClose={() => {
+        reviewed.value = undefined;
+      }}
+    >
+      {text && <p>{text}</p>}
+      {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
+      <Noticed plan={plan} />
+      <Differences list={proposal.differences ?? plannedDifferences(plan?.documents ?? [], session.value?.roles)} />
+      {changes.length > 0 &&
+        environments.map((environment) => <Effect key={environment} changes={changes} environment={environment} />)}
+      {changes.length > 0 && <Code changes={changes} />}
+      <ReasonField value={reason} onChange={setReason} />
+    </FormDialog>
   );
 }
 

@@ -2,23 +2,28 @@ import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import { sumByPeriod } from '../model/usage.js';
 import { offers } from '../state/session.js';
-import { USAGE_HOURS as HOURS, usageOf } from '../state/usage.js';
+import { type FlagUsage, USAGE_HOURS as HOURS } from '../state/usage.js';
 import { compact, plural } from '../words.js';
 
 /** Rows that are scrolled past ask for nothing. */
 const SETTLED = 200;
 
+interface SparklineProps {
+  readonly project: string;
+  readonly flag: string;
+  readonly usage: FlagUsage;
+}
+
 /** Evaluations of a flag in the last 24 hours, one bar per hour. */
-export function Sparkline({ project, flag }: { readonly project: string; readonly flag: string }) {
+export function Sparkline({ project, flag, usage }: SparklineProps) {
   const [isSettled, setSettled] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(true), SETTLED);
     return () => clearTimeout(timer);
   }, []);
-  const known = usageOf(flag);
-  const isAsked = known === 'single' && isSettled && offers('listFlagUsage', project);
+  const isAsked = usage === 'single' && isSettled && offers('listFlagUsage', project);
   const single = useResource('listFlagUsage', isAsked ? { params: { flag }, query: { hours: HOURS } } : undefined);
-  const rows = typeof known === 'string' ? single.data?.usage : known;
+  const rows = typeof usage === 'string' ? single.data?.usage : usage;
   if (rows === undefined) return <span class="sparkline" />;
   const sums = sumByPeriod(rows, HOURS, Date.now());
   const total = sums.reduce((sum, { yes, no }) => sum + yes + no, 0);

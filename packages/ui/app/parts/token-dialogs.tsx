@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import { type ApiError, call } from '../api/call.js';
+import { call } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
 import { defaultEnvironment, environments } from '../state/session.js';
 import { time, tokenKind } from '../words.js';
 import { Dialog, FormDialog } from './dialog.js';
 import { type ExpiryChoice, ExpiryField, expiryOf } from './expiry-field.js';
-import { Field, faultAt } from './field.js';
+import { Field, SelectField, TextField } from './field.js';
 import { Icon } from './icons.js';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -29,94 +29,48 @@ export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
   const [projects, setProjects] = useState<readonly string[]>([]);
   const [environment, setEnvironment] = useState(defaultEnvironment.value);
   const [expiry, setExpiry] = useState<ExpiryChoice>({ lifetime: '90', date: '' });
-  const { error, isSending, send } = useSending(onCreated, onClose);
   const isAdmin = kind === 'admin';
-  const create = () =>
-    send(() =>
-      call('createToken', {
-        body: {
-          tokenName: name.trim(),
-          type: kind,
-          ...(!isAdmin && { projects: projects.length === 0 ? ['*'] : projects, environment }),
-          expiresAt: expiryOf(expiry),
-        },
-      }),
-    );
+  const create = async () => {
+    const scope = isAdmin ? {} : { projects: projects.length === 0 ? ['*'] : projects, environment };
+    const body = { tokenName: name.trim(), type: kind, ...scope, expiresAt: expiryOf(expiry) };
+    const { data } = await call('createToken', { body });
+    onClose();
+    onCreated(data);
+  };
   return (
-    <FormDialog
-      title="New token"
-      submit={isSending ? 'Creating…' : 'Create token'}
-      error={error}
-      onSubmit={create}
-      onClose={onClose}
-    >
-      <Field
+    <FormDialog title="New token" submit="Create token" onSubmit={create} onClose={onClose}>
+      <TextField
         label="Name"
         hint="What uses it. The events show the name."
-        fault={faultAt(error, '/tokenName') ?? faultAt(error, '/name')}
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={100}
-            autocomplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="Kind" hint={KINDS[kind] ?? ''} fault={faultAt(error, '/type')}>
-        {(ids) => (
-          <select {...ids} value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
-            {Object.keys(KINDS).map((one) => (
-              <option key={one} value={one}>
-                {tokenKind(one)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        path="/tokenName"
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
+      <SelectField
+        label="Kind"
+        hint={KINDS[kind] ?? ''}
+        path="/type"
+        value={kind}
+        options={Object.keys(KINDS).map((one) => [one, tokenKind(one)])}
+        onChange={setKind}
+      />
       {!isAdmin && (
         <>
           <Projects known={known.map(({ id }) => id)} chosen={projects} onChange={setProjects} />
-          <Field label="Environment" fault={faultAt(error, '/environment')}>
-            {(ids) => (
-              <select
-                {...ids}
-                value={environment}
-                onChange={({ currentTarget }) => setEnvironment(currentTarget.value)}
-              >
-                {environments.value.map((one) => (
-                  <option key={one.name}>{one.name}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label="Environment"
+            path="/environment"
+            value={environment}
+            options={environments.value.map((one) => [one.name, one.name])}
+            onChange={setEnvironment}
+          />
         </>
       )}
-      <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} />
+      <ExpiryField choice={expiry} onChange={setExpiry} />
     </FormDialog>
   );
-}
-
-/** Sends a request whose reply has a secret. */
-function useSending(onCreated: (token: CreatedToken) => void, onClose: () => void) {
-  const [error, setError] = useState<ApiError>();
-  const [isSending, setSending] = useState(false);
-  const send = async (request: () => Promise<{ readonly data: CreatedToken }>) => {
-    if (isSending) return;
-    setSending(true);
-    try {
-      const { data } = await request();
-      onClose();
-      onCreated(data);
-    } catch (refusal) {
-      setSending(false);
-      setError(refusal as ApiError);
-    }
-  };
-  return { error, isSending, send };
 }
 
 interface ProjectsProps {
@@ -178,38 +132,27 @@ const OVERLAPS: readonly (readonly [label: string, milliseconds: number])[] = [
 export function RotateTokenDialog({ token, onCreated, onClose }: DialogProps & { readonly token: Token }) {
   const [overlap, setOverlap] = useState(DAY);
   const [expiry, setExpiry] = useState<ExpiryChoice>({ lifetime: 'same', date: '' });
-  const { error, isSending, send } = useSending(onCreated, onClose);
-  const rotate = () =>
-    send(() => call('rotateToken', { body: { id: token.id, overlap, expiresAt: expiryOf(expiry) } }));
+  const rotate = async () => {
+    const { data } = await call('rotateToken', { body: { id: token.id, overlap, expiresAt: expiryOf(expiry) } });
+    onClose();
+    onCreated(data);
+  };
   return (
-    <FormDialog
-      title={`Rotate the token ${token.tokenName}`}
-      submit={isSending ? 'Rotating…' : 'Rotate token'}
-      error={error}
-      onSubmit={rotate}
-      onClose={onClose}
-    >
+    <FormDialog title={`Rotate the token ${token.tokenName}`} submit="Rotate token" onSubmit={rotate} onClose={onClose}>
       <p>Creates a token with a new secret. Name, kind, projects and environment stay.</p>
-      <Field
+      <SelectField
         label="The old secret stays valid"
         hint={
           overlap === 0
             ? 'Whoever uses it is refused from that moment.'
             : 'Change the secret where it is used within this time.'
         }
-        fault={faultAt(error, '/overlap')}
-      >
-        {(ids) => (
-          <select {...ids} value={overlap} onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}>
-            {OVERLAPS.map(([label, milliseconds]) => (
-              <option key={milliseconds} value={milliseconds}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <ExpiryField choice={expiry} onChange={setExpiry} fault={faultAt(error, '/expiresAt')} hasSame />
+        path="/overlap"
+        value={overlap}
+        options={OVERLAPS.map(([label, milliseconds]) => [milliseconds, label])}
+        onChange={(milliseconds) => setOverlap(Number(milliseconds))}
+      />
+      <ExpiryField choice={expiry} onChange={setExpiry} hasSame />
     </FormDialog>
   );
 }

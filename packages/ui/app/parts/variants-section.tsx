@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FlagDetail, Variant } from '../api/types.js';
-import { may } from '../state/session.js';
 import { number } from '../words.js';
+import { AllowedButton } from './allowed-button.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
 import { Icon } from './icons.js';
 
@@ -14,16 +14,20 @@ interface VariantsProps {
 export function VariantsSection({ detail, revision }: VariantsProps) {
   const [isEditing, setEditing] = useState(hasFlagDraft(detail.name, 'variants'));
   const variants = detail.variants ?? [];
-  const canEdit = may('setVariants', detail.project) && !detail.archived;
   return (
     <section class="card" aria-labelledby="variants">
       <header class="card-head">
         <h2 id="variants">Variants</h2>
         <span class="muted">in all environments</span>
         <span class="stretch" />
-        <button type="button" aria-disabled={!canEdit} onClick={() => canEdit && setEditing(true)}>
+        <AllowedButton
+          needs={['setVariants', 'applyChanges']}
+          project={detail.project}
+          blocked={detail.archived ? 'The flag is archived.' : undefined}
+          onClick={() => setEditing(true)}
+        >
           <Icon name="edit" /> Edit variants
-        </button>
+        </AllowedButton>
       </header>
       {variants.length === 0 ? (
         <p class="muted">None: the flag is on or off, without a value.</p>

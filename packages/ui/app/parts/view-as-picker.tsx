@@ -12,12 +12,7 @@ export function ViewAsPicker() {
   const context = viewAs.value;
   return (
     <span class="view-as">
-      <button
-        type="button"
-        class={context ? 'chip active' : 'chip'}
-        onClick={() => setOpen(true)}
-        data-action="view-as"
-      >
+      <button type="button" class={context ? 'chip active' : 'chip'} onClick={() => setOpen(true)}>
         <Icon name="person" />
         {context ? `View as ${describeContext(context)}` : 'View as…'}
       </button>

@@ -8,30 +8,26 @@ import { createFlagNamed } from '../parts/create-flag.js';
 import { Confirm } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { Fault, Loading } from '../parts/states.js';
+import { ScreenFrame } from '../parts/screen.js';
 import { currentProject, href, navigate } from '../router.js';
 import { showToast } from '../state/toasts.js';
 import { ago, number, plural, time } from '../words.js';
 
 /** One application: its instances, its strategies, and the flags that it evaluates. */
 export function ApplicationScreen({ name }: { readonly name: string }) {
-  const { data, error } = useResource('getApplication', { params: { application: name } });
+  const reply = useResource('getApplication', { params: { application: name } });
   const described = useResource('listApplicationsByFlag', {}).data;
   const own = Object.values(described ?? {})
     .flat()
     .find(({ appName }) => appName === name);
   return (
-    <section>
-      <p class="crumbs">
-        <a href={href(['applications'])}>
-          <Icon name="back" /> Applications
-        </a>
-      </p>
-      {error && !data && <Heading title={name} />}
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data && <Detail detail={data} own={own} />}
-    </section>
+    <ScreenFrame
+      back={{ to: ['applications'], label: 'Applications' }}
+      reply={reply}
+      missing={() => <Heading title={name} />}
+    >
+      {(detail) => <Detail detail={detail} own={own} />}
+    </ScreenFrame>
   );
 }
 
@@ -213,7 +209,7 @@ function ForgetButton({ name }: { readonly name: string }) {
     } catch (error) {
       showToast({ tone: 'fault', text: (error as Error).message });
     }
-    invalidate((action) => action === 'listApplications' || action === 'listApplicationsByFlag');
+    invalidate('listApplications', 'listApplicationsByFlag');
   };
   return (
     <>

@@ -1,18 +1,18 @@
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
 import { missingIn, strategyName } from '../model/describe.js';
+import { AllowedButton } from '../parts/allowed-button.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { ConflictTable } from '../parts/conflict-table.js';
-import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { PreviewPanel } from '../parts/preview-panel.js';
-import { Fault, Loading } from '../parts/states.js';
+import { ScreenFrame } from '../parts/screen.js';
 import { StrategyEditor } from '../parts/strategy-editor.js';
 import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
 import { useFlagEdit } from '../state/edit.js';
 import { useSegments } from '../state/segments.js';
-import { may, session } from '../state/session.js';
+import { session } from '../state/session.js';
 import { plural } from '../words.js';
 
 interface EditorScreenProps {
@@ -23,31 +23,31 @@ interface EditorScreenProps {
 
 /** Edits the strategies of a flag in one environment, and shows who changes by it before anything is saved. */
 export function EditorScreen({ project, flag, environment }: EditorScreenProps) {
-  const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
+  const reply = useResource('getFlag', { params: { project, flag } });
+  const { revision } = reply;
   const segments = useSegments();
-  const back = href(['projects', project, 'flags', flag]);
+  const back = ['projects', project, 'flags', flag];
   return (
-    <section>
-      <p class="crumbs">
-        <a href={back}>
-          <Icon name="back" /> {flag}
-        </a>
-      </p>
-      <div class="screen-head">
-        <Heading title={`${flag} in ${environment}`} />
-      </div>
-      {error && <Fault error={error} />}
-      {data === undefined && !error && <Loading />}
-      {data?.archived && (
-        <div class="notice">
-          This flag is archived: it is off everywhere. A draft waits until the flag is revived.{' '}
-          <ArchivedActions flag={{ name: flag, project, revision }} />
-        </div>
-      )}
-      {data && !data.archived && revision !== undefined && (
-        <Editor detail={data} revision={revision} environment={environment} segments={segments} back={back} />
-      )}
-    </section>
+    <ScreenFrame back={{ to: back, label: flag }} title={`${flag} in ${environment}`} reply={reply}>
+      {(detail) =>
+        detail.archived ? (
+          <div class="notice">
+            This flag is archived: it is off everywhere. A draft waits until the flag is revived.{' '}
+            <ArchivedActions flag={{ name: flag, project, revision }} />
+          </div>
+        ) : (
+          revision !== undefined && (
+            <Editor
+              detail={detail}
+              revision={revision}
+              environment={environment}
+              segments={segments}
+              back={href(back)}
+            />
+          )
+        )
+      }
+    </ScreenFrame>
   );
 }
 
@@ -70,7 +70,6 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
     keep({ ...draft.mine, environments: all.map((one) => (one.name === environment ? next : one)) });
   };
   const missing = missingIn(mine.strategies);
-  const isReady = changes.length > 0 && missing === undefined && may('applyChanges', project);
   const startReview = () =>
     review({
       title: `Review changes of ${flag}`,
@@ -113,16 +112,15 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
           <button type="button" aria-disabled={!isKept} onClick={discard}>
             Discard
           </button>
-          <button
-            type="button"
+          <AllowedButton
             class="primary"
-            data-action="review"
-            aria-disabled={!isReady}
-            title={missing ?? (may('applyChanges', project) ? undefined : 'Needs the permission applyChanges')}
-            onClick={() => isReady && startReview()}
+            needs={['applyChanges']}
+            project={project}
+            blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}
+            onClick={startReview}
           >
             Review changes
-          </button>
+          </AllowedButton>
         </footer>
       </div>
       <PreviewPanel

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
+import { ScreenFrame } from '../parts/screen.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { Timeline } from '../parts/timeline.js';
-import { href, query, setQuery } from '../router.js';
+import { query, setQuery } from '../router.js';
 import { type EventFilter, useEventSearch } from '../state/event-search.js';
 import { EVENTS, plural, time } from '../words.js';
 
@@ -33,7 +34,8 @@ export function EventsScreen() {
 function Found({ filter, isFiltered }: FiltersProps) {
   const [wanted, setWanted] = useState(PAGE);
   const [steps, setSteps] = useState(1);
-  const { entries, error, hasMore, searchedTo, isSearching } = useEventSearch(filter, wanted, steps);
+  const { data, error, isLoading: isSearching } = useEventSearch(filter, wanted, steps);
+  const { entries, hasMore, searchedTo } = data ?? {};
   const shown = entries?.slice(0, wanted) ?? [];
   return (
     <>
@@ -153,24 +155,15 @@ function TypedText({ label, value, onChange }: TypedTextProps) {
 
 /** One change set, as links to it show it. */
 export function ChangeSetScreen({ id }: { readonly id: string }) {
-  const { data, error } = useResource('getChangeSet', { params: { id } });
+  const reply = useResource('getChangeSet', { params: { id } });
+  const title = reply.data ? `Change of ${time(reply.data.at)}` : 'Change';
   return (
-    <section>
-      <p class="crumbs">
-        <a href={href(['events'])}>
-          <Icon name="back" /> Events
-        </a>
-      </p>
-      <div class="screen-head">
-        <Heading title={data ? `Change of ${time(data.at)}` : 'Change'} />
-      </div>
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data && (
+    <ScreenFrame back={{ to: ['events'], label: 'Events' }} title={title} reply={reply}>
+      {(entry) => (
         <div class="card">
-          <Timeline entries={[data]} isGlobal />
+          <Timeline entries={[entry]} isGlobal />
         </div>
       )}
-    </section>
+    </ScreenFrame>
   );
 }

@@ -10,18 +10,18 @@ import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
-import { Empty, Fault, Loading } from '../parts/states.js';
+import { ScreenFrame } from '../parts/screen.js';
+import { Empty, Fault } from '../parts/states.js';
 import { StrategySummary } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
 import { href, query } from '../router.js';
-import { version } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useSegments } from '../state/segments.js';
 import { may, offers } from '../state/session.js';
-import { explanationsFor, viewAs } from '../state/view-as.js';
+import { useExplanations, viewAs } from '../state/view-as.js';
 import { ago, answer, flagType, plural, time, why } from '../words.js';
 
 interface FlagScreenProps {
@@ -40,20 +40,16 @@ export function FlagScreen({ project, flag }: FlagScreenProps) {
 }
 
 function FlagNow({ project, flag }: FlagScreenProps) {
-  const { data, revision, error } = useResource('getFlag', { params: { project, flag } });
+  const reply = useResource('getFlag', { params: { project, flag } });
   const segments = useSegments();
   return (
-    <section>
-      <p class="crumbs">
-        <a href={href(['projects', project])}>
-          <Icon name="back" /> Flags
-        </a>
-      </p>
-      {error && data === undefined && <MissingFlag project={project} flag={flag} status={error.status} />}
-      {error && <Fault error={error} />}
-      {data === undefined && !error && <Loading />}
-      {data && <FlagPage detail={data} revision={revision ?? 0} segments={segments} />}
-    </section>
+    <ScreenFrame
+      back={{ to: ['projects', project], label: 'Flags' }}
+      reply={reply}
+      missing={({ status }) => <MissingFlag project={project} flag={flag} status={status} />}
+    >
+      {(detail) => <FlagPage detail={detail} revision={reply.revision ?? 0} segments={segments} />}
+    </ScreenFrame>
   );
 }
 
@@ -192,7 +188,6 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
           href={href(['projects', project, 'flags', flag, name])}
           aria-label={`Edit ${name}`}
           aria-disabled={!canEdit}
-          data-action="edit"
         >
           <Icon name="edit" /> Edit
         </a>
@@ -229,8 +224,8 @@ function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, 
 
 /** Whether the flag is on for the chosen context, and why. */
 function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly environment: string }) {
+  const explained = useExplanations(project, environment)?.get(flag);
   if (viewAs.value === undefined) return null;
-  const explained = explanationsFor(project, environment, version.value)?.get(flag);
   if (explained === undefined) return <span class="muted">…</span>;
   return (
     <span class={explained.enabled ? 'answer on' : 'answer off'}>

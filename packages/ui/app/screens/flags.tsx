@@ -13,9 +13,8 @@ import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { href, query, setQuery } from '../router.js';
-import { flagList, openFlagList } from '../state/flag-list.js';
-import { environments, offers, session } from '../state/session.js';
-import { loadUsage } from '../state/usage.js';
+import { useFlagList } from '../state/flag-list.js';
+import { environments, session } from '../state/session.js';
 import { flagType, number, plural } from '../words.js';
 import { Projects } from './projects.js';
 
@@ -25,17 +24,11 @@ export function FlagsScreen({ project }: { readonly project: string }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const archived = query.value.get('show') === 'archived';
   useEffect(() => {
-    openFlagList(project, archived);
     chosen.value = new Set();
   }, [project, archived]);
-  const hasUsage = offers('listUsage', project);
-  useEffect(() => {
-    if (hasUsage) void loadUsage();
-  }, [hasUsage]);
   const filter = useComputed(() => filterFromQuery(query.value)).value;
-  const list = flagList.value;
-  const isShown = list?.project === project && list.archived === archived;
-  const flags = isShown ? list.flags : NONE;
+  const { data: list, error } = useFlagList(project, archived);
+  const flags = list?.flags ?? NONE;
   const types = session.value?.types ?? NO_TYPES;
   const selected = useMemo(() => selectFlags(flags, filter, types), [flags, filter, types]);
   const potentiallyStale = useMemo(
@@ -67,15 +60,15 @@ export function FlagsScreen({ project }: { readonly project: string }) {
         </div>
       )}
       <Filters filter={filter} flags={flags} />
-      {isShown && list.error && <Fault error={list.error} />}
-      {!isShown && <Loading rows={12} />}
-      {isShown && (
+      {error && <Fault error={error} />}
+      {!list && !error && <Loading rows={12} />}
+      {list && (
         <p class="count">
           <span role="status">
             {selected.length === list.total
               ? plural(list.total, 'flag')
               : `${number(selected.length)} of ${plural(list.total, 'flag')}`}
-            {!list.isComplete && list.error === undefined && ' · loading…'}
+            {!list.isComplete && error === undefined && ' · loading…'}
           </span>
           {potentiallyStale > 0 && !archived && (
             <>
@@ -89,10 +82,10 @@ export function FlagsScreen({ project }: { readonly project: string }) {
         </p>
       )}
       <BulkBar flags={flags} chosen={chosen} isArchive={archived} />
-      {isShown && list.total > 0 && selected.length > 0 && (
+      {list && list.total > 0 && selected.length > 0 && (
         <FlagTable flags={selected} filter={filter} chosen={chosen} project={project} isArchive={archived} />
       )}
-      {isShown && list.total > 0 && selected.length === 0 && list.isComplete && (
+      {list && list.total > 0 && selected.length === 0 && list.isComplete && (
         <Empty title="No flag matches">
           <button
             type="button"
@@ -102,7 +95,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           </button>
         </Empty>
       )}
-      {isShown && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
+      {list && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
       {isCreating.value && (
         <CreateFlagDialog
           project={project}
@@ -157,7 +150,6 @@ function Filters({ filter, flags }: FiltersProps) {
           aria-label="Filter flags"
           placeholder="Name, description, label, owner"
           value={filter.text}
-          data-action="filter"
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
         />
       </span>

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Member, MemberList } from '../api/types.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { Confirm, FormDialog, Notice } from '../parts/dialog.js';
-import { Field, faultAt } from '../parts/field.js';
+import { SelectField, TextField } from '../parts/field.js';
+import type { ShowRefusal } from '../parts/form.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { Empty, Fault, Loading } from '../parts/states.js';
+import { WhenLoaded } from '../parts/screen.js';
+import { Empty } from '../parts/states.js';
 import { propose } from '../state/changes.js';
 import { useProjectNames } from '../state/projects.js';
 import { may } from '../state/session.js';
@@ -18,7 +19,8 @@ const OWNER = 'owner';
 
 /** Who belongs to a project, and in which role. */
 export function MembersScreen({ project }: { readonly project: string }) {
-  const { data, error } = useResource('listMembers', { params: { project } });
+  const reply = useResource('listMembers', { params: { project } });
+  const { data } = reply;
   const [isAdding, setAdding] = useState(false);
   const projectName = useProjectNames();
   const add = (
@@ -39,15 +41,18 @@ export function MembersScreen({ project }: { readonly project: string }) {
         <span class="stretch" />
         {data && data.users.length > 0 && add}
       </div>
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data && data.users.length === 0 && (
-        <Empty title="No members yet">
-          <p>Members and their roles are for your application: its rules decide what each role may do.</p>
-          {add}
-        </Empty>
-      )}
-      {data && data.users.length > 0 && <MemberTable project={project} list={data} />}
+      <WhenLoaded reply={reply}>
+        {(list) =>
+          list.users.length === 0 ? (
+            <Empty title="No members yet">
+              <p>Members and their roles are for your application: its rules decide what each role may do.</p>
+              {add}
+            </Empty>
+          ) : (
+            <MemberTable project={project} list={list} />
+          )
+        }
+      </WhenLoaded>
       {isAdding && data && <AddDialog project={project} list={data} onClose={() => setAdding(false)} />}
     </section>
   );
@@ -183,8 +188,7 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
   const isFirst = users.length === 0;
   const [userId, setUserId] = useState('');
   const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
-  const [error, setError] = useState<ApiError>();
-  const add = () => {
+  const add = (show: ShowRefusal) => {
     const id = userId.trim();
     const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
     const proposal = {
@@ -193,37 +197,26 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
       done: `User ${id} was added to ${project}.`,
       onApplied: onClose,
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
-    <FormDialog title="Add member" submit="Add member" error={error} onSubmit={add} onClose={onClose}>
-      <Field
+    <FormDialog title="Add member" submit="Add member" onSubmit={add} onClose={onClose}>
+      <TextField
         label="User ID"
         hint="The number by which your application knows the user."
-        fault={faultAt(error, '/userId')}
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            inputMode="numeric"
-            autocomplete="off"
-            value={userId}
-            onInput={({ currentTarget }) => setUserId(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="Role" fault={faultAt(error, '/roleId')}>
-        {(ids) => (
-          <select {...ids} value={roleId} onChange={({ currentTarget }) => setRoleId(Number(currentTarget.value))}>
-            {roles.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        path="/userId"
+        required
+        inputMode="numeric"
+        value={userId}
+        onChange={setUserId}
+      />
+      <SelectField
+        label="Role"
+        path="/roleId"
+        value={roleId}
+        options={roles.map(({ id, name }) => [id, name])}
+        onChange={(id) => setRoleId(Number(id))}
+      />
     </FormDialog>
   );
 }

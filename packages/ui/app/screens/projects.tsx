@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Project } from '../api/types.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { FormDialog, Notice } from '../parts/dialog.js';
-import { Field, faultAt } from '../parts/field.js';
+import { TextField } from '../parts/field.js';
+import type { ShowRefusal } from '../parts/form.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { Fault, Loading } from '../parts/states.js';
+import { WhenLoaded } from '../parts/screen.js';
 import { currentProject, href } from '../router.js';
 import { type Proposal, propose } from '../state/changes.js';
 import { offers } from '../state/session.js';
@@ -15,7 +15,7 @@ import { number, plural } from '../words.js';
 
 /** All projects: their health, and what can be done with them. */
 export function Projects() {
-  const { data, error } = useResource('listProjects', {});
+  const reply = useResource('listProjects', {});
   const [isCreating, setCreating] = useState(false);
   return (
     <>
@@ -31,28 +31,28 @@ export function Projects() {
           <Icon name="plus" /> New project
         </AllowedButton>
       </div>
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading rows={2} />}
-      {data && (
-        <table class="list">
-          <caption class="hidden">Projects</caption>
-          <thead>
-            <tr>
-              <th scope="col">Project</th>
-              <th scope="col">Flags</th>
-              <th scope="col">Health</th>
-              <th scope="col">
-                <span class="hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.projects.map((project) => (
-              <ProjectRow key={project.id} project={project} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      <WhenLoaded reply={reply} rows={2}>
+        {({ projects }) => (
+          <table class="list">
+            <caption class="hidden">Projects</caption>
+            <thead>
+              <tr>
+                <th scope="col">Project</th>
+                <th scope="col">Flags</th>
+                <th scope="col">Health</th>
+                <th scope="col">
+                  <span class="hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {projects.map((project) => (
+                <ProjectRow key={project.id} project={project} />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </WhenLoaded>
       {isCreating && <ProjectDialog onClose={() => setCreating(false)} />}
     </>
   );
@@ -108,12 +108,11 @@ interface DialogProps {
 /** Creates a project, or changes how one is shown. */
 function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: Project }) {
   const [mine, setMine] = useState({ id: '', name: project?.name ?? '', description: project?.description ?? '' });
-  const [error, setError] = useState<ApiError>();
   const canRead = project && offers('getProject', project.id);
   const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
   const name = mine.name.trim();
   const title = project ? `Rename ${project.name}` : 'New project';
-  const save = () => {
+  const save = (show: ShowRefusal) => {
     const input = { name, description: mine.description };
     const proposal: Proposal = {
       title,
@@ -125,40 +124,33 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
       done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
       onApplied: onClose,
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   const field = (member: keyof typeof mine) => ({
-    autocomplete: 'off',
+    path: `/${member}`,
     value: mine[member],
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      setMine({ ...mine, [member]: currentTarget.value }),
+    onChange: (value: string) => setMine({ ...mine, [member]: value }),
   });
   return (
-    <FormDialog
-      title={title}
-      submit={project ? 'Save' : 'Create project'}
-      error={error}
-      onSubmit={save}
-      onClose={onClose}
-    >
+    <FormDialog title={title} submit={project ? 'Save' : 'Create project'} onSubmit={save} onClose={onClose}>
       {!project && (
-        <Field label="ID" hint="Part of addresses and tokens. It cannot be changed." fault={faultAt(error, '/id')}>
-          {(ids) => <input {...ids} required spellcheck={false} maxLength={100} {...field('id')} />}
-        </Field>
+        <TextField
+          label="ID"
+          hint="Part of addresses and tokens. It cannot be changed."
+          required
+          spellcheck={false}
+          maxLength={100}
+          {...field('id')}
+        />
       )}
-      <Field label="Name" fault={faultAt(error, '/name')}>
-        {(ids) => <input {...ids} required maxLength={100} {...field('name')} />}
-      </Field>
-      <Field label="Description" fault={faultAt(error, '/description')}>
-        {(ids) => <input {...ids} {...field('description')} />}
-      </Field>
+      <TextField label="Name" required maxLength={100} {...field('name')} />
+      <TextField label="Description" {...field('description')} />
     </FormDialog>
   );
 }
 
 /** Deletes a project, or says why that is not possible yet. */
 function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogProps & { readonly project: Project }) {
-  const [error, setError] = useState<ApiError>();
   if (featureCount > 0) {
     return (
       <Notice title={`${name} cannot be deleted yet`} onClose={onClose}>
@@ -169,21 +161,20 @@ function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogPr
       </Notice>
     );
   }
-  const remove = () => {
+  const remove = (show: ShowRefusal) => {
     const proposal: Proposal = {
       title: `Delete the project ${name}`,
       changes: [{ op: 'deleteProject', ref: { project: id } }],
       done: `The project ${name} was deleted.`,
       onApplied: onClose,
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
     <FormDialog
       title={`Delete ${name}`}
       submit={`Confirm: delete ${name}`}
       isDanger
-      error={error}
       onSubmit={remove}
       onClose={onClose}
     >

@@ -1,5 +1,3 @@
-import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { Change, Segment, SegmentUse } from '../api/types.js';
 import { missingConstraint } from '../model/describe.js';
@@ -7,11 +5,11 @@ import { constraintDifferences, type Difference } from '../model/differences.js'
 import { isEqual } from '../model/merge.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { ConflictTable } from '../parts/conflict-table.js';
-import { Field, faultAt } from '../parts/field.js';
+import { ProseField, SelectField, TextField } from '../parts/field.js';
+import { Form, type ShowRefusal } from '../parts/form.js';
 import { Heading } from '../parts/heading.js';
-import { Icon } from '../parts/icons.js';
+import { Crumbs, ScreenFrame } from '../parts/screen.js';
 import { SegmentPreview } from '../parts/segment-preview.js';
-import { Fault, Loading } from '../parts/states.js';
 import { Constraints } from '../parts/strategy-editor.js';
 import { currentProject, href, navigate } from '../router.js';
 import { type Proposal, propose, review } from '../state/changes.js';
@@ -34,9 +32,8 @@ const NEW = 'segment new';
 /** Creates a segment. The form outlives a reload and a sign-in. */
 export function NewSegmentScreen() {
   const draft = draftOf<SegmentInput>(NEW)?.mine ?? EMPTY;
-  const [error, setError] = useState<ApiError>();
   const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
-  const create = () => {
+  const create = (show: ShowRefusal) => {
     const input = { ...draft, name: draft.name.trim() };
     const proposal: Proposal = {
       title: `Create segment ${input.name}`,
@@ -48,74 +45,58 @@ export function NewSegmentScreen() {
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
     };
-    return propose(proposal, setError);
+    return propose(proposal, show);
   };
   return (
     <section>
-      <Crumbs target={['segments']}>Segments</Crumbs>
+      <Crumbs to={['segments']} label="Segments" />
       <div class="screen-head">
         <Heading title="New segment" />
       </div>
-      <form
+      <Form
         class="editor-main form-page"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (missing === undefined) void create();
-        }}
+        onSubmit={(show) => missing === undefined && create(show)}
+        foot={(isBusy) => (
+          <footer class="editor-foot">
+            <span class="muted">{missing}</span>
+            <span class="stretch" />
+            <a class="button" href={href(['segments'])} onClick={() => discardDraft(NEW)}>
+              Cancel
+            </a>
+            <AllowedButton
+              class="primary"
+              type="submit"
+              needs={['createSegment', 'applyChanges']}
+              project={draft.project ?? currentProject()}
+              blocked={missing}
+              isBusy={isBusy}
+            >
+              Create segment
+            </AllowedButton>
+          </footer>
+        )}
       >
-        <SegmentForm
-          draft={draft}
-          error={error}
-          onChange={(mine) => keepDraft(NEW, { base: EMPTY, revision: 0, mine })}
-        />
-        {error && <Fault error={error} />}
-        <footer class="editor-foot">
-          <span class="muted">{missing}</span>
-          <span class="stretch" />
-          <a class="button" href={href(['segments'])} onClick={() => discardDraft(NEW)}>
-            Cancel
-          </a>
-          <AllowedButton
-            class="primary"
-            needs={['createSegment', 'applyChanges']}
-            project={draft.project ?? currentProject()}
-            blocked={missing}
-            onClick={create}
-          >
-            Create segment
-          </AllowedButton>
-        </footer>
-      </form>
+        <SegmentForm draft={draft} onChange={(mine) => keepDraft(NEW, { base: EMPTY, revision: 0, mine })} />
+      </Form>
     </section>
-  );
-}
-
-function Crumbs({ target, children }: { readonly target: readonly (string | number)[]; readonly children: string }) {
-  return (
-    <p class="crumbs">
-      <a href={href(target)}>
-        <Icon name="back" /> {children}
-      </a>
-    </p>
   );
 }
 
 /** Edits a segment, and shows who changes by it before anything is saved. */
 export function SegmentEditorScreen({ id }: { readonly id: string }) {
-  const { data, revision, error } = useResource('getSegment', { params: { segment: id } });
+  const reply = useResource('getSegment', { params: { segment: id } });
   const uses = useResource('listSegmentUses', { params: { segment: id } });
+  const { data, revision } = reply;
   return (
-    <section>
-      <Crumbs target={['segments', id]}>{data?.name ?? 'Segment'}</Crumbs>
-      <div class="screen-head">
-        <Heading title={data ? `Edit ${data.name}` : 'Edit segment'} />
-      </div>
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data && revision !== undefined && (
-        <Editor segment={data} revision={revision} uses={uses.data?.strategies ?? []} />
-      )}
-    </section>
+    <ScreenFrame
+      back={{ to: ['segments', id], label: data?.name ?? 'Segment' }}
+      title={data ? `Edit ${data.name}` : 'Edit segment'}
+      reply={reply}
+    >
+      {(segment) =>
+        revision !== undefined && <Editor segment={segment} revision={revision} uses={uses.data?.strategies ?? []} />
+      }
+    </ScreenFrame>
   );
 }
 
@@ -163,7 +144,6 @@ function Editor({ segment, revision, uses }: EditorProps) {
           </button>
           <AllowedButton
             class="primary"
-            action="review"
             needs={['updateSegment', 'applyChanges']}
             project={mine.project ?? currentProject()}
             blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}
@@ -209,55 +189,36 @@ function differencesOf(before: SegmentInput, after: SegmentInput): readonly Diff
 interface SegmentFormProps {
   readonly draft: SegmentInput;
   readonly onChange: (draft: SegmentInput) => void;
-  readonly error?: ApiError | undefined;
   readonly hint?: string | undefined;
 }
 
-function SegmentForm({ draft, onChange, error, hint }: SegmentFormProps) {
+function SegmentForm({ draft, onChange, hint }: SegmentFormProps) {
   const projects = useResource('listProjects', {}).data?.projects ?? [];
   return (
     <>
       <div class="columns">
-        <Field label="Name" fault={faultAt(error, '/name')}>
-          {(ids) => (
-            <input
-              {...ids}
-              required
-              maxLength={100}
-              autocomplete="off"
-              value={draft.name}
-              onInput={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label="Project" fault={faultAt(error, '/project')}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={draft.project ?? ''}
-              onChange={({ currentTarget }) => onChange({ ...draft, project: currentTarget.value || null })}
-            >
-              <option value="">All projects</option>
-              {projects.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          path="/name"
+          required
+          maxLength={100}
+          value={draft.name}
+          onChange={(name) => onChange({ ...draft, name })}
+        />
+        <SelectField
+          label="Project"
+          path="/project"
+          value={draft.project ?? ''}
+          options={[['', 'All projects'], ...projects.map(({ id, name }) => [id, name] as const)]}
+          onChange={(project) => onChange({ ...draft, project: project || null })}
+        />
       </div>
-      <Field label="Description" fault={faultAt(error, '/description')}>
-        {(ids) => (
-          <textarea
-            {...ids}
-            class="prose"
-            rows={2}
-            value={draft.description}
-            onInput={({ currentTarget }) => onChange({ ...draft, description: currentTarget.value })}
-          />
-        )}
-      </Field>
+      <ProseField
+        label="Description"
+        path="/description"
+        value={draft.description}
+        onChange={(description) => onChange({ ...draft, description })}
+      />
       <section class="card constraints-card" aria-labelledby="who">
         <header class="card-head">
           <h2 id="who">Who is in it</h2>

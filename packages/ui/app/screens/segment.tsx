@@ -6,7 +6,7 @@ import { AllowedButton } from '../parts/allowed-button.js';
 import { Notice } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { Fault, Loading } from '../parts/states.js';
+import { ScreenFrame, WhenLoaded } from '../parts/screen.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
@@ -16,19 +16,15 @@ import { ago, plural, time } from '../words.js';
 
 /** One segment: who is in it, and which strategies use it. */
 export function SegmentScreen({ id }: { readonly id: string }) {
-  const { data, revision, error } = useResource('getSegment', { params: { segment: id } });
+  const reply = useResource('getSegment', { params: { segment: id } });
   return (
-    <section>
-      <p class="crumbs">
-        <a href={href(['segments'])}>
-          <Icon name="back" /> Segments
-        </a>
-      </p>
-      {error && !data && <Heading title={error.status === 404 ? 'There is no such segment' : `Segment ${id}`} />}
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data && <Detail segment={data} revision={revision} />}
-    </section>
+    <ScreenFrame
+      back={{ to: ['segments'], label: 'Segments' }}
+      reply={reply}
+      missing={({ status }) => <Heading title={status === 404 ? 'There is no such segment' : `Segment ${id}`} />}
+    >
+      {(segment) => <Detail segment={segment} revision={reply.revision} />}
+    </ScreenFrame>
   );
 }
 
@@ -60,7 +56,6 @@ function Detail({ segment, revision }: DetailProps) {
           <span class="tag">{project === null ? 'all projects' : `project ${projectName(project)}`}</span>
           <span class="stretch" />
           <AllowedButton
-            action="edit"
             needs={['updateSegment', 'applyChanges']}
             project={place}
             onClick={() => navigate(href(['segments', id, 'edit']))}
@@ -105,9 +100,11 @@ function Detail({ segment, revision }: DetailProps) {
           <h2 id="uses">Used by</h2>
           <span class="muted">{uses.data && plural(uses.data.strategies.length, 'strategy', 'strategies')}</span>
         </header>
-        {uses.error && <Fault error={uses.error} />}
-        {uses.data?.strategies.length === 0 && <p class="muted">No strategy uses it.</p>}
-        {uses.data && <Uses uses={uses.data.strategies} />}
+        <WhenLoaded reply={uses} rows={1}>
+          {({ strategies }) =>
+            strategies.length === 0 ? <p class="muted">No strategy uses it.</p> : <Uses uses={strategies} />
+          }
+        </WhenLoaded>
       </section>
       {isDeleting && uses.data && (
         <InUse segment={segment} uses={uses.data.strategies} onClose={() => setDeleting(false)} />

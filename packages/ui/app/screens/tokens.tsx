@@ -19,7 +19,7 @@ export function TokensScreen() {
   const [created, setCreated] = useState<CreatedToken>();
   const show = (token: CreatedToken) => {
     setCreated(token);
-    invalidate((action) => action === 'listTokens');
+    invalidate('listTokens');
   };
   return (
     <>
@@ -72,7 +72,7 @@ function TokenRow({ token, onCreated }: TokenRowProps) {
     } catch (error) {
       showToast({ tone: 'fault', text: (error as Error).message });
     }
-    invalidate((action) => action === 'listTokens');
+    invalidate('listTokens');
   };
   return (
     <tr class={isExpired ? 'expired' : ''}>

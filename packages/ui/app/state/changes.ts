@@ -1,12 +1,11 @@
 import { effectsToReview, hiddenToReview } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
-import { invalidate } from '../api/resource.js';
+import { invalidateAfterChange } from '../api/resource.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
 import type { Difference } from '../model/differences.js';
 import { refusalText } from '../model/refusal.js';
 import { currentProject } from '../router.js';
-import { readFlags, reloadFlagList } from './flag-list.js';
 import { may, reloadPermissions, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
@@ -42,9 +41,6 @@ export interface Reviewed {
 
 /** Undefined while the review dialog is closed. */
 export const reviewed = signal<Reviewed | undefined>(undefined);
-
-/** Increases with every change that the page has made or heard of: evaluations of before are out of date. */
-export const version = signal(0);
 
 /** The change set that the page has made last and that can be taken back. */
 export const latestChange = signal<string | undefined>(undefined);
@@ -83,7 +79,7 @@ async function start(
     const plan = await planOf(proposal);
     show(undefined);
     if (isAsked(plan)) reviewed.value = { proposal, plan };
-    else show(await carryOut(proposal));
+    else show(await applyProposal(proposal));
   } catch (error) {
     show(refused(error as ApiError, proposal));
   }
@@ -113,7 +109,7 @@ function showRefusal(refusal: ApiError | undefined): void {
 }
 
 /** Carries a proposal out in one commit, and offers to take it back. Returns the refusal, if the caller has to show one. */
-export async function carryOut(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
+export async function applyProposal(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
   if (proposal.leave) {
     reviewed.value = undefined;
     proposal.leave();
@@ -143,8 +139,7 @@ async function closeReview(): Promise<void> {
 /** Shows what has made the page out of date. Returns the refusal, unless the draft of a form merges with the newest state. */
 function refused(error: ApiError, { onConflict }: Proposal): ApiError | undefined {
   const refusal = inWords(error);
-  void refresh();
-  reloadFlagList();
+  void invalidateAfterChange();
   if (refusal.status === 403) reloadPermissions();
   if (refusal.status !== 412 || onConflict === undefined) return refusal;
   onConflict(refusal);
@@ -182,17 +177,12 @@ function showDone(text: string, { id }: ChangeSet): void {
   });
 }
 
-/** Reads again what is out of date after a change set. Single flags of the list are there before the message is. */
-async function refresh(set?: ChangeSet): Promise<void> {
-  version.value++;
-  invalidate((action) => action !== 'getSession');
-  const names = Object.keys(set?.revisions ?? {}).flatMap((name) => (name.startsWith('flag/') ? name.slice(5) : []));
-  if (names.length > MAX_READ) reloadFlagList();
-  else await readFlags(names);
+/** Reads again what is out of date after a change set: the new state is there before the message is. */
+async function refresh({ revisions = {} }: ChangeSet): Promise<void> {
+  const documents = Object.keys(revisions);
+  const flags = documents.flatMap((name) => (name.startsWith('flag/') ? [name.slice(5)] : []));
+  await invalidateAfterChange(flags.length === documents.length ? flags : undefined);
 }
-
-/** With more changed flags than this, the whole list is read. */
-const MAX_READ = 3;
 
 function inWords(error: ApiError): ApiError {
   if (error.status === 412) {

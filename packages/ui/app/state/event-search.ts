@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
-import { type ApiError, call } from '../api/call.js';
+import { call } from '../api/call.js';
+import { type Loaded, useLatest } from '../api/resource.js';
 import type { HistoryEntry } from '../api/types.js';
-import { version } from './changes.js';
 
 /** Which change sets are shown. Empty members match all. */
 export interface EventFilter {
@@ -16,48 +15,23 @@ export interface EventFilter {
   readonly to: string;
 }
 
-export interface EventSearch {
-  /** Undefined until the first page has arrived. */
-  readonly entries: readonly HistoryEntry[] | undefined;
-  readonly error: ApiError | undefined;
+interface Found {
+  readonly entries: readonly HistoryEntry[];
   /** Whether there may be more: the search stops after a number of pages. */
   readonly hasMore: boolean;
   /** How far back the search has come. */
   readonly searchedTo: string | undefined;
-  readonly isSearching: boolean;
 }
 
 const PAGE = 100;
-const IDLE: EventSearch = {
-  entries: undefined,
-  error: undefined,
-  hasMore: false,
-  searchedTo: undefined,
-  isSearching: true,
-};
 
-/**
- * Reads the history until so many entries match, at most ten pages for each step. Reads again after every change; what
- * is shown stays until then.
- */
-export function useEventSearch(filter: EventFilter, wanted: number, steps: number): EventSearch {
-  const [found, setFound] = useState(IDLE);
-  const [tries, setTries] = useState(0);
-  const key = JSON.stringify([filter, wanted, steps, version.value, tries]);
-  useEffect(() => {
-    const running = new AbortController();
-    setFound((former) => ({ ...former, isSearching: true }));
-    search(filter, { wanted, maxPages: steps * 10, signal: running.signal }).then(
-      (result) => setFound(result),
-      (error) => {
-        if (running.signal.aborted) return;
-        Object.assign(error, { retry: () => setTries(tries + 1) });
-        setFound((former) => ({ ...former, error, isSearching: false }));
-      },
-    );
-    return () => running.abort();
-  }, [key]);
-  return found;
+/** Reads the history until so many entries match, at most ten pages for each step. */
+export function useEventSearch(filter: EventFilter, wanted: number, steps: number): Loaded<Found> {
+  return useLatest({
+    action: 'listHistory',
+    parameters: [filter, wanted, steps],
+    read: async ({ signal }) => ({ data: await search(filter, { wanted, maxPages: steps * 10, signal }) }),
+  });
 }
 
 interface SearchLimits {
@@ -66,7 +40,7 @@ interface SearchLimits {
   readonly signal: AbortSignal;
 }
 
-async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchLimits): Promise<EventSearch> {
+async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchLimits): Promise<Found> {
   const matches = matcherOf(filter);
   const earliest = startOf(filter.from);
   const entries: HistoryEntry[] = [];
@@ -80,7 +54,7 @@ async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchL
     after = data.next;
     hasMore = after !== undefined && (searchedTo === undefined || new Date(searchedTo).getTime() >= earliest);
   }
-  return { entries, error: undefined, hasMore, searchedTo, isSearching: false };
+  return { entries, hasMore, searchedTo };
 }
 
 /** Returns whether an entry passes all filters. */

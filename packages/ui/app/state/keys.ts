@@ -1,9 +1,6 @@
 import { signal } from '@preact/signals';
-import { navigate } from '../router.js';
-import { ROOT } from '../settings.js';
-import { undoLatest } from './changes.js';
 
-/** What lies over the page at the wish of a key. */
+/** What a key has opened over the page. */
 export const overlay = signal<'palette' | 'help' | undefined>(undefined);
 
 const STORED = 'flags-ui:letters';
@@ -26,15 +23,6 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['j', 'Next row'],
   ['k', 'Previous row'],
   ['↵', 'Open the row'],
-  ['x', 'Choose the row'],
-  ['e', 'Edit'],
-  ['r', 'Review changes'],
-  ['u', 'Undo the latest change'],
-  ['v', 'View as'],
-  ['g f', 'Go to the flags'],
-  ['g s', 'Go to the segments'],
-  ['g e', 'Go to the events'],
-  ['g w', 'Go to the playground: why a flag is on or off'],
   ['?', 'Show the keys'],
 ];
 
@@ -46,28 +34,12 @@ const LETTERS: Readonly<Record<string, () => boolean>> = {
   },
   j: () => moveRow(1),
   k: () => moveRow(-1),
-  x: chooseRow,
-  e: edit,
-  r: () => click(find('main [data-action=review]')),
-  u: undoLatest,
-  v: () => click(find('[data-action=view-as]')),
 };
-
-/** First segments of the places that a letter after `g` goes to. */
-const PLACES: Readonly<Record<string, readonly string[]>> = {
-  f: ['projects'],
-  s: ['segments'],
-  e: ['events', 'history'],
-  w: ['why', 'playground'],
-};
-/** The second letter follows within this time. */
-const SEQUENCE = 1_500;
 
 /** Follows the keyboard. Letters are dead in fields, in dialogs, and when they are switched off. */
 export function startKeys(): void {
-  let goUntil = 0;
   document.addEventListener('keydown', (event) => {
-    const { key, target, timeStamp } = event;
+    const { key, target } = event;
     if (event.defaultPrevented || event.isComposing) return;
     const isModal = document.querySelector('dialog:modal') !== null;
     if (key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) {
@@ -79,10 +51,7 @@ export function startKeys(): void {
     if (event.metaKey || event.ctrlKey || event.altKey || isModal) return;
     if (leavesFilter(event) && moveRow(1)) return event.preventDefault();
     if (!hasLetters.value || isField(target)) return;
-    const places = timeStamp < goUntil ? PLACES[key] : undefined;
-    goUntil = key === 'g' ? timeStamp + SEQUENCE : 0;
-    const isDone = places === undefined ? LETTERS[key]?.() : goTo(places);
-    if (isDone) event.preventDefault();
+    if (LETTERS[key]?.()) event.preventDefault();
   });
 }
 
@@ -118,44 +87,11 @@ function moveRow(step: number): boolean {
   return focusOn(next && handleOf(next));
 }
 
-/** The focus stays in the row. */
-function chooseRow(): boolean {
-  const box = currentRow()?.querySelector<HTMLElement>('input[type=checkbox]');
-  box?.click();
-  return box != null;
-}
-
-/** Edits the row or the part that has the focus, otherwise the first part of the page that can be edited. */
-function edit(): boolean {
-  const row = currentRow();
-  if (row?.dataset.edit !== undefined) {
-    navigate(row.dataset.edit);
-    return true;
-  }
-  const selector = '[data-action=edit]:not([aria-disabled=true])';
-  const own = document.activeElement?.closest('main section')?.querySelector<HTMLElement>(selector);
-  return click(own ?? find(`main ${selector}`));
-}
-
-function goTo(places: readonly string[]): boolean {
-  const links = [...document.querySelectorAll<HTMLAnchorElement>('nav[aria-label=Main] a')];
-  const placeOf = ({ pathname }: HTMLAnchorElement) => pathname.slice(ROOT.pathname.length).split('/')[0] ?? '';
-  return click(links.find((link) => places.includes(placeOf(link))));
-}
-
 function find(selector: string): HTMLElement | undefined {
   return [...document.querySelectorAll<HTMLElement>(selector)].find((element) => element.checkVisibility());
 }
 
 function focusOn(element: HTMLElement | null | undefined): boolean {
   element?.focus();
-  return element != null;
-}
-
-/** Focuses it first: a dialog that it opens returns the focus to it. */
-function click(element: HTMLElement | null | undefined): boolean {
-  if (element?.getAttribute('aria-disabled') === 'true') return false;
-  element?.focus();
-  element?.click();
   return element != null;
 }

@@ -1,10 +1,9 @@
-import { effect, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { type ApiError, call } from '../api/call.js';
-import type { Change, Context, FlagDetail, PreviewedFlag, Segment } from '../api/types.js';
+import { fetchResource, type Query, useLatest } from '../api/resource.js';
+import { pause } from '../api/stream.js';
+import type { Change, Context, FlagDetail, PreviewedFlag } from '../api/types.js';
 import { type ContextFields, missingFields } from '../model/context-fields.js';
 import { variantName } from '../words.js';
-import { version } from './changes.js';
 import { samples, sampleText } from './samples.js';
 
 /** How many of the sampled users change. */
@@ -21,67 +20,46 @@ export interface Previewed extends PreviewedFlag {
   readonly missing: ContextFields;
 }
 
-interface PreviewState {
-  readonly key: string;
-  readonly flags: readonly Previewed[] | undefined;
-  readonly error: ApiError | undefined;
-}
-
-/** Typing does not send a request for each letter. */
+/** Typing does not send a request for each letter, and a draft that is being saved is not previewed again. */
 const DELAY = 150;
 
-/** Previews changes over the sampled users, or over one context; undefined until the first answer. Later answers replace it. */
-export function usePreview(proposed: readonly Change[], environment: string, only?: Context) {
+interface PreviewState {
+  /** Undefined until the first answer. Later answers replace it. */
+  readonly flags: readonly Previewed[] | undefined;
+  readonly error: ApiError | undefined;
+  readonly isCurrent: boolean;
+}
+
+/** Previews changes over the sampled users, or over one context. */
+export function usePreview(proposed: readonly Change[], environment: string, only?: Context): PreviewState {
   // Without revisions: the preview is about the newest state, also while another change arrives.
   const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
-  const key = JSON.stringify([changes, environment, version.value, only ?? sampleText.value]);
-  const state = useSignal<PreviewState>({ key: '', flags: undefined, error: undefined });
-  useEffect(() => {
-    if (changes.length === 0) {
-      state.value = { key, flags: [], error: undefined };
-      return;
-    }
-    const running = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        const contexts = only ? [only] : samples.value.map(({ context }) => context);
-        const body = { changes, environment, contexts };
-        const { data } = await call('previewChanges', { body, signal: running.signal });
-        const flags = data.flags.map(async (flag): Promise<Previewed> => {
-          const missing =
-            only || isDecided(flag) ? new Map() : await readMissing(flag, { changes, environment, contexts });
-          return { ...flag, missing };
-        });
-        const known = await Promise.all(flags);
-        if (!running.signal.aborted) state.value = { key, flags: known, error: undefined };
-      } catch (error) {
-        if (!running.signal.aborted) state.value = { key, flags: undefined, error: error as ApiError };
-      }
-    }, DELAY);
-    return () => {
-      clearTimeout(timer);
-      running.abort();
-    };
-  }, [key]);
-  const { flags, error } = state.value;
-  return { flags, error, isCurrent: state.value.key === key };
+  const parameters = JSON.stringify([changes, environment, only ?? sampleText.value]);
+  const isAsked = changes.length > 0;
+  const { data, error, isCurrent } = useLatest(isAsked ? previewQuery(parameters) : undefined);
+  return isAsked ? { flags: data, error, isCurrent } : { flags: NONE, error: undefined, isCurrent: true };
 }
 
-/** Documents of the newest state; what cannot be read is empty. */
-const documents = new Map<string, Promise<unknown>>();
-effect(() => {
-  version.value;
-  documents.clear();
-});
+const NONE: readonly Previewed[] = [];
 
-function readOnce<T>(key: string, read: () => Promise<T>, empty: T): Promise<T> {
-  const reading = (documents.get(key) as Promise<T> | undefined) ?? read().catch(() => empty);
-  documents.set(key, reading);
-  return reading;
-}
-
-function readSegments(): Promise<readonly Segment[]> {
-  return readOnce('', async () => (await call('listSegments')).data.segments, []);
+function previewQuery(parameters: string): Query<readonly Previewed[]> {
+  const [changes, environment, users]: [Change[], string, Context | string] = JSON.parse(parameters);
+  const contexts = typeof users === 'string' ? samples.peek().map(({ context }) => context) : [users];
+  const preview = { changes, environment, contexts };
+  return {
+    action: 'previewChanges',
+    parameters,
+    async read({ signal }) {
+      await pause(DELAY, signal);
+      signal.throwIfAborted();
+      const { data } = await call('previewChanges', { body: preview, signal });
+      const flags = data.flags.map(async (flag): Promise<Previewed> => {
+        const isKnown = typeof users !== 'string' || isDecided(flag);
+        return { ...flag, missing: isKnown ? new Map() : await readMissing(flag, preview) };
+      });
+      return { data: await Promise.all(flags) };
+    },
+  };
 }
 
 /** Reasons that no context changes. */
@@ -97,6 +75,8 @@ interface Preview {
   readonly contexts: readonly Context[];
 }
 
+const NOTHING: Partial<FlagDetail> = {};
+
 /** Reads which fields a flag and its parents need and no context has. */
 async function readMissing(flag: PreviewedFlag, { changes, environment, contexts }: Preview): Promise<ContextFields> {
   const names = new Set<string>();
@@ -105,7 +85,8 @@ async function readMissing(flag: PreviewedFlag, { changes, environment, contexts
     ({ ref = {} }) =>
       (ref.environment ?? environment) === environment && (ref.flag === undefined || names.has(String(ref.flag))),
   );
-  return missingFields({ changes: own, stored, segments: await readSegments(), contexts });
+  const { segments } = await fetchResource('listSegments', {}).catch(() => ({ segments: [] }));
+  return missingFields({ changes: own, stored, segments, contexts });
 }
 
 /** Reads what decides about a flag in one environment: its own parts, and those of the flags that it depends on. */
@@ -116,8 +97,9 @@ async function readWithParents(
 ): Promise<readonly unknown[]> {
   if (names.has(flag)) return [];
   names.add(flag);
-  const read = async () => (await call('getFlag', { params: { project, flag } })).data;
-  const { variants, environments = [], dependencies = [] } = await readOnce<Partial<FlagDetail>>(flag, read, {});
+  const reading: Promise<Partial<FlagDetail>> = fetchResource('getFlag', { params: { project, flag } });
+  // What cannot be read needs nothing.
+  const { variants, environments = [], dependencies = [] } = await reading.catch(() => NOTHING);
   const parents = dependencies.map(({ feature }) => readWithParents({ project, flag: feature }, environment, names));
   return [variants, environments.filter(({ name }) => name === environment), ...(await Promise.all(parents))];
 }

@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals';
 import { call } from '../api/call.js';
+import { type Query, useQuery } from '../api/resource.js';
 import type { UsageRow } from '../api/types.js';
 
 /** So many hours, the current one among them. */
@@ -14,17 +14,31 @@ interface Usage {
   readonly isComplete: boolean;
 }
 
-const usage = signal<Usage | undefined>(undefined);
+/** The usage of a flag; `unknown` while the list loads, and `single` if it has to be asked for. */
+export type FlagUsage = readonly UsageRow[] | 'unknown' | 'single';
 
-/** Reads the usage of all flags at once, as far as it is small. */
-export async function loadUsage(): Promise<void> {
-  const byFlag = new Map<string, UsageRow[]>();
-  let after: string | null | undefined;
-  let last = '';
-  try {
+/** Reads the usage of all flags, and returns a function that finds a flag's. */
+export function useUsage(isOffered: boolean): (flag: string) => FlagUsage {
+  const { data, error } = useQuery(isOffered ? USAGE : undefined);
+  return (flag) => {
+    if (data === undefined) return error ? 'single' : 'unknown';
+    return data.byFlag.get(flag) ?? (data.isComplete ? UNUSED : 'single');
+  };
+}
+
+const UNUSED: readonly UsageRow[] = [];
+
+/** The usage of all flags at once, as far as it is small. */
+const USAGE: Query<Usage> = {
+  action: 'listUsage',
+  parameters: { hours: USAGE_HOURS },
+  async read({ signal }) {
+    const byFlag = new Map<string, UsageRow[]>();
+    let after: string | null | undefined;
+    let last = '';
     for (let page = 0; page < MAX_PAGES; page++) {
       const query = { hours: USAGE_HOURS, limit: PAGE, ...(after && { after }) };
-      const { data, next } = await call('listUsage', { query });
+      const { data, next } = await call('listUsage', { query, signal });
       for (const row of data.usage) {
         last = row.feature;
         const rows = byFlag.get(last);
@@ -36,15 +50,6 @@ export async function loadUsage(): Promise<void> {
     }
     // The last flag of a list that goes on may have more rows.
     if (after) byFlag.delete(last);
-    usage.value = { byFlag, isComplete: !after };
-  } catch {
-    usage.value = { byFlag: new Map(), isComplete: false };
-  }
-}
-
-/** Returns the usage of a flag; `unknown` while the list loads, and `single` if it has to be asked for. */
-export function usageOf(flag: string): readonly UsageRow[] | 'unknown' | 'single' {
-  const all = usage.value;
-  if (all === undefined) return 'unknown';
-  return all.byFlag.get(flag) ?? (all.isComplete ? [] : 'single');
-}
+    return { data: { byFlag, isComplete: !after } };
+  },
+};

@@ -1,5 +1,6 @@
-import { computed, signal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { call } from '../api/call.js';
+import { type Query, useQuery } from '../api/resource.js';
 import type { Context, Explained } from '../api/types.js';
 import { query, setQuery } from '../router.js';
 import { defaultEnvironment } from './session.js';
@@ -60,50 +61,36 @@ export function drawnContext(context: Context): { readonly context: Context; rea
 
 type Explanations = ReadonlyMap<string, Explained>;
 
-interface Explaining {
-  readonly key: string;
-  readonly explanations: Explanations;
-}
-
-/** The explanations of a project's flags for the context, by environment. */
-const known = signal<ReadonlyMap<string, Explaining>>(new Map());
-const asked = new Set<string>();
-
 /**
  * Returns why each flag of a project is on or off for the chosen context; undefined until it is known, or without a
  * context. The answers of a former state stay until the new ones arrive.
  */
-export function explanationsFor(project: string, environment: string, version: number): Explanations | undefined {
+export function useExplanations(project: string, environment: string, isAsked = true): Explanations | undefined {
   const context = viewAs.value;
-  if (context === undefined) return undefined;
-  const place = JSON.stringify([project, environment, contextToText(context)]);
-  const key = `${place} ${version}`;
-  if (!asked.has(key)) {
-    asked.add(key);
-    queueMicrotask(() => void explain({ place, key, project, environment, context }));
-  }
-  return known.value.get(place)?.explanations;
+  return useQuery(context && isAsked ? explanationsQuery({ project, environment, context }) : undefined).data;
 }
 
-async function explain(request: {
-  readonly place: string;
-  readonly key: string;
+interface ExplanationScope {
   readonly project: string;
   readonly environment: string;
   readonly context: Context;
-}): Promise<void> {
-  const { place, key, ...rest } = request;
-  const body = { ...rest, context: drawnContext(rest.context).context };
-  const explanations = new Map<string, Explained>();
-  try {
-    for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
-      const scope = { project: body.project || undefined };
-      const { data } = await call('explainFlags', { body: { ...body, ...scope, ...(from !== undefined && { from }) } });
-      for (const explained of data.features) explanations.set(explained.name, explained);
-      from = data.next;
-    }
-    known.value = new Map(known.peek()).set(place, { key, explanations });
-  } catch {
-    asked.delete(key);
-  }
+}
+
+function explanationsQuery({ project, environment, context }: ExplanationScope): Query<Explanations> {
+  return {
+    action: 'explainFlags',
+    parameters: ['all', project, environment, context],
+    async read({ signal }) {
+      const scope = { environment, project: project || undefined, context: drawnContext(context).context };
+      const explanations = new Map<string, Explained>();
+      let from: string | undefined;
+      do {
+        const body = { ...scope, ...(from !== undefined && { from }) };
+        const { data } = await call('explainFlags', { body, signal });
+        for (const explained of data.features) explanations.set(explained.name, explained);
+        from = data.next;
+      } while (from !== undefined);
+      return { data: explanations };
+    },
+  };
 }

@@ -6,13 +6,14 @@ import { sharedBrowser } from '@flags/test-browser';
 import { createFlagsUi, type FlagsUiOptions } from '@flags/ui';
 import express from 'express';
 import helmet from 'helmet';
+import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 
 /** Tests in a browser: skipped where there is none. */
 export const describeInBrowser = sharedBrowser() === undefined ? describe.skip : describe;
 
-/** Every answer comes late, by up to so many milliseconds: this finds what a test forgot to wait for. */
-const LATENCY = Number(process.env.FLAGS_LATENCY ?? 0);
+/** In full, every response is late, by up to so many milliseconds: this finds what a test forgot to wait for. */
+const LATENCY = extent({ short: 0, full: 100 });
 const random = createRandom();
 
 /** An application with the router and the page. */

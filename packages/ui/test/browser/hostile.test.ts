@@ -155,7 +155,7 @@ describeInBrowser('hostile texts stay text', () => {
     await closed.click();
     await expectOnlyText();
     await page.getByLabel(/in percent$/).fill('60');
-    await page.getByText(/now on for|Nobody changes/).waitFor();
+    await page.getByText(/now on for|Nobody changes|Cannot tell/).waitFor();
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('As code').click();

@@ -1,0 +1,38 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Core from '@flags/core';
+import type { Flags, FlagsOptions } from '@flags/core';
+import type * as Sqlite from '@flags/core/sqlite';
+import type * as Express from '@flags/express';
+import type * as Postgres from '@flags/postgres';
+
+export const THIS_BUILD = join(import.meta.dirname, '../../..');
+
+/** Where a build stores its flags: in a SQLite file, on PostgreSQL, or else in memory. */
+export interface Place {
+  readonly file?: string | undefined;
+  readonly postgres?: { readonly connectionString: string; readonly schema: string } | undefined;
+}
+
+/** Returns a function that opens the flags of a place with the build of a repository; it can be called again. */
+export async function openerOf(repository: string, { file, postgres }: Place): Promise<() => Promise<Flags>> {
+  const core: typeof Core = await load(repository, 'core/dist/index.js');
+  const sqlite: typeof Sqlite = await load(repository, 'core/dist/sqlite.js');
+  const { postgresStorage }: typeof Postgres = await load(repository, 'postgres/dist/index.js');
+  // A storage in memory ends with its instance, so instances are opened on one that does not close.
+  const inMemory = { ...core.memoryStorage(), close: () => undefined };
+  const storage = (): FlagsOptions['storage'] => {
+    if (file !== undefined) return sqlite.sqliteStorage(file);
+    return postgres ? postgresStorage(postgres) : inMemory;
+  };
+  return () => core.createFlags({ storage: storage() });
+}
+
+export async function routerOf(repository: string, flags: Flags): Promise<Express.FlagsRouter> {
+  const { createFlagsRouter }: typeof Express = await load(repository, 'express/dist/index.js');
+  return createFlagsRouter(flags, { auth: 'token' });
+}
+
+function load(repository: string, entry: string) {
+  return import(pathToFileURL(resolve(repository, 'packages', entry)).href);
+}

@@ -1,0 +1,59 @@
+import type { Flags } from '@flags/core';
+import express from 'express';
+import { placeAt, populate } from '../population.js';
+import { openerOf, routerOf } from './build.js';
+import { announce, configuration } from './served.js';
+
+/** What a server holds while it is under load. */
+export interface Content {
+  readonly flags: number;
+  /** One flag is switched so often meanwhile. */
+  readonly changesPerSecond: number;
+}
+
+/** What a server is started with. */
+export interface FlagsServer {
+  /** The repository whose build serves. */
+  readonly repository: string;
+  /** The database; in memory when absent. */
+  readonly file?: string;
+  readonly content: Content;
+}
+
+/** Who may come in. */
+export interface Tokens {
+  readonly admin: string;
+  readonly client: string;
+}
+
+const { repository, file, content } = await configuration<FlagsServer>();
+const open = await openerOf(repository, { file });
+const flags = await open();
+await populate(flags, { flags: content.flags, projects: 1 });
+await reportAll(flags, content);
+const admin = await flags.createToken({ name: 'load', kind: 'admin' });
+const client = await flags.createToken({ name: 'load', kind: 'client', environment: 'development' });
+keepChanging(flags, content);
+
+const app = express();
+app.disable('x-powered-by');
+app.use(await routerOf(repository, flags));
+announce(app, { admin: admin.secret, client: client.secret });
+
+/** So that lists show when flags were last seen. */
+async function reportAll(flags: Flags, { flags: count }: Content): Promise<void> {
+  const now = new Date().toISOString();
+  for (let first = 0; first < count; first += 500) {
+    const names = Array.from({ length: Math.min(500, count - first) }, (_, at) => placeAt(first + at).flag);
+    const toggles = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 1 }]));
+    await flags.reportMetrics({ appName: 'shop', bucket: { start: now, stop: now, toggles } });
+  }
+}
+
+/** Goes on until the process ends. */
+function keepChanging(flags: Flags, { changesPerSecond }: Content): void {
+  if (changesPerSecond === 0) return;
+  const place = placeAt(1);
+  let changes = 0;
+  setInterval(() => void (changes++ % 2 === 0 ? flags.disable(place) : flags.enable(place)), 1000 / changesPerSecond);
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../api/call.js';
+import { FormError } from './field.js';
+import { Fault } from './states.js';
+
+export type ShowRefusal = (refusal: ApiError | undefined) => void;
+
+interface FormProps {
+  readonly class?: string;
+  readonly bodyClass?: string;
+  /** Sends the form. A refusal is thrown, or passed to `show`. */
+  readonly onSubmit: (show: ShowRefusal) => unknown;
+  /** The row below the form, with its buttons. */
+  readonly foot: (isBusy: boolean) => ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A form that is sent once at a time. Its fields show their own faults, and the form the rest of a refusal. */
+export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps) {
+  const [error, setError] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      await onSubmit(setError);
+    } catch (refusal) {
+      setError(refusal as ApiError);
+    }
+    setBusy(false);
+  };
+  return (
+    <FormError.Provider value={error}>
+      <form
+        {...form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <div class={bodyClass}>
+          {children}
+          {error && <Fault error={error} />}
+        </div>
+        {foot(isBusy)}
+      </form>
+    </FormError.Provider>
+  );
+}
