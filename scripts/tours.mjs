@@ -41,16 +41,10 @@ function takeFiles() {
 const directory = mkdtempSync(join(tmpdir(), 'flags-tours-'));
 const database = new Database(join(directory, 'flags.db'));
 let atCommit;
-const prepare = database.prepare.bind(database);
-database.prepare = (sql) => {
-  const statement = prepare(sql);
-  if (sql !== 'COMMIT') return statement;
-  const run = statement.run.bind(statement);
-  statement.run = () => {
-    atCommit ??= takeFiles();
-    return run();
-  };
-  return statement;
+const exec = database.exec.bind(database);
+database.exec = (sql) => {
+  if (sql === 'COMMIT') atCommit ??= takeFiles();
+  return exec(sql);
 };
 const storage = await sqliteStorage({ database });
 const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });

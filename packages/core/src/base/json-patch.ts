@@ -1,4 +1,3 @@
-import jsonpatch, { type Operation } from 'fast-json-patch';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import type { JsonPatch, JsonPatchOperation } from './common.types.js';
 import { cloneJson, cloneWithoutPrototypes, isSameJson } from './json.js';
@@ -97,26 +96,6 @@ function unescapeToken(token: string): string {
   return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
 }
 
-/*
- * fast-json-patch changes documents in place, and treats inherited members as the document's own. So it gets documents
- * without prototypes, in which `__proto__` is an ordinary member. `findMissingTarget` checks every JSON Pointer before.
- */
-
-// Arguments of applyOperation: `validateOperation`, `mutateDocument`, `banPrototypeModifications`.
-const VALIDATED_BEFORE = false;
-const IN_PLACE = true;
-const PROTOTYPES_OUT_OF_REACH = false;
-
-/** Returns the value at a pointer whose target exists. */
-function valueAt(document: object, pointer: string): unknown {
-  return parsePointer(pointer).reduce<unknown>(childOf, document);
-}
-
-function apply(document: object, operation: Operation): void {
-  const settings = [VALIDATED_BEFORE, IN_PLACE, PROTOTYPES_OUT_OF_REACH] as const;
-  jsonpatch.applyOperation(document, operation, ...settings);
-}
-
 /** Creates the error for a member of an operation. */
 function invalidPatch(index: number, member: 'path' | 'from' | 'value', message: string): FlagsError {
   const path = `/${index}/${member}`;
@@ -187,8 +166,8 @@ interface Root {
 }
 
 /**
- * Applies a JSON Patch (RFC 6902) to a copy of the document: all operations or none. Only own members count. A patch
- * that removes the whole document returns null.
+ * Applies a JSON Patch (RFC 6902) to a copy of the document: all operations or none. Only own members count: the copy has
+ * no prototypes, so `__proto__` is an ordinary member. A patch that removes the whole document returns null.
  *
  * @throws FlagsError `invalid_patch` with the operation, `patch_test_failed`
  */
@@ -197,6 +176,10 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
   let copied = 0;
   for (const [index, operation] of copyOf(patch).entries()) {
     const effective = effectiveOperation(operation, index, scope);
+    // The copy of the patch has lost values that JSON cannot express, such as functions.
+    if (effective && operandOf(effective.op) === 'value' && !('value' in effective)) {
+      throw invalidPatch(index, 'value', 'is required, as JSON');
+    }
     if (effective) copied += applyOne(root, effective, index);
     if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch may');
   }
@@ -205,83 +188,84 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
 
 /** Applies one operation. Returns the number of characters of JSON that it copied. */
 function applyOne(root: Root, operation: JsonPatchOperation, index: number): number {
-  switch (operation.op) {
-    case 'copy':
-      return copy(root, operation, index);
-    case 'move':
-      move(root, operation, index);
+  const { op, path } = operation;
+  switch (op) {
+    case 'test':
+      if (!isSameAt(root, path, operation.value)) throw patchTestFailed(index);
+      return 0;
+    case 'add':
+      insert(locate(root, path, { index, member: 'path', target: 'insertable' }), operation.value);
+      return 0;
+    case 'replace':
+      replace(locate(root, path, { index, member: 'path', target: 'existing' }), operation.value);
       return 0;
     case 'remove':
-      remove(root, { pointer: operation.path, index, member: 'path' });
-      return 0;
-    default:
-      applyWithValue(root, operation, index);
+      remove(locate(root, path, { index, member: 'path', target: 'existing' }));
       return 0;
   }
+  const { from } = operation;
+  const isMove = op === 'move';
+  if (isMove && path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside of what is moved');
+  const source = locate(root, from, { index, member: 'from', target: 'existing' });
+  const value = isMove ? remove(source) : copyOf(valueAt(source));
+  // After the removal, because the path refers to the document without the moved value.
+  insert(locate(root, path, { index, member: 'path', target: 'insertable' }), value);
+  return isMove ? 0 : JSON.stringify(value).length;
 }
 
-function applyWithValue(
+/** A member of an object, or an item of an array. */
+interface Place {
+  readonly container: unknown;
+  readonly key: string;
+}
+
+/** Returns the place of a pointer. Throws `invalid_patch` if the pointer has no target. */
+function locate(
   root: Root,
-  { op, path, value }: Extract<JsonPatchOperation, { value: unknown }>,
-  index: number,
-) {
-  // The copy of the patch has lost values that JSON cannot express, such as functions.
-  if (value === undefined) throw invalidPatch(index, 'value', 'is required, as JSON');
-  if (op === 'add') {
-    insert(root, { path, value, index });
-  } else if (op === 'replace') {
-    readTarget(root, { pointer: path, index, member: 'path' });
-    apply(root, { op: 'replace', path: inRoot(path), value });
-  } else if (findMissingTarget(root, inRoot(path), 'existing') || !isSame(valueAt(root, inRoot(path)), value)) {
-    throw patchTestFailed(index);
-  }
-}
-
-type Transfer = Extract<JsonPatchOperation, { from: string }>;
-
-function copy(root: Root, { from, path }: Transfer, index: number): number {
-  const value = readTarget(root, { pointer: from, index, member: 'from' });
-  insert(root, { path, value: copyOf(value), index });
-  return JSON.stringify(value).length;
-}
-
-/** Removes, then adds: the target path refers to the document without the moved value. */
-function move(root: Root, { from, path }: Transfer, index: number): void {
-  if (path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside of what is moved');
-  insert(root, { path, value: remove(root, { pointer: from, index, member: 'from' }), index });
-}
-
-interface Source {
-  readonly pointer: string;
-  readonly index: number;
-  readonly member: 'path' | 'from';
-}
-
-function readTarget(root: Root, { pointer, index, member }: Source): unknown {
-  const missing = findMissingTarget(root, inRoot(pointer), 'existing');
+  pointer: string,
+  { index, member, target }: { index: number; member: 'path' | 'from'; target: 'existing' | 'insertable' },
+): Place {
+  const missing = findMissingTarget(root, inRoot(pointer), target);
   if (missing) throw invalidPatch(index, member, missing);
-  return valueAt(root, inRoot(pointer));
+  return placeOf(root, pointer);
 }
 
-function remove(root: Root, source: Source): unknown {
-  const value = readTarget(root, source);
-  apply(root, { op: 'remove', path: inRoot(source.pointer) });
-  return value;
-}
-
-function insert(root: Root, { path, value, index }: { path: string; value: unknown; index: number }): void {
-  const missing = findMissingTarget(root, inRoot(path), 'insertable');
-  if (missing) throw invalidPatch(index, 'path', missing);
-  // In an array, inserts before the index, or at the end for `-`.
-  apply(root, { op: 'add', path: inRoot(path), value });
+function placeOf(root: Root, pointer: string): Place {
+  const tokens = [...parsePointer(inRoot(pointer))];
+  const key = tokens.pop() ?? '';
+  return { container: tokens.reduce<unknown>(childOf, root), key };
 }
 
 function inRoot(pointer: string): string {
   return `/document${pointer}`;
 }
 
-function isSame(actual: unknown, expected: unknown): boolean {
-  return withDepthGuard(() => isSameJson(actual, expected));
+function valueAt({ container, key }: Place): unknown {
+  return childOf(container, key);
+}
+
+function replace({ container, key }: Place, value: unknown): void {
+  (container as Record<string, unknown>)[key] = value;
+}
+
+/** Inserts before an index, or at the end for `-`. Replaces a member that exists. */
+function insert(place: Place, value: unknown): void {
+  const { container, key } = place;
+  if (Array.isArray(container)) container.splice(key === '-' ? container.length : Number(key), 0, value);
+  else replace(place, value);
+}
+
+function remove(place: Place): unknown {
+  const { container, key } = place;
+  const value = valueAt(place);
+  if (Array.isArray(container)) container.splice(Number(key), 1);
+  else delete (container as Record<string, unknown>)[key];
+  return value;
+}
+
+function isSameAt(root: Root, pointer: string, expected: unknown): boolean {
+  if (findMissingTarget(root, inRoot(pointer), 'existing')) return false;
+  return withDepthGuard(() => isSameJson(valueAt(placeOf(root, pointer)), expected));
 }
 
 function copyOf<T>(value: T): T {

@@ -8,7 +8,8 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
  * each with a JSON Pointer. It converts nothing and adds no defaults. Unknown members pass unless the schema forbids
  * them.
  *
- * Validation stops at 100 issues. It does not look into a list or object that is too large.
+ * An error lists at most 100 issues, and none inside a list or object that is too large. For an input of more than 10,000
+ * values it lists the first issue only.
  *
  * @param schema compiled at the first use
  * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator if
@@ -23,19 +24,13 @@ export function createValidator<T>(
   schema: JsonSchema,
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
 ): (input: unknown) => T {
-  let decide: ValidateFunction<T> | undefined;
-  let node: ReturnType<typeof toSchemaNode> | undefined;
+  let compiled: CompiledSchema | undefined;
   return (input) => {
-    decide ??= compileSchema<T>(schema);
-    if (!decide(input)) {
-      node ??= toSchemaNode(schema);
-      const issues = listIssues(node, input);
-      // Ajv also validates inherited members, which the list of issues does not cover.
-      throw invalidInput(issues.length > 0 ? issues : [{ message: 'has the wrong shape', path: '' }]);
-    }
-    const issues = takeIssues(findIssues(input));
+    compiled ??= compileSchema(schema);
+    if (!compiled.first(input)) throw invalidInput(issuesOf(compiled, input));
+    const issues = takeIssues(findIssues(input as T));
     if (issues.length > 0) throw invalidInput(issues);
-    return input;
+    return input as T;
   };
 }
 
@@ -81,173 +76,95 @@ export function pickMembers<T extends object>(input: T, members: readonly string
   return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
 }
 
-/** All schemas are our own, and tested: comparing them with the schema of schemas would take a third of the first use. */
-const OPTIONS = { allowUnionTypes: true, validateFormats: true, validateSchema: false, meta: false };
-/** Stops at the first error. Not verbose, because each function would keep its last invalid input. */
+/** Verbose, because messages need the schemas. All schemas are our own, and tested: Ajv need not validate them. */
+const OPTIONS = { allowUnionTypes: true, validateSchema: false, meta: false, verbose: true };
 const firstErrorAjv = withFormats(new Ajv(OPTIONS));
-/**
- * Returns all errors, with their schemas for the messages. Ajv cannot stop early, so it only checks schemas with few
- * possible errors.
- */
-const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true, verbose: true }));
+const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
 
-/** Keywords about the items or members of a value. */
-const CONTENT_KEYWORDS = ['items', 'properties', 'additionalProperties', 'propertyNames'];
-/** Keywords that give at most one error, or one per member that the schema names. */
-const OWN_KEYWORDS = [
-  ...['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'required'],
-  ...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'description', 'default', 'title', 'examples'],
-];
-/** Keywords that combine schemas. */
-const COMBINING_KEYWORDS = ['if', 'then', 'else', 'not', 'allOf', 'anyOf', 'oneOf'];
+function withFormats(ajv: Ajv): Ajv {
+  return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
+}
 
-/** Compiles a schema to a function that only decides whether a value is valid. */
-function compileSchema<T>(schema: JsonSchema): ValidateFunction<T> {
-  const text = JSON.stringify(schema);
-  const compiled = compiledSchemas.get(text) ?? firstErrorAjv.compile(schema);
-  compiledSchemas.set(text, compiled);
-  return compiled as ValidateFunction<T>;
+/** A schema as functions that return whether a value is valid, and keep their errors. */
+interface CompiledSchema {
+  /** Stops at the first error. */
+  readonly first: ValidateFunction;
+  /** Compiled when the first invalid input arrives. */
+  readonly all: () => ValidateFunction;
 }
 
 /**
  * Keyed by the schema's text, so that instances with equal settings share one compilation. Ajv never releases a
  * compiled schema, so a process that opens many instances must not compile copies.
  */
-const compiledSchemas = new Map<string, ValidateFunction>();
+const compiledSchemas = new Map<string, CompiledSchema>();
 
-/**
- * Lists the issues of an invalid value, in the order of Ajv, at most {@link LIMITS.issues}. Does not look into a list
- * or object that is too large: Ajv itself would create an error object for each of half a million items.
- *
- * An indivisible part of the schema, such as `anyOf` about items, gives its first issue only.
- */
-function listIssues(schema: SchemaNode, value: unknown): readonly ErrorDetail[] {
-  const issues: ErrorDetail[] = [];
-  collectIssues(schema, { value, path: '', issues });
+function compileSchema(schema: JsonSchema): CompiledSchema {
+  const text = JSON.stringify(schema);
+  const known = compiledSchemas.get(text);
+  if (known) return known;
+  let all: ValidateFunction | undefined;
+  const compiled = {
+    first: firstErrorAjv.compile(schema),
+    all: () => {
+      all ??= allErrorsAjv.compile(schema);
+      return all;
+    },
+  };
+  compiledSchemas.set(text, compiled);
+  return compiled;
+}
+
+/** Ajv creates an error object per invalid value and cannot stop early: of a larger input only the first is listed. */
+const MOST_VALUES = 10_000;
+
+/** Lists the issues of an input that `first` has just refused, at most {@link LIMITS.issues}. */
+function issuesOf({ first, all }: CompiledSchema, input: unknown): readonly ErrorDetail[] {
+  const validate = hasMoreValues(input, MOST_VALUES) ? first : all();
+  if (validate !== first) validate(input);
+  const issues = errorsToReport(validate.errors ?? [])
+    .slice(0, LIMITS.issues)
+    .map(toDetail);
+  // Releases the input, which the errors refer to.
+  first.errors = null;
+  validate.errors = null;
   return issues;
 }
 
-/** A schema, divided into its rules for the value itself and its rules for items and members. */
-interface SchemaNode {
-  readonly own: () => ValidateFunction;
-  readonly items: SchemaNode | undefined;
-  readonly members: ReadonlyMap<string, SchemaNode>;
-  /** For members that the schema does not name; false forbids them. */
-  readonly otherMembers: SchemaNode | false | undefined;
-  readonly names: SchemaNode | undefined;
-}
-
-function toSchemaNode(schema: JsonSchema): SchemaNode {
-  const isDivisible = isFlat(withoutContents(schema));
-  const { items, properties = {}, additionalProperties, propertyNames } = isDivisible ? schema : {};
-  const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
-  return {
-    own: isDivisible ? compileLazily(allErrorsAjv, withoutContents(schema)) : compileLazily(firstErrorAjv, schema),
-    items: nodeOf(items),
-    members: new Map(members.map(([name, member]) => [name, toSchemaNode(member)])),
-    otherMembers: additionalProperties === false ? false : nodeOf(additionalProperties),
-    names: nodeOf(propertyNames),
-  };
-}
-
-/** Whether a schema has no rules for items and members, and so gives few errors. */
-function isFlat(schema: JsonSchema): boolean {
-  return Object.entries(schema).every(([keyword, value]) => {
-    if (OWN_KEYWORDS.includes(keyword)) return true;
-    if (keyword === 'properties') return Object.values(value as object).every(isWithoutRules);
-    return COMBINING_KEYWORDS.includes(keyword) && [value].flat().every((part) => isFlat(part as JsonSchema));
-  });
-}
-
-/** Returns whether a schema has no rules. Such a schema documents a member, and accepts every value. */
-function isWithoutRules(schema: object): boolean {
-  return Object.keys(schema).length === 0;
-}
-
-interface Location {
-  readonly value: unknown;
-  readonly path: string;
-  readonly issues: ErrorDetail[];
-}
-
-function collectIssues(schema: SchemaNode, { value, path, issues }: Location): void {
-  const own = schema.own();
-  if (!own(value)) {
-    const errors = own.errors ?? [];
-    // Releases the input, which verbose errors hold until the next error.
-    own.errors = null;
-    append(
-      issues,
-      errorsToReport(errors).map((error) => toDetail(error, path)),
-    );
-    if (errors.some(({ keyword }) => keyword === 'maxItems' || keyword === 'maxProperties')) return;
+/** Counts members and items at every depth, up to the limit. */
+function hasMoreValues(input: unknown, limit: number): boolean {
+  const open = [input];
+  let count = 0;
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const contents: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    count += contents.length;
+    if (count > limit) return true;
+    open.push(...contents);
   }
-  if (Array.isArray(value)) collectFromItems(schema, { items: value, path, issues });
-  else if (typeof value === 'object' && value !== null) collectFromMembers(schema, { value, path, issues });
+  return false;
 }
 
-function collectFromItems(
-  { items: schema }: SchemaNode,
-  { items, path, issues }: Omit<Location, 'value'> & { readonly items: readonly unknown[] },
-): void {
-  if (!schema) return;
-  for (let index = 0; index < items.length && !isFull(issues); index++) {
-    collectIssues(schema, { value: items[index], path: `${path}/${index}`, issues });
-  }
-}
-
-function collectFromMembers(
-  { names, members, otherMembers }: SchemaNode,
-  { value, path, issues }: Location & { readonly value: object },
-): void {
-  // Listing a hundred thousand members takes as long as a third of parsing them, and most schemas do not need the list.
-  const own = names || otherMembers !== undefined ? Object.keys(value) : [];
-  for (const name of names ? own : []) {
-    if (isFull(issues)) return;
-    collectFromName(names as SchemaNode, { value: name, path, issues });
-  }
-  for (const name of otherMembers === undefined ? [] : own) {
-    if (isFull(issues)) return;
-    if (members.has(name)) continue;
-    const place = { value: memberOf(value, name), path: childPath(path, name), issues };
-    if (otherMembers) collectIssues(otherMembers, place);
-    else issues.push({ message: 'is not known here', path: place.path });
-  }
-  for (const [name, member] of members) {
-    if (isFull(issues)) return;
-    if (!Object.hasOwn(value, name) || memberOf(value, name) === undefined) continue;
-    collectIssues(member, { value: memberOf(value, name), path: childPath(path, name), issues });
-  }
-}
-
-function collectFromName(
-  names: SchemaNode,
-  { value: name, path, issues }: Location & { readonly value: string },
-): void {
-  const before = issues.length;
-  collectIssues(names, { value: name, path, issues });
-  if (issues.length === before) return;
-  append(issues, [{ message: 'property name must be valid', path: childPath(path, name) }]);
-}
-
-function append(issues: ErrorDetail[], more: readonly ErrorDetail[]): void {
-  issues.push(...more.slice(0, LIMITS.issues - issues.length));
-}
-
-function isFull(issues: readonly ErrorDetail[]): boolean {
-  return issues.length >= LIMITS.issues;
-}
-
-/** Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. */
+/**
+ * Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. Drops the errors inside a list or
+ * object that is too large.
+ */
 function errorsToReport(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const mistyped = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  const placesOf = (...keywords: readonly string[]) =>
+    new Set(errors.filter(({ keyword }) => keywords.includes(keyword)).map(({ instancePath }) => instancePath));
+  const mistyped = placesOf('type');
+  const large = [...placesOf('maxItems', 'maxProperties')];
   return errors.filter(
-    ({ keyword, instancePath }) => keyword !== 'if' && (keyword !== 'enum' || !mistyped.has(instancePath)),
+    ({ keyword, instancePath }) =>
+      keyword !== 'if' &&
+      !(keyword === 'enum' && mistyped.has(instancePath)) &&
+      !large.some((path) => instancePath.startsWith(`${path}/`)),
   );
 }
 
-function toDetail(error: ErrorObject, parent: string): ErrorDetail {
-  const path = `${parent}${error.instancePath}`;
+function toDetail(error: ErrorObject): ErrorDetail {
+  const path = error.instancePath;
   const member = error.params.missingProperty ?? error.params.additionalProperty ?? error.params.propertyName;
   return { message: messageOf(error), path: member === undefined ? path : childPath(path, String(member)) };
 }
@@ -272,28 +189,4 @@ function messageOf(error: ErrorObject): string {
 /** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name, which may be as long as the input. */
 function childPath(path: string, name: string): string {
   return `${path}/${shorten(name, LIMITS.issuePath).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function memberOf(value: object, name: string): unknown {
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
-
-function nodeOf(schema: unknown): SchemaNode | undefined {
-  return typeof schema === 'object' && schema !== null ? toSchemaNode(schema as JsonSchema) : undefined;
-}
-
-function withoutContents(schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !CONTENT_KEYWORDS.includes(keyword)));
-}
-
-function withFormats(ajv: Ajv): Ajv {
-  return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
-}
-
-function compileLazily(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
-  let compiled: ValidateFunction | undefined;
-  return () => {
-    compiled ??= ajv.compile(schema);
-    return compiled;
-  };
 }

@@ -187,26 +187,13 @@ function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
 
 /** Reads the newest checkpoint of a document before a revision. */
 export async function readCheckpoint(
-  storage: Pick<Storage, 'get' | 'list'>,
+  storage: Pick<Storage, 'list'>,
   document: DocumentKey,
   before: number,
 ): Promise<Versioned<unknown> | undefined> {
   const { kind, id: after } = checkpointKey(document, before);
   const [found] = await storage.list({ kind, parent: nameOf(document), part: 'body', after, limit: 1 });
-  if (found) return { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
-  return readEarlyCheckpoint(storage, document, before);
-}
-
-/** Releases before 0.3 stored a checkpoint at every 200th revision only, without a parent and with the revision in its id. */
-async function readEarlyCheckpoint(
-  storage: Pick<Storage, 'get'>,
-  document: DocumentKey,
-  before: number,
-): Promise<Versioned<unknown> | undefined> {
-  const revision = before - 1 - ((before - 1) % CHECKPOINT.revisions);
-  if (revision === 0) return undefined;
-  const found = await storage.get({ kind: CHECKPOINT.kind, id: `${nameOf(document)} ${revision}` });
-  return found && { state: found.body, revision };
+  return found && { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { copyJson } from '../base/json.js';
 import { timeSlice } from '../base/time-slice.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
-import { dependenciesOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { dependenciesOf, type FlagState } from '../flags/flag.js';
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
@@ -110,7 +110,8 @@ function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext
     project,
     type,
     description,
-    ...ownershipOf(flag),
+    labels: flag.labels,
+    owner: flag.owner,
     stale,
     impressionData,
     archived,

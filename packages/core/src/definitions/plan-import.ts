@@ -3,7 +3,7 @@ import { timeSlice } from '../base/time-slice.js';
 import type { DocumentReader, Read } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { dependenciesOf, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { dependenciesOf, environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { compareStates } from '../history/differences.decide.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../history/restore.decide.js';
@@ -157,9 +157,9 @@ export function differencesOf({ kind, current, target }: Planned): ImportedDiffe
   return { kind, id, parts: compareStates(shown[0], shown[1]) };
 }
 
-/** Flags of older releases lack these members. */
+/** A flag that never had dependencies lacks their list. */
 function withLists(flag: FlagState): FlagState {
-  return { ...flag, ...ownershipOf(flag), dependencies: dependenciesOf(flag) };
+  return { ...flag, dependencies: dependenciesOf(flag) };
 }
 
 type Problem = { readonly path: string; readonly message: string };

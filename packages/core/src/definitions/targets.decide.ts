@@ -1,7 +1,7 @@
 import { isSameJson } from '../base/json.js';
 import { toTimestamp } from '../base/primitives.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState } from '../flags/flag.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { setVariants } from '../flags/variants.decide.js';
@@ -89,7 +89,6 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     labels: NONE,
     owner: null,
   };
-  const ownership = ownershipOf(base);
   const dependencies = definition.dependencies?.map(toDependency);
   return {
     ...(base.archivedAt === undefined ? base : withoutArchivedAt(base)),
@@ -98,8 +97,8 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     type: definition.type ?? base.type,
     stale: definition.stale ?? base.stale,
     impressionData: definition.impressionData ?? base.impressionData,
-    labels: labels ?? ownership.labels,
-    owner: owner === undefined ? ownership.owner : owner,
+    labels: labels ?? base.labels,
+    owner: owner === undefined ? base.owner : owner,
     variants: variants ? variantsOf(base, variants) : base.variants,
     ...(dependencies && (dependencies.length > 0 || dependenciesOf(base).length > 0) && { dependencies }),
     ...archiveOf(definition, base, { archived, now: origin.now }),

@@ -1,6 +1,6 @@
 import type { FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
 import { cloneJson, copyJson } from '../base/json.js';
-import { clonePatch } from '../base/json-patch.js';
+import { applyPatch, clonePatch } from '../base/json-patch.js';
 import { pickMembers } from '../base/validator.js';
 import type { Versioned } from '../changesets/documents.js';
 import type { Engine, PreparedChange } from '../changesets/engine.js';
@@ -209,20 +209,28 @@ export function setVariants(
   input: readonly VariantInput[],
 ): PreparedChange<readonly Variant[]> {
   const variants = cloneJson(validate.variants(input));
-  return changeFlag(ref, {
-    decide: (flag) => variantRules.setVariants(flag, variants),
-    result: async (changed) => (await changed()).state.variants,
-  });
+  return changeVariants(ref, () => variants);
 }
 
+/** Sets the variants that the patch makes of those that the decision has read. */
 export function patchVariants(
   { validate }: Engine,
   ref: FlagRef,
   input: JsonPatch,
 ): PreparedChange<readonly Variant[]> {
-  const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.variants };
+  const patch = clonePatch(validate.jsonPatch(input));
+  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {})));
+}
+
+function changeVariants(
+  ref: FlagRef,
+  variantsFor: (flag: FlagState) => readonly VariantInput[],
+): PreparedChange<readonly Variant[]> {
   return changeFlag(ref, {
-    decide: (flag) => variantRules.patchVariants(flag, change),
+    decide(flag) {
+      lifecycle.assertNotArchived(flag);
+      return variantRules.setVariants(flag, variantsFor(flag));
+    },
     result: async (changed) => (await changed()).state.variants,
   });
 }

@@ -30,9 +30,9 @@ export interface FlagMetadata {
   readonly description: string | null;
   readonly type: string;
   readonly impressionData: boolean;
-  /** In the order of the caller. Labels and owner are absent in older flags; read both by {@link ownershipOf}. */
-  readonly labels?: readonly string[];
-  readonly owner?: string | null;
+  /** In the order of the caller. */
+  readonly labels: readonly string[];
+  readonly owner: string | null;
 }
 
 /** `enabled` implies at least one strategy. */
@@ -184,7 +184,6 @@ export function layoutOf(flag: FlagState): FlagLayout {
 function withLayout(flag: FlagState, { members, environments }: FlagLayout): FlagState {
   const parts: Readonly<Record<string, unknown>> = {
     ...flag,
-    ...ownershipOf(flag),
     dependencies: dependenciesOf(flag),
     environments: environments.map((name) => environmentOf(flag, name)),
   };
@@ -228,13 +227,6 @@ function bySortOrder(one: Strategy, other: Strategy): number {
 export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
   return dependencies;
 }
-
-/** Returns the labels and the owner of a flag, which may be older than both. */
-export function ownershipOf({ labels = [], owner = null }: Pick<FlagState, 'labels' | 'owner'>): Required<Ownership> {
-  return { labels, owner };
-}
-
-type Ownership = Pick<FlagMetadata, 'labels' | 'owner'>;
 
 /** Returns the names of the environments in which the flag is enabled. */
 export function enabledEnvironments(flag: FlagState): readonly string[] {

@@ -1,13 +1,6 @@
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import {
-  dependenciesOf,
-  type EnvironmentState,
-  enabledEnvironments,
-  type FlagEvent,
-  type FlagState,
-  ownershipOf,
-} from './flag.js';
+import { dependenciesOf, type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
 import type { NewFlag } from './flag.types.js';
 import type { Parameters, Strategy } from './strategy.types.js';
 
@@ -24,7 +17,7 @@ export function createFlag(
   origin: FlagOrigin,
 ): FlagEvent[] {
   assertNameFree(existing, input.name);
-  const { name, description = '', type, impressionData = false } = input;
+  const { name, description = '', type, impressionData = false, labels = [], owner = null } = input;
   const data: FlagState = {
     name,
     project: origin.project,
@@ -36,7 +29,8 @@ export function createFlag(
     createdAt: origin.createdAt,
     variants: [],
     environments: [],
-    ...ownershipOf(input),
+    labels,
+    owner,
   };
   return [{ type: 'flag-created', data, before: null }];
 }

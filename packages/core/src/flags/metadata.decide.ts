@@ -2,7 +2,7 @@ import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson, pickChanged } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import { FlagsError } from '../errors.js';
-import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, ownershipOf } from './flag.js';
+import type { FlagEvent, FlagHead, FlagMetadata, FlagState } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
@@ -45,15 +45,15 @@ export function changeLabels(
   { add = [], remove = [] }: LabelChanges,
   validate: FlagPatch['validate'],
 ): FlagEvent[] {
-  const labels = new Set(ownershipOf(flag).labels);
+  const labels = new Set(flag.labels);
   for (const label of remove) labels.delete(label);
   for (const label of add) labels.add(label);
   return changeMetadata(flag, validate({ labels: [...labels] }));
 }
 
 export function toUpdate(flag: FlagState): Required<FlagHead> {
-  const { name, project, description, type, stale, impressionData, archived, createdAt, variants } = flag;
-  const { labels, owner } = ownershipOf(flag);
+  const { name, project, description, type, stale, impressionData, archived, createdAt, variants, labels, owner } =
+    flag;
   return {
     name,
     project,
@@ -83,8 +83,8 @@ export interface FlagPatch {
 /** Applies a patch to the changeable fields. Other stored fields can be tested, and do not change. */
 export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): FlagEvent[] {
   assertNotArchived(flag);
-  const { name, project, createdAt, description, type, stale, impressionData } = flag;
-  const view = { name, project, createdAt, description, type, stale, impressionData, ...ownershipOf(flag) };
+  const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
+  const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
   return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
 }

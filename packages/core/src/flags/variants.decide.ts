@@ -1,6 +1,4 @@
-import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
-import { applyPatch } from '../base/json-patch.js';
 import type { FlagEvent, FlagState } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
@@ -11,17 +9,6 @@ export function setVariants(flag: FlagState, input: readonly VariantInput[]): Fl
   const variants = distributeWeight(input.map(toVariant));
   if (isSameJson(variants, flag.variants)) return [];
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
-}
-
-/** The input of a patch. */
-export interface VariantsPatch {
-  readonly patch: JsonPatch;
-  readonly validate: (input: unknown) => readonly VariantInput[];
-}
-
-export function patchVariants(flag: FlagState, { patch, validate }: VariantsPatch): FlagEvent[] {
-  assertNotArchived(flag);
-  return setVariants(flag, validate(applyPatch(flag.variants, patch, {})));
 }
 
 /** Ignores the given weight of a variable variant, which is computed later. */

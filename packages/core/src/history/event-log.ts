@@ -26,9 +26,14 @@ export function foldEvents(kind: string, state: unknown, events: readonly Pick<S
   return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
 }
 
-/** The cast is safe, because decisions have made every stored event. Stored events have `environment: null`. */
-function toDomainEvent(event: Pick<StoredEvent, 'type'>): DomainEvent {
-  return event as unknown as DomainEvent;
+/**
+ * Gives flags of release 0.1 the members that its events lack. The cast is safe, because decisions have made every stored
+ * event. Stored events have `environment: null`.
+ */
+function toDomainEvent(stored: Pick<StoredEvent, 'type'>): DomainEvent {
+  const event = stored as unknown as DomainEvent;
+  if (event.type !== 'flag-created' || Object.hasOwn(Object(event.data), 'labels')) return event;
+  return { ...event, data: { labels: [], owner: null, ...Object(event.data) } };
 }
 
 /** The events of one change set, in their order. */

@@ -5,7 +5,6 @@ import {
   environmentOf,
   type FlagMetadata,
   type FlagState,
-  ownershipOf,
 } from '../flags/flag.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { ProjectState } from '../projects/project.js';
@@ -76,12 +75,7 @@ export function mergeFlag(versions: Versions<FlagState>): Merge<FlagState> {
   const { before, after, now } = versions;
   if (moved || !before || !after || !now) return moved ?? { target: now, conflicts: [] };
   const { part, conflicts } = createMerger();
-  const [from, to, current] = [before, after, now].map((flag) => ({ ...flag, ...ownershipOf(flag) })) as [
-    FlagState,
-    FlagState,
-    FlagState,
-  ];
-  const metadata = METADATA.map((name) => [name, part<unknown>(`/${name}`, from[name], to[name], current[name])]);
+  const metadata = METADATA.map((name) => [name, part<unknown>(`/${name}`, before[name], after[name], now[name])]);
   const target = withLayoutOf(before, {
     ...now,
     ...(Object.fromEntries(metadata) as FlagMetadata),
@@ -112,8 +106,7 @@ function withLayoutOf<State extends object>(before: State, merged: { readonly [N
 function toComparableFlag(flag: FlagState): unknown {
   const environments = flag.environments.filter(({ enabled, strategies }) => enabled || strategies.length > 0);
   const byName = environments.map((environment) => [environment.name, environment] as const);
-  const shown = { ...flag, ...ownershipOf(flag), dependencies: dependenciesOf(flag) };
-  return { ...shown, environments: Object.fromEntries(byName) };
+  return { ...flag, dependencies: dependenciesOf(flag), environments: Object.fromEntries(byName) };
 }
 
 type AllVersions<State> = { readonly [Name in keyof Versions<State>]: State };

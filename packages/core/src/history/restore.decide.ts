@@ -9,7 +9,6 @@ import {
   type FlagMetadata,
   type FlagState,
   layoutOf,
-  ownershipOf,
 } from '../flags/flag.js';
 import { changeStale, toUpdate } from '../flags/metadata.decide.js';
 import type { ProjectEvent, ProjectMetadata, ProjectState } from '../projects/project.js';
@@ -72,8 +71,7 @@ const METADATA = [
 ] as const satisfies readonly (keyof FlagMetadata)[];
 
 function restoreMetadata(flag: FlagState, target: FlagState): readonly FlagEvent[] {
-  const changes = { ...target, ...ownershipOf(target) };
-  const changed = pickChanged<FlagMetadata>({ ...flag, ...ownershipOf(flag) }, changes, METADATA);
+  const changed = pickChanged<FlagMetadata>(flag, target, METADATA);
   const before = toUpdate(flag);
   return changed ? [{ type: 'flag-updated', data: { ...before, ...changed.data }, before }] : [];
 }

@@ -8,7 +8,7 @@ import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotChange, SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import { type FlagState, orderedEnvironmentOf, ownershipOf } from '../flags/flag.js';
+import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
 import type { SegmentState } from '../segments/segment.js';
 import type { DocumentCache } from './document-cache.js';
 
@@ -22,7 +22,7 @@ export function toConfiguration(flag: FlagState, environment: string): FlagConfi
     type,
     description,
     stale,
-    labels: ownershipOf(flag).labels,
+    labels: flag.labels,
     impressionData,
     enabled,
     strategies: strategies.length === 0 ? NONE : strategies,

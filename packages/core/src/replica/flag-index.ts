@@ -1,7 +1,7 @@
 import { deepFreeze } from '../base/json.js';
 import type { Versioned } from '../changesets/documents.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
-import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState, ownershipOf } from '../flags/flag.js';
+import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState } from '../flags/flag.js';
 import type { EnvironmentOverview, FlagOverview } from '../flags/flag-search.types.js';
 import type { Settings } from '../flags.js';
 import { createNameOrder } from './environment-view.js';
@@ -17,7 +17,7 @@ function toIndexedFlag(
     environments,
   }: { readonly revision: number; readonly environments: readonly { readonly name: string }[] },
 ): IndexedFlag {
-  const { name, project, description, type, stale, archived, createdAt } = flag;
+  const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
   return deepFreeze({
     name,
     project,
@@ -25,7 +25,8 @@ function toIndexedFlag(
     type,
     stale,
     archived,
-    ...ownershipOf(flag),
+    labels,
+    owner,
     revision,
     createdAt,
     environments: environments.map((environment) => toOverview(flag, environment.name)),

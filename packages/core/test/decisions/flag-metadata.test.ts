@@ -49,14 +49,6 @@ describe('changing metadata', () => {
     );
   });
 
-  it('takes a flag that is older than labels for one without labels and owner', () => {
-    const { labels: _labels, owner: _owner, ...old } = flagState();
-    expect(changeMetadata(old, { labels: [], owner: null })).toEqual([]);
-    const [event] = changeMetadata(old, { labels: ['a'] });
-    expect(event).toMatchObject({ data: { labels: ['a'], owner: null }, before: { labels: [], owner: null } });
-    expect(after(old, changeMetadata(old, { owner: 'ada' }))).toEqual({ ...old, owner: 'ada', labels: [] });
-  });
-
   it('never changes what identifies the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
     expect(changeMetadata(flagState(), changes)).toEqual([]);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { JsonPatch } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
 import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
-import { patchVariants, setVariants } from '../../src/flags/variants.decide.js';
+import { setVariants } from '../../src/flags/variants.decide.js';
 import { validate } from '../base/default-validators.js';
 import { after, flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
@@ -49,7 +49,7 @@ describe('patching variants', () => {
   });
 
   function weightsAfter(...patch: JsonPatch) {
-    const patched = after(flag, patchVariants(flag, { patch, validate: validate.variants }));
+    const patched = after(flag, setVariants(flag, validate.variants(applyPatch(flag.variants, patch, {}))));
     return patched?.variants.map(({ name, weight }) => [name, weight]);
   }
 
@@ -128,54 +128,5 @@ describe('patching variants', () => {
     [{ op: 'add', path: '/0/colour', value: 'red' }, 'invalid_input'],
   ])('is refused for %j with %s', (operation, code) => {
     expect(refusalOf(() => weightsAfter(operation)).code).toBe(code);
-  });
-
-  it('is refused for an archived flag', () => {
-    const input = { patch: [], validate: validate.variants };
-    expect(refusalOf(() => patchVariants({ ...flag, archived: true }, input)).code).toBe('flag_archived');
-  });
-});
-
-describe('distributing weight', () => {
-  function distributed(input: readonly VariantInput[]): readonly Variant[] {
-    return after(flagState(), setVariants(flagState(), input))?.variants ?? [];
-  }
-
-  /** Fixed weights, and -1 for what is variable: at least one of them. */
-  const weights = fc
-    .tuple(fc.array(fc.integer({ min: -1, max: 120 }), { maxLength: 8 }), fc.nat({ max: 8 }))
-    .map(([list, at]) => list.toSpliced(at, 0, -1));
-
-  it('adds up to 1000, keeps what is fixed, and differs by at most 1, the first having more', () => {
-    fc.assert(
-      fc.property(weights, (list) => {
-        const given = list.map((weight, n) =>
-          weight < 0 ? variantState(`v${n}`, 0) : variantState(`v${n}`, weight, { weightType: 'fix' }),
-        );
-        const variants = distributed(given);
-        expect(variants.map(({ name }) => name)).toEqual(given.map(({ name }) => name));
-        expect(variants.reduce((sum, { weight }) => sum + weight, 0)).toBe(1000);
-        const shares = variants.filter((_, n) => list[n] === -1).map(({ weight }) => weight);
-        expect(variants.filter((_, n) => list[n] !== -1)).toEqual(given.filter((_, n) => list[n] !== -1));
-        expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
-        expect(shares).toEqual(shares.toSorted((one, other) => other - one));
-        expect(shares.every(Number.isInteger)).toBe(true);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it.each([
-    [3, [334, 333, 333]],
-    [7, [143, 143, 143, 143, 143, 143, 142]],
-    [1, [1000]],
-  ])('among %i variable variants gives %j', (count, expected) => {
-    const variants = Array.from({ length: count }, (_, n) => variantState(`v${n}`, 0));
-    expect(distributed(variants).map(({ weight }) => weight)).toEqual(expected);
-  });
-
-  it('gives nothing to those for whom nothing is left', () => {
-    const variants = [variantState('fix', 999, { weightType: 'fix' }), variantState('a', 0), variantState('b', 0)];
-    expect(distributed(variants).map(({ weight }) => weight)).toEqual([999, 1, 0]);
   });
 });

@@ -8,14 +8,6 @@ type ToStored = (write: DocumentWrite) => readonly DocumentWrite[];
 
 const isCheckpoint = ({ key }: DocumentWrite) => key.kind === 'checkpoint';
 const withoutCheckpoints: ToStored = (write) => (isCheckpoint(write) ? [] : [write]);
-/** As releases before 0.3 stored them: at every 200th revision, named by it, under no parent. */
-const early: ToStored = (write) => {
-  if (!isCheckpoint(write)) return [write];
-  const revision = Number.MAX_SAFE_INTEGER - Number(write.key.id.slice(-16));
-  if (revision % 200 !== 0) return [];
-  const key = { kind: 'checkpoint', id: `${write.key.id.slice(0, -17)} ${revision}` };
-  return [{ ...write, key, parent: null } as DocumentWrite];
-};
 
 describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
   let opened: OpenStorage;
@@ -85,14 +77,6 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     await start();
     for (let round = 0; round < 220; round++) await describeTo(`${round}`);
     expect(written.filter(isCheckpoint)).toHaveLength(1);
-    const { description, events } = await readNow();
-    expect([description, events < 30]).toEqual(['219', true]);
-  });
-
-  it('of earlier releases are still read', async () => {
-    await start(early);
-    for (let round = 0; round < 220; round++) await describeTo(`${round}`);
-    expect(written.filter(isCheckpoint).map(({ key }) => key.id)).toEqual(['flag checkout 200']);
     const { description, events } = await readNow();
     expect([description, events < 30]).toEqual(['219', true]);
   });

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { createWriteQueue } from '../../src/storage/sqlite/database.js';
 import { MIGRATIONS } from '../../src/storage/sqlite/migrations.js';
 import { sqliteUsage } from '../../src/storage/sqlite/usage.js';
-import { createWriteQueue } from '../../src/storage/sqlite/write-queue.js';
 import type { UsageStorage } from '../../src/storage/usage-port.js';
 
 export interface UsageFile {

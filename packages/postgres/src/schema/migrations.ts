@@ -72,8 +72,32 @@ CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
 }
 
 /**
+ * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner; in JSON the last
+ * of two equal members counts, so that a flag with a nested member of such a name may get them too. PostgreSQL's JSON
+ * functions refuse some texts. Checkpoints get a parent, and an id that counts down.
+ *
+ * Nodes of earlier releases do not know the column `release`: their commits fail, and the constraint names the reason.
+ */
+function upcastDocuments({ table, index }: TableNames): string {
+  const subject = "regexp_replace(id, ' [0-9]+$', '')";
+  const revision = "substring(id from '[0-9]+$')::bigint";
+  return `
+UPDATE ${table('documents')} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
+  WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %') AND (body NOT LIKE '%"labels":%' OR body LIKE '%"parameters":{%"labels":%');
+
+UPDATE ${table('documents')}
+  SET parent = ${subject}, id = ${subject} || ' ' || lpad((${Number.MAX_SAFE_INTEGER} - ${revision})::text, 16, '0')
+  WHERE kind = 'checkpoint' AND body IS NOT NULL AND parent IS NULL;
+
+ALTER TABLE ${table('events')} ADD COLUMN IF NOT EXISTS release smallint NOT NULL DEFAULT 2
+  CONSTRAINT ${index('events_need_release_0_3')} CHECK (release > 0);
+ALTER TABLE ${table('events')} ALTER COLUMN release SET DEFAULT 0;
+`;
+}
+
+/**
  * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. No node of an
- * earlier release runs during the last one. Versions 4 and 5, and parts of 1 and 3, were about tables of usage, which
+ * earlier release runs during the last one. Version 4, and parts of 1, 3 and 5, were about tables of usage, which
  * version 6 replaces.
  */
 const MIGRATIONS: readonly ((names: TableNames, from: number) => string)[] = [
@@ -81,7 +105,7 @@ const MIGRATIONS: readonly ((names: TableNames, from: number) => string)[] = [
   versionShardRows,
   (names) => actorTokenColumns(names) + changeSetColumns(names),
   () => '',
-  () => '',
+  upcastDocuments,
   (names, from) => usageTables(names) + (from > 0 ? moveUsage(names, from) : ''),
 ];
 

@@ -52,8 +52,8 @@ describe('the feed beside commits of other nodes', () => {
     const client = await database.pool().connect();
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lock}); SET search_path TO commits`);
     await client.query(
-      `INSERT INTO ${table} (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
-      VALUES (pg_current_xact_id()::text::bigint, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', $1, 1, 'null', 'null')`,
+      `INSERT INTO ${table} (release, commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
+      VALUES (3, pg_current_xact_id()::text::bigint, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', $1, 1, 'null', 'null')`,
       [id],
     );
     return client;

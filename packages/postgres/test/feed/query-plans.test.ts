@@ -16,8 +16,9 @@ describe('among twenty thousand flags and events', () => {
       listen: false,
     });
     await database.ask(`
-      INSERT INTO flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
-      SELECT number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
+      INSERT INTO flags_events
+        (release, commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
+      SELECT 2, number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
         'flag', 'f' || number % 5000, 1, 'p' || number % 500, 'null', 'null'
       FROM generate_series(1, 20000) AS number`);
     // Transaction ids begin below a thousand: the offset puts new events behind these.

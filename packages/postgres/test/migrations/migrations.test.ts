@@ -54,6 +54,14 @@ describe('migrations', () => {
     await storage.close();
   });
 
+  it('let no node of a release before 0.3 commit, and name the reason', async () => {
+    await (await open({ schema: 'fenced' })).close();
+    const commit = database.ask(`
+      INSERT INTO fenced.flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
+      VALUES (1, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', 'checkout', 1, 'null', 'null')`);
+    await expect(commit).rejects.toThrow('flags_events_need_release_0_3');
+  });
+
   it('take names of schemas and prefixes as they are', async () => {
     const schema = `x"; DROP SCHEMA public CASCADE; --`;
     const storage = await open({ schema });
@@ -157,8 +165,8 @@ describe('tables of version 2', () => {
     const storage = await open({ schema: 'events' });
     await storage.commit(change('by-a-new-node'));
     await database.ask(`
-      INSERT INTO events.flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
-      SELECT commit_order, type, at, actor, subject_kind, 'by-a-node-of-before', revision, data, before
+      INSERT INTO events.flags_events (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before, release)
+      SELECT commit_order, type, at, actor, subject_kind, 'by-a-node-of-before', revision, data, before, 2
       FROM events.flags_events`);
     const { events } = await storage.events({ order: 'oldest-first', limit: 10 });
     expect(events.map(({ subject }) => subject.id)).toEqual(['by-a-new-node', 'by-a-node-of-before']);
@@ -246,8 +254,8 @@ describe('a log of many events of version 2', () => {
     await (await open({ schema: 'long_log' })).close();
     await database.ask(`
       INSERT INTO long_log.flags_events
-        (commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
-      SELECT number, 'flag-updated', '2026-01-01T00:00:00.000Z', 'ada', 'flag', 'f' || number % 5000, 1, 'default',
+        (release, commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
+      SELECT 2, number, 'flag-updated', '2026-01-01T00:00:00.000Z', 'ada', 'flag', 'f' || number % 5000, 1, 'default',
         '{"description":"new"}', '{"description":"old"}'
       FROM generate_series(1, ${EVENTS}) AS number`);
     await database.ask(`

@@ -4,8 +4,7 @@ import { link, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { assertOpen, type BackupProgress, busyError, type Connection, pause, readWhenFree } from './database.js';
-import { createPrivateFile } from './database-file.js';
-import { openDatabase } from './open-database.js';
+import { createPrivateFile, openDatabase } from './open-database.js';
 import { DEFAULT_BUSY_TIMEOUT } from './options.js';
 
 /** The file has its name, but may lose it in a power cut. */

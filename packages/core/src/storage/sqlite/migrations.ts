@@ -1,3 +1,6 @@
+import { FlagsError } from '../../errors.js';
+import { preparePluck, type SqliteDatabase } from './database.js';
+
 /**
  * Tables of the metrics in version 1.
  *
@@ -200,19 +203,6 @@ function changeSetColumns(prefix: string): string {
 }
 
 /**
- * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
- * applications of earlier versions.
- */
-function reporterColumns(prefix: string): string {
-  return `
-    ALTER TABLE ${prefix}applications_seen ADD COLUMN token TEXT;
-    ALTER TABLE ${prefix}applications_seen ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
-
-    CREATE INDEX ${prefix}applications_seen_by_token ON ${prefix}applications_seen (token) WHERE token IS NOT NULL;
-  `;
-}
-
-/**
  * The tables of usage, which replace those of metrics.
  *
  * - `counts` has one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4 for the sum of an
@@ -310,9 +300,6 @@ function moveMetrics(prefix: string): string {
 
   return `
     UPDATE ${prefix}applications SET
-      token = (SELECT token FROM ${prefix}applications_seen AS seen WHERE seen.name = ${prefix}applications.name),
-      is_public = ifnull(
-        (SELECT is_public FROM ${prefix}applications_seen AS seen WHERE seen.name = ${prefix}applications.name), 0),
       dropped_names = ifnull((SELECT count FROM ${prefix}dropped_names WHERE application = name), 0);
     ${recent.map((rows) => insert(0, "flag, application, '', start, ''", rows)).join('')}
     ${recent.map((rows) => insert(1, "flag, application, '', start - start % 60000, ''", rows)).join('')}
@@ -324,11 +311,92 @@ function moveMetrics(prefix: string): string {
   `;
 }
 
+/**
+ * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner.
+ * Checkpoints get a parent, and an id that counts down.
+ */
+function upcastDocuments(prefix: string): string {
+  const documents = `${prefix}documents`;
+  const subject = "rtrim(rtrim(id, '0123456789'))";
+  return `
+    UPDATE ${documents} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
+      WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %')
+        AND body IS NOT NULL AND json_type(body, '$.labels') IS NULL;
+
+    UPDATE ${documents} SET
+      parent = ${subject},
+      id = ${subject} || printf(' %016d', ${Number.MAX_SAFE_INTEGER} - CAST(substr(id, length(${subject}) + 2) AS INTEGER))
+      WHERE kind = 'checkpoint' AND body IS NOT NULL AND parent IS NULL;
+  `;
+}
+
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
 export const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) =>
     actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
-  reporterColumns,
-  usageTables,
+  (prefix) => upcastDocuments(prefix) + usageTables(prefix),
 ];
+
+/** The schema version of this version of the library. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Migrates the tables to the newest version. Must run in a write transaction, so that only one of several processes
+ * migrates a file. Throws `storage_unsupported` if a newer version of the library has migrated the tables.
+ */
+export function migrate(database: SqliteDatabase, prefix: string): void {
+  const version = readVersion(database, prefix);
+  if (version > SCHEMA_VERSION) throw newerSchema(version, prefix);
+  // Changes nothing, but fails on a read-only database. BEGIN IMMEDIATE succeeds there.
+  database.exec(`DELETE FROM ${prefix}meta WHERE false`);
+  if (version === SCHEMA_VERSION) return;
+  for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));
+  database
+    .prepare(`INSERT OR REPLACE INTO ${prefix}meta (name, value) VALUES ('schema_version', ?)`)
+    .run(SCHEMA_VERSION);
+}
+
+/** Throws `storage_unsupported` if a migration is due. Changes nothing. */
+export function assertMigrated(database: SqliteDatabase, prefix: string): void {
+  const tables = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '${prefix}meta' COLLATE NOCASE`;
+  const hasTables = preparePluck(database, tables).get() !== undefined;
+  const version = hasTables ? findVersion(database, prefix) : 0;
+  if (version < SCHEMA_VERSION) throw olderSchema(version, prefix);
+}
+
+function readVersion(database: SqliteDatabase, prefix: string): number {
+  database.exec(`
+    CREATE TABLE IF NOT EXISTS ${prefix}meta (
+      name TEXT NOT NULL PRIMARY KEY,
+      value INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+  `);
+  return findVersion(database, prefix);
+}
+
+function findVersion(database: SqliteDatabase, prefix: string): number {
+  return (preparePluck(database, versionQuery(prefix)).get() as number | undefined) ?? 0;
+}
+
+/** SQL: the schema version of the tables. No row before the first migration. */
+export function versionQuery(prefix: string): string {
+  return `SELECT value FROM ${prefix}meta WHERE name = 'schema_version'`;
+}
+
+export function olderSchema(version: number, prefix: string): FlagsError {
+  const state = version > 0 ? `have schema version ${version}` : 'do not exist';
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${prefix}* ${state}, and this version of the library needs ${SCHEMA_VERSION}. ` +
+      'Open the storage once without migrate: false.',
+  );
+}
+
+export function newerSchema(version: number, prefix: string): FlagsError {
+  return new FlagsError(
+    'storage_unsupported',
+    `The tables ${prefix}* have schema version ${version}, and this version of the library knows ${SCHEMA_VERSION}. ` +
+      'Install the newer version of the library that made them.',
+  );
+}

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { FlagsError, isFlagsError } from '../../errors.js';
 import { type Connection, readWhenFree, type SqliteDatabase } from './database.js';
-import { createPrivateFile } from './database-file.js';
 import versions from './driver-version.cjs';
 import { findNodeSqlite, openNodeDatabase } from './node-database.js';
-import { limitLog } from './write-ahead-log.js';
 
 const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   {
@@ -44,6 +42,31 @@ export function explainOpening(error: unknown, name: string): unknown {
  */
 const BLOCKING_WAIT = 10;
 
+/**
+ * Size in bytes to which SQLite truncates the write-ahead log when it restarts it. Only large commits and long reads exceed
+ * this size.
+ */
+const LOG_LIMIT = 16 * 1024 * 1024;
+
+/** Only the owner may read and write, because the database holds token hashes and the event log. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * Creates an empty file that only its owner can read. An existing file keeps its mode.
+ *
+ * SQLite opens an empty file as a new database, and gives its mode to the journal, `-wal` and `-shm`. The function never opens
+ * an existing file: closing it would release the locks that other connections of this process hold. It never throws:
+ * SQLite reports the same fault when it opens the path.
+ */
+export function createPrivateFile(path: string): void {
+  try {
+    // Follows symbolic links, also those whose target does not exist yet.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', OWNER_ONLY));
+  } catch {
+    // The path is not usable.
+  }
+}
+
 interface OpeningOptions {
   readonly path: string;
   readonly busyTimeout: number;
@@ -63,7 +86,7 @@ export async function openDatabase({ path, busyTimeout, check }: OpeningOptions)
     // The journal mode needs a lock, which another process may hold that opens the same new file.
     await readWhenFree(connection, () => database.pragma('journal_mode = WAL'));
     database.pragma('synchronous = FULL');
-    limitLog(database);
+    database.pragma(`journal_size_limit = ${LOG_LIMIT}`);
     return connection;
   } catch (error) {
     database.close();

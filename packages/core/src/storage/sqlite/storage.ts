@@ -1,34 +1,24 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Awaitable } from '../../base/common.types.js';
 import { FlagsError } from '../../errors.js';
-import { applyCommit, type CommitTarget, type PreparedCommit, prepareCommit } from '../commit.js';
-import type { CommitResult, Storage } from '../port.js';
+import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
+import type { Storage } from '../port.js';
 import { backUp } from './backup.js';
-import { eventAppender, type SqliteDocuments, sqliteDocuments } from './commit-target.js';
 import {
   assertOpen,
   type Connection,
+  createWriteQueue,
   inSnapshot,
   preparePluck,
   readWhenFree,
   type SqliteDatabase,
+  unavailable,
 } from './database.js';
-import { assertMigrated, createFileCheck, createVersionCheck, migrate, olderSchema } from './database-file.js';
-import { eventReader } from './events.js';
+import { eventAppender, eventReader, sqliteDocuments } from './documents.js';
+import { assertMigrated, migrate, newerSchema, olderSchema, SCHEMA_VERSION, versionQuery } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
 import { sqliteUsage } from './usage.js';
-import { createLogCleaner, logSizeReader } from './write-ahead-log.js';
-import { createWriteQueue } from './write-queue.js';
-
-interface Target extends CommitTarget {
-  readonly documents: SqliteDocuments;
-}
-
-/** Most commits write one document that is as expected: they take one statement. Others are checked first. */
-function applyToSqlite(commit: PreparedCommit, target: Target): CommitResult {
-  return putOne(commit, target) ?? applyCommit(commit, target);
-}
 
 /** Returns the characters that a commit writes. */
 function sizeOf({ writes, events }: PreparedCommit): number {
@@ -36,17 +26,6 @@ function sizeOf({ writes, events }: PreparedCommit): number {
     return typeof content === 'object' && content ? sum + content.body.length : sum;
   }, 0);
   return events.reduce((sum, { data, before }) => sum + data.length + before.length, documents);
-}
-
-/** Returns undefined if nothing was written. */
-function putOne({ writes, checks, vacant, events }: PreparedCommit, target: Target): CommitResult | undefined {
-  const [write] = writes;
-  if (!write || writes.length > 1 || vacant.length > 0) return undefined;
-  if (checks.some(({ key, expected }) => target.documents.revision(key) !== expected)) return undefined;
-  if (!target.documents.putExpected(write)) return undefined;
-  const revisions = [write.expected + 1];
-  target.events.append(events, revisions, writes);
-  return { ok: true, revisions };
 }
 
 /**
@@ -171,7 +150,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, target, readEvents, dataVersion, usage, backups, logCleaner, walBytes } = partsOn(opened);
+  const { writeQueue, target, readEvents, dataVersion, usage, backups, idleCheckpoint, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -184,7 +163,7 @@ function storageOn(opened: Opened): SqliteStorage {
 
   async function close(): Promise<void> {
     await writeQueue.close();
-    logCleaner?.stop();
+    idleCheckpoint?.stop();
     await backups.ended();
     await usage.close();
     release();
@@ -204,7 +183,7 @@ function storageOn(opened: Opened): SqliteStorage {
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyToSqlite(prepared, target), { bytes: sizeOf(prepared) });
+      return writeQueue.run(() => applyCommit(prepared, target), { bytes: sizeOf(prepared) });
     },
     async backup(path) {
       assertOpen();
@@ -225,15 +204,17 @@ function closedError(): FlagsError {
 /** Creates the parts that use the connection. */
 function partsOn({ connection, assertFile, tablePrefix }: Opened) {
   const { database } = connection;
-  const assertVersion = createVersionCheck(database, tablePrefix);
-  const logCleaner = connection.isHosts ? undefined : createLogCleaner(database, assertFile);
+  const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
-  logCleaner?.noteWrite();
+  idleCheckpoint?.schedule();
+  const version = preparePluck(database, versionQuery(tablePrefix));
   const writeQueue = createWriteQueue(connection, {
     begun() {
       assertFile();
-      assertVersion();
-      logCleaner?.noteWrite();
+      const found = (version.get() as number | undefined) ?? 0;
+      // The statements of this version may not fit the tables of a newer one.
+      if (found > SCHEMA_VERSION) throw newerSchema(found, tablePrefix);
+      idleCheckpoint?.schedule();
     },
     committed: assertFile,
   });
@@ -244,7 +225,7 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
     dataVersion: dataVersionReader(database),
     usage: sqliteUsage({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
-    logCleaner,
+    idleCheckpoint,
     walBytes: logSizeReader(database),
   };
 }
@@ -259,5 +240,106 @@ function createBackups(connection: Connection) {
       return backup.finally(() => underWay.delete(backup));
     },
     ended: (): Promise<unknown> => Promise.allSettled(underWay),
+  };
+}
+
+/**
+ * Returns a check that throws `storage_unavailable` unless the database path, its `-wal` and its `-shm` are the files that
+ * this connection has open.
+ *
+ * If another program removes or replaces them, SQLite reports no error. Without the path or its `-wal`, it writes to files
+ * without a name, and the commits are lost when the connection closes. Without the `-shm`, the next process creates another
+ * one: the two no longer see each other's locks, and overwrite each other's commits. A database in memory always passes.
+ */
+export function createFileCheck(database: SqliteDatabase): () => void {
+  const path = pathOf(database);
+  if (path === '') return () => undefined;
+  const paths = [path, `${path}-wal`, `${path}-shm`];
+  let opened = paths.map(identityOf);
+
+  return () => {
+    const found = paths.map(identityOf);
+    const isInPlace = () => found.every((identity, index) => identity === opened[index]);
+    if (isInPlace()) return;
+    if (found[0] === opened[0]) {
+      // The first transaction creates the log. Changing the journal mode removes it; the next one has new files.
+      const hasLog = database.pragma('journal_mode', { simple: true }) === 'wal';
+      opened = found.map((identity, index) => (index === 0 || hasLog ? (opened[index] ?? identity) : undefined));
+      if (!hasLog || isInPlace()) return;
+    }
+    throw unavailable(
+      'The file of the SQLite database, its -wal or its -shm has been removed or replaced while it was open: ' +
+        'put it back, or restart every process that has the database open',
+    );
+  };
+}
+
+/** Returns device and inode, which identify a file while it is open; undefined if the file cannot be reached. */
+function identityOf(path: string): string | undefined {
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found && `${found.dev} ${found.ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Path of the main database file; empty for a database in memory. */
+function pathOf(database: SqliteDatabase): string {
+  const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
+  return databases.find(({ name }) => name === 'main')?.file ?? '';
+}
+
+/** Returns a function that reads the size of the write-ahead log in bytes; undefined if there is none. */
+function logSizeReader(database: SqliteDatabase): () => number | undefined {
+  const path = pathOf(database);
+  if (path === '') return () => undefined;
+  return () => {
+    try {
+      return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Time without a write after which the log is emptied, in milliseconds. */
+const IDLE = 5_000;
+
+/**
+ * Empties the write-ahead log when the connection has not written for a while. If another connection still uses the log,
+ * or a file is not in place, the checkpoint is tried again later. The timer does not keep the process alive.
+ *
+ * @param assertFile throws if this connection no longer has the files of the database open. Other processes may then use
+ * other locks, and the checkpoint would remove their commits
+ * @param idle milliseconds
+ */
+export function createIdleCheckpoint(database: SqliteDatabase, assertFile: () => void, idle = IDLE) {
+  let timer: NodeJS.Timeout | undefined;
+
+  function schedule(): void {
+    timer = timer?.refresh() ?? setTimeout(() => emptyLog() || schedule(), idle).unref();
+  }
+
+  /** Returns whether the log is empty. */
+  function emptyLog(): boolean {
+    const timeout = database.pragma('busy_timeout', { simple: true });
+    try {
+      assertFile();
+      database.pragma('busy_timeout = 0');
+      const [outcome] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+      return outcome?.busy === 0;
+    } catch {
+      // The disk fails, or a file is gone. Everything is still in the log, and the next commit reports the fault.
+      return false;
+    } finally {
+      database.pragma(`busy_timeout = ${timeout}`);
+    }
+  }
+
+  return {
+    /** Call this with every write. */
+    schedule,
+    stop: () => clearTimeout(timer),
   };
 }

@@ -8,8 +8,8 @@ import {
   NOTHING_DROPPED,
   RESOLUTIONS,
 } from '../usage-rules.js';
+import type { WriteQueue } from './database.js';
 import { type Connection, prepare, preparePluck, prepareRaw, readWhenFree, type SqliteDatabase } from './database.js';
-import type { WriteQueue } from './write-queue.js';
 
 /** Rows that one transaction deletes. */
 const SLICE = 500;

@@ -19,6 +19,7 @@ import {
   rowsOf,
   type UsageRows,
 } from '../usage-rules.js';
+import type { WriteQueue } from './database.js';
 import {
   type Connection,
   inSnapshot,
@@ -30,7 +31,6 @@ import {
   statementsByText,
 } from './database.js';
 import { sqliteUsageDeletion, type UsageRemovals, usageRemovals } from './usage-deletion.js';
-import type { WriteQueue } from './write-queue.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { creation, flag, happened, put } from '../samples.js';
+import { creation, flag, put } from '../samples.js';
 
 /** A storage on a database that logs every statement it runs. */
 async function loggingStorage() {
@@ -78,28 +78,5 @@ describe('simultaneous commits', () => {
     );
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await storage.get(flag('b'))).toBeUndefined();
-  });
-});
-
-describe('a commit of one document that is as expected', () => {
-  const statementsOf = (log: readonly unknown[]) => log.map((entry) => String(entry).trim().split(' ')[0]);
-
-  it('writes it without looking at it first', async () => {
-    const { storage, log } = await loggingStorage();
-    await storage.commit(creation('a'));
-    await storage.commit({ writes: [put('a', 1)], events: [happened('a')] });
-    const [begin, version, ...rest] = ['BEGIN', 'SELECT', 'INSERT', 'INSERT', 'COMMIT'];
-    expect(statementsOf(log)).toEqual([begin, version, ...rest, begin, version, 'UPDATE', 'INSERT', 'COMMIT']);
-  });
-
-  it('looks at what it has checked', async () => {
-    const { storage, log } = await loggingStorage();
-    await storage.commit(creation('a'));
-    log.length = 0;
-    const checks = [{ key: flag('a'), expected: 1 }];
-    expect(await storage.commit({ ...creation('b'), checks })).toEqual({ ok: true, revisions: [1] });
-    expect(statementsOf(log)).toEqual(['BEGIN', 'SELECT', 'SELECT', 'INSERT', 'INSERT', 'COMMIT']);
-    const moved = await storage.commit({ ...creation('c'), checks: [{ key: flag('a'), expected: 2 }] });
-    expect([moved, await storage.get(flag('c'))]).toEqual([{ ok: false, conflict: flag('a') }, undefined]);
   });
 });

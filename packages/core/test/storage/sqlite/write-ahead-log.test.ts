@@ -4,8 +4,7 @@ import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
 import { createFlags } from '../../../src/create-flags.js';
 import { memoryStorage } from '../../../src/storage/memory/storage.js';
-import { type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { createLogCleaner } from '../../../src/storage/sqlite/write-ahead-log.js';
+import { createIdleCheckpoint, type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { creation, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { fill } from './backup-sources.js';
@@ -81,7 +80,7 @@ it.each([
 
 describe('a write-ahead log that nobody writes to', () => {
   let database: Database.Database;
-  let cleaner: ReturnType<typeof createLogCleaner>;
+  let checkpoint: ReturnType<typeof createIdleCheckpoint>;
   let isInPlace: boolean;
   let checks: number;
 
@@ -96,11 +95,11 @@ describe('a write-ahead log that nobody writes to', () => {
       checks += 1;
       if (!isInPlace) throw new Error('not in place');
     };
-    cleaner = createLogCleaner(database, assertFile, IDLE);
+    checkpoint = createIdleCheckpoint(database, assertFile, IDLE);
   });
 
   afterEach(() => {
-    cleaner.stop();
+    checkpoint.stop();
     database.close();
   });
 
@@ -109,7 +108,7 @@ describe('a write-ahead log that nobody writes to', () => {
 
   function write(): void {
     database.exec(CHANGE);
-    cleaner.noteWrite();
+    checkpoint.schedule();
   }
 
   it('is emptied, and again after the next write', async () => {
@@ -157,7 +156,7 @@ describe('a write-ahead log that nobody writes to', () => {
 
   it('is no longer looked for after the end', async () => {
     write();
-    cleaner.stop();
+    checkpoint.stop();
     const content = readFileSync(`${path}-wal`);
     const later = performance.now() + 5 * IDLE;
     await until(() => performance.now() > later);
