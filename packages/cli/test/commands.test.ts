@@ -391,7 +391,13 @@ it('reads as many pages of the history as its limit takes', async () => {
   const flags = await onServer();
   const big = { project: 'default', flag: 'big' };
   await server().flags.createFlag(big, { name: 'big' });
-  for (const letter of 'abc') await server().flags.updateFlag(big, { description: letter.repeat(400_000) });
+  for (const letter of 'abc') {
+    const payload = { type: 'string', value: letter.repeat(200_000) } as const;
+    await server().flags.setVariants(big, [
+      { name: 'one', payload },
+      { name: 'other', payload },
+    ]);
+  }
   expect(await jsonOf<unknown[]>(flags('history', 'big', '--json', '--limit', '3'))).toHaveLength(3);
   expect(await jsonOf<unknown[]>(flags('history', 'big', '--json', '--limit', '5000'))).toHaveLength(4);
   expect((await flags('history', 'big', '--limit', '3')).out).toContain('There are older changes: raise --limit.');

@@ -124,7 +124,8 @@ describe.each([
   it('takes documents that are larger than a request', async () => {
     const flags = await open();
     const all = Array.from({ length: 40 }, (_, index): DefinedFlag => {
-      return { name: `f${index}`, description: 'x'.repeat(50_000), dependencies: index === 0 ? [] : [{ flag: 'f0' }] };
+      const variants = [{ name: 'large', payload: { type: 'string', value: 'x'.repeat(50_000) } } as const];
+      return { name: `f${index}`, variants, dependencies: index === 0 ? [] : [{ flag: 'f0' }] };
     });
     await flags('create', 'old');
     const file = written('large.json', JSON.stringify({ version: 1, flags: all }));

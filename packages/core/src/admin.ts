@@ -3,6 +3,8 @@
  * carries no stability promise to others.
  */
 
+export { isSameJson } from './base/json.js';
+export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
 export {
   defaultEnvironment,
@@ -12,4 +14,3 @@ export {
   isReviewed,
   type ReviewScope,
 } from './flags/review.js';
-export { compareStates } from './history/differences.decide.js';

@@ -25,6 +25,7 @@ import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
 import type { Flags } from './flags.js';
 import { asOf } from './history/as-of.operations.js';
+import { createChangeSetLog } from './history/history.operations.js';
 import { createValidators } from './input-schemas.js';
 import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
@@ -191,6 +192,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       usageWriter,
       feed,
       replica,
+      log: createChangeSetLog(storage),
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
       tokenUse: createTokenUseRecorder({ storage, now, interval: options.usageInterval ?? 10_000, onError }),

@@ -34,10 +34,10 @@ import {
   constraints,
   environment,
   findConstraintIssues,
-  findCostIssues,
   findEnvironmentIssues,
   findRepeatedIds,
   findStrategyIssues,
+  findWeightIssues,
   issuesOrElse,
   strategy,
   strategyOrder,
@@ -148,7 +148,7 @@ export function createValidators(settings: Settings) {
 }
 
 function findSegmentIssues({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
-  return issuesOrElse(findConstraintIssues(constraints), () => findCostIssues(constraints, LIMITS.flagCost));
+  return issuesOrElse(findConstraintIssues(constraints), () => findWeightIssues(constraints));
 }
 
 function findFlagQueryIssues({ canRead }: FlagQuery): readonly ErrorDetail[] {

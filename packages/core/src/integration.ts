@@ -4,10 +4,10 @@
  */
 
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
-export type { JsonSchema } from './base/primitives.js';
 // Long work in slices
-export { timeSlice } from './base/time-slice.js';
-export { createValidator } from './base/validator.js';
+export { nextTurn, paced, pause } from './base/paced.js';
+export type { JsonSchema } from './base/primitives.js';
+export { createValidator, type Validator } from './base/validator.js';
 export { type PayloadReader, type PayloadReading, payloadReaderOf } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';

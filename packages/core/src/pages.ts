@@ -1,7 +1,7 @@
 import { compareCodePoints } from './base/collections.js';
 import type { Page, PageQuery } from './base/common.types.js';
 import { LIMITS } from './base/limits.js';
-import { timeSlice } from './base/time-slice.js';
+import { paced } from './base/paced.js';
 import { invalidInput } from './base/validator.js';
 import type { Engine } from './changesets/engine.js';
 import type { ListedDocument, ListQuery, Storage } from './storage/port.js';
@@ -99,13 +99,10 @@ function parseList(text: string): readonly unknown[] {
   }
 }
 
-/** Collects an iteration into an array, in slices. */
+/** Collects an iteration into an array. */
 export async function arrayOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
-  for await (const item of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    all.push(item);
-  }
+  for await (const item of paced(items)) all.push(item);
   return all;
 }
 

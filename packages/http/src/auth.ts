@@ -1,11 +1,13 @@
 import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
 import { isApiToken } from '@flags/core/integration';
+import type { ProjectFilter } from './changes/visibility.js';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
-import type { Access, Action, Principal, Scope } from './permissions.js';
+import type { Access, Principal, Scope } from './permissions.js';
 import { allPages } from './query.js';
 import type { FlagsRequest } from './request.js';
+import type { Action } from './roles.js';
 import type { Route } from './route.js';
 
 /** Returns the token kinds that this part of the API accepts. */
@@ -282,4 +284,18 @@ export async function isPermitted(
     if (error instanceof HttpError) return false;
     throw error;
   }
+}
+
+/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
+export function createProjectFilter(
+  principal: Principal,
+  action: Action,
+  created: readonly string[] = [],
+): ProjectFilter {
+  const answers = new Map<string | null, Promise<boolean>>(created.map((project) => [project, Promise.resolve(true)]));
+  return (project) => {
+    const answer = answers.get(project) ?? isPermitted(principal, action, project);
+    answers.set(project, answer);
+    return answer;
+  };
 }

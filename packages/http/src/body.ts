@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Awaitable } from '@flags/core';
+import { nextTurn } from '@flags/core/integration';
 import { permissionOf, readOrCheck } from './auth.js';
 import { HttpError } from './errors.js';
-import { nextTurn } from './event-loop.js';
 import type { Principal } from './permissions.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
@@ -79,7 +79,7 @@ export function createBodyReader(limit: number): BodyReader {
   };
 }
 
-/** In characters. Parsing a longer text may take tens of milliseconds. */
+/** In characters. Parsing a longer text takes milliseconds, so that it begins in a turn of its own. */
 const LONG_TEXT = 100_000;
 
 function assertSize(bytes: number, limit: number): void {
@@ -96,23 +96,12 @@ function tooDeep(): HttpError {
   return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
 }
 
-function parseJson(raw: string | Uint8Array, limit: number): Awaitable<unknown> {
+async function parseJson(raw: string | Uint8Array, limit: number): Promise<unknown> {
   assertSize(typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength, limit);
   const text = typeof raw === 'string' ? raw : new TextDecoder().decode(raw);
   if (text === '') return undefined;
   checkStructure(text);
-  return text.length > LONG_TEXT ? parseAlone(text) : parseText(text);
-}
-
-/** The parser cannot be interrupted, so that it gets a turn of the event loop for itself. */
-async function parseAlone(text: string): Promise<unknown> {
-  await nextTurn();
-  const body = parseText(text);
-  await nextTurn();
-  return body;
-}
-
-function parseText(text: string): unknown {
+  if (text.length > LONG_TEXT) await nextTurn();
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,9 +1,9 @@
+import timers from 'node:timers';
 import { type Flags, isFlagsError } from '@flags/core';
 import { describeNonFlags } from '@flags/core/integration';
 import { type Authentication, type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
 import type { Endpoint } from './endpoint.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
-import { coalescePerTick } from './event-loop.js';
 import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
 import { type Cors, createCors, createHostCheck, type HostCheck } from './origin.js';
 import type { Access } from './permissions.js';
@@ -11,6 +11,9 @@ import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoints, ROUTES } from './routes/all-routes.js';
+
+/** Kept: fake timers in the tests of a host would otherwise block every request. */
+const { setImmediate } = timers;
 
 /**
  * The HTTP API of an engine, independent of any framework. Adapters such as `toNodeHandler` and `toFetchHandler` call
@@ -186,6 +189,22 @@ function createDispatch<Native>({
   };
 }
 
+/**
+ * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.
+ */
+function coalescePerTick(): () => Promise<void> {
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= new Promise<void>((resolve) => {
+      setImmediate(() => {
+        next = undefined;
+        resolve();
+      });
+    });
+    return next;
+  };
+}
+
 function takes(route: Route, method: string): boolean {
   return route.method === method || (route.method === 'GET' && method === 'HEAD');
 }
@@ -241,7 +260,7 @@ const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
 /** Returns the part of the API that a path belongs to; undefined for paths of the host. */
 export function accessOf(path: string): Access | undefined {
-  const [, api, protocol] = /^\/(?:api\/(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(withSingleSlashes(path)) ?? [];
+  const [, api, protocol] = /^\/+(?:api\/+(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(path) ?? [];
   const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);
 }

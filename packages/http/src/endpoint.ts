@@ -1,19 +1,19 @@
-import type { Awaitable, FlagRef, Flags } from '@flags/core';
-import { createValidator, type InputSchemas } from '@flags/core/integration';
+import { type Awaitable, type FlagRef, type Flags, FlagsError } from '@flags/core';
+import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
 import type { ClientDocuments } from './client/documents.js';
 import { CLIENT_SPEC_HEADER } from './client/view.js';
 import { invalidInput } from './errors.js';
-import { nextTurn } from './event-loop.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';
 import type { Principal } from './permissions.js';
-import { createQueryReader, linkToNext, queryParametersOf } from './query.js';
+import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import type { AdminFacts, QueryValues, Route, RouteBody, RouteResult } from './route.js';
+import { schemaFrom } from './schema.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 import type { ShownUser, UserId } from './users.js';
@@ -83,35 +83,34 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const onRevision = (written: number) => {
       revision = written;
     };
-    const result = await route.handle({
-      flags: flags.as(principal.token ?? principal.name),
-      principal,
-      admin,
-      scope: principal.scope,
-      tokenId: principal.token?.id,
-      tokenKind: principal.token?.kind,
-      project,
-      check: principal.check,
-      hasValidToken: principal.hasValidToken,
-      params,
-      query,
-      body,
-      context: { ...(ifRevision !== undefined && { ifRevision }), ...(route.changes && { onRevision }) },
-      documents,
-      hub,
-      eventHub,
-      get signal() {
-        return request.signal;
-      },
-      openApi,
-      describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
-      clientIp: () => request.ip(),
-      // Of a client that has no last event.
-      lastEventId: headerOf(request, 'last-event-id') || undefined,
-      clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
-      isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
-    });
-    if (route.changes === undefined) return replyTo(request, route, { result, dataVersion });
+    const result: RouteResult =
+      (await route.handle({
+        flags: flags.as(principal.token ?? principal.name),
+        principal,
+        admin,
+        project,
+        params,
+        get ref() {
+          return refOf(params, project);
+        },
+        query,
+        body,
+        context: { ...(ifRevision !== undefined && { ifRevision }), ...(route.changes === 'flag' && { onRevision }) },
+        documents,
+        hub,
+        eventHub,
+        get signal() {
+          return request.signal;
+        },
+        openApi,
+        describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
+        clientIp: () => request.ip(),
+        // Of a client that has no last event.
+        lastEventId: headerOf(request, 'last-event-id') || undefined,
+        clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
+        isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
+      })) ?? {};
+    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion });
     const { changed } = result;
     const { projectId = project, featureName } = params;
     const named = projectId && featureName ? { project: projectId, flag: featureName } : undefined;
@@ -150,6 +149,18 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const project = await checkPermission(route, { flags, params, principal });
     return toConditionalReply(request, route, await answerHeavy({ request, params, principal, project }));
   };
+}
+
+/**
+ * Returns the reference to what a path names. A flag or segment whose path omits the project has that of the permission
+ * check, because it may have moved since.
+ */
+function refOf(params: Exchange['params'], checked: string | null): unknown {
+  const { projectId: project = checked, featureName: flag, environment, strategyId: strategy, segmentId } = params;
+  if (segmentId !== undefined) return { segment: segmentIdIn(segmentId), project };
+  if (flag === undefined) return { project };
+  if (project !== null) return { project, flag, ...(environment && { environment }), ...(strategy && { strategy }) };
+  throw new FlagsError('flag_not_found', `There is no flag ${flag}; create it, or list the flags.`);
 }
 
 /** In characters. A heavy route parses a body up to this length before the gate, to find out whether it is light. */
@@ -211,7 +222,8 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
 
 function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (value: unknown) => unknown {
   if (body === undefined) return () => undefined;
-  const validate = body.checkedBy === 'router' ? createValidator(body.schema(inputs)) : (value: unknown) => value;
+  const validate =
+    body.checkedBy === 'router' ? createValidator(schemaFrom(body.schema, inputs)) : (value: unknown) => value;
   return (value) => {
     if (value !== undefined) return validate(value);
     if (body.required) throw invalidInput([{ message: 'a JSON body is required', path: '' }]);
@@ -245,7 +257,7 @@ async function replyTo(request: FlagsRequest, route: Route, { result, dataVersio
 }
 
 function bodyReply(
-  { reply: { status, isSecret }, cacheBy }: Route,
+  { status, isSecret, cacheBy }: Route,
   { body, chunks, isWhole }: RouteResult,
   given: Reply['headers'],
 ): Awaitable<Reply> {

@@ -22,9 +22,9 @@ export type {
   SessionApiOptions,
   SessionAuth,
 } from './options.js';
-export type { Action } from './permissions.js';
 export type { FlagsReply } from './reply.js';
 export type { FlagsRequest, ReplySink } from './request.js';
 export { redactUrl } from './request.js';
+export type { Action } from './roles.js';
 export { roles, type UserRole } from './roles.js';
 export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './users.js';

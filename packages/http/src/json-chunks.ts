@@ -1,4 +1,4 @@
-import { createPace, nextTurn } from './event-loop.js';
+import { paced } from '@flags/core/integration';
 import type { ReplySink } from './request.js';
 
 /** The target length of a piece, in characters. One piece per item would cost more than the items. */
@@ -92,7 +92,7 @@ const SLICE_LENGTH = 64 * 1024;
  */
 export const COLLECTED_LENGTH = 1024 * 1024;
 
-/** The response cache stores lists up to this length, in characters. Longer lists are streamed. */
+/** The response cache stores lists up to this length, in characters. */
 export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
 
 /** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
@@ -106,60 +106,25 @@ export interface Slices extends AsyncIterable<string> {
   return(): Promise<unknown>;
 }
 
-/**
- * Returns the whole text up to a length, else a started text. Yields to the event loop between slices. Buffers texts over
- * {@link COLLECTED_LENGTH} one at a time, to bound the memory.
- */
+/** Returns the whole text up to a length, else a started text. */
 export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENGTH): Promise<string | StartedText> {
   const first: string[] = [];
   const rest = slicesOf(chunks);
-  let length = 0;
-  /** Returns whether the text has ended. */
-  const collect = async (limit: number): Promise<boolean> => {
-    while (length <= limit) {
-      if (first.length > 1) await nextTurn();
-      const slice = await rest.next();
-      if (slice.done) return true;
-      first.push(slice.value);
-      length += slice.value.length;
-    }
-    return false;
-  };
-  const collectLong = async (): Promise<boolean> => {
-    if (Number.isFinite(longest) && performance.now() - exceededAt < PAUSE_MILLISECONDS) return false;
-    const isWhole = await collect(longest);
-    if (!isWhole) exceededAt = performance.now();
-    return isWhole;
-  };
-  const isShort = await collect(Math.min(longest, COLLECTED_LENGTH));
-  const isWhole = isShort || (longest > COLLECTED_LENGTH && (await runAlone(collectLong)));
-  return isWhole ? first.join('') : { first, rest };
+  for (let length = 0; length <= longest; ) {
+    const slice = await rest.next();
+    if (slice.done) return first.join('');
+    first.push(slice.value);
+    length += slice.value.length;
+  }
+  return { first, rest };
 }
 
-/** After a text has exceeded its limit, longer texts than {@link COLLECTED_LENGTH} are streamed for this time. */
-const PAUSE_MILLISECONDS = 60_000;
-/** The time of the last text that exceeded its limit. A slow client keeps all slices of such a text that are buffered. */
-let exceededAt = Number.NEGATIVE_INFINITY;
-
-let latest: Promise<unknown> = Promise.resolve();
-
-/** Runs a task after all earlier ones have ended. */
-function runAlone<T>(task: () => Promise<T>): Promise<T> {
-  const running = latest.then(task);
-  latest = running.catch(() => undefined);
-  return running;
-}
-
-/** Joins short chunks and splits long ones. Each slice takes one event-loop turn. */
+/** Joins short chunks and splits long ones. */
 async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void, void> {
-  const isTurnOver = createPace();
   let text = '';
-  for await (const chunk of chunks) {
+  for await (const chunk of paced(chunks)) {
     text += chunk;
     for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
-    if (!isTurnOver()) continue;
-    if (text !== '') yield text;
-    text = '';
   }
   if (text !== '') yield text;
 }
@@ -200,8 +165,6 @@ function createSliceWriter(sink: ReplySink): (slice: string) => Promise<boolean>
   return async (slice) => {
     if (sink.destroyed) return false;
     if (!sink.write(slice)) await taken();
-    // With a fast client, `drain` fires before any other request runs. This yield lets other requests run.
-    await nextTurn();
     return !sink.destroyed;
   };
 }

@@ -1,7 +1,7 @@
 import type { FlagsError, Token } from '@flags/core';
 import { describeUnknownOption } from '@flags/core/integration';
 import { isHost } from './origin.js';
-import type { Action } from './permissions.js';
+import type { Action } from './roles.js';
 import type { DescribeUsers } from './users.js';
 
 /** The caller of a request. Your own user type qualifies if it has a name. */
@@ -151,8 +151,8 @@ export function authModeOf(auth: string | object): AuthMode {
   return typeof auth === 'object' ? 'session' : (auth as AuthMode);
 }
 
-const DEFAULT_BODY_LIMIT = 1024 * 1024;
-const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
+export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+export const DEFAULT_HEARTBEAT_INTERVAL = 15_000;
 /** The maximum delay of a Node timer, in milliseconds. */
 const MAX_INTERVAL = 2 ** 31 - 1;
 
@@ -218,18 +218,6 @@ function assertOriginOptions(
   if (!(Array.isArray(allowedHosts) && allowedHosts.every(isHost))) {
     throw new TypeError(`${caller}: allowedHosts must be a list such as ['flags.example.org'], without schemes.`);
   }
-}
-
-export function bodyLimitOf({ bodyLimit = DEFAULT_BODY_LIMIT }: { readonly bodyLimit?: number }): number {
-  return bodyLimit;
-}
-
-export function heartbeatIntervalOf({
-  heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL,
-}: {
-  readonly heartbeatInterval?: number;
-}): number {
-  return heartbeatInterval;
 }
 
 /** Returns whether the text is an origin as browsers send it: without a path or trailing slash. */

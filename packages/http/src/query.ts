@@ -1,8 +1,9 @@
 import type { Page, PageQuery } from '@flags/core';
-import { createValidator, type InputSchemas, type JsonSchema } from '@flags/core/integration';
-import { nextTurn } from './event-loop.js';
-import { jsonArray, jsonTexts } from './json-chunks.js';
-import type { NextPage, QueryParameter, QueryValues, Route } from './route.js';
+import { createValidator, type InputSchemas, type JsonSchema, nextTurn } from '@flags/core/integration';
+import { invalidInput } from './errors.js';
+import { type JsonChunks, jsonArray, jsonTexts } from './json-chunks.js';
+import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
+import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from './schema.js';
 
 export interface RequestTarget {
   readonly path: string;
@@ -44,19 +45,8 @@ export function createQueryReader(parameters: readonly QueryParameter[] = [], in
 
 /** Returns an object schema that validates all parameters together. */
 function querySchema(parameters: readonly QueryParameter[], inputs: InputSchemas): JsonSchema {
-  const properties = parameters.map(({ name, schema }) => [name, schema(inputs)] as const);
+  const properties = parameters.map(({ name, schema }) => [name, schemaFrom(schema, inputs)] as const);
   return { type: 'object', properties: Object.fromEntries(properties) };
-}
-
-/** Returns the properties of an object schema. */
-export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  return (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
-}
-
-export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
-  const property = propertiesOf(schema)[name];
-  if (property === undefined) throw new Error(`The schema names no member ${name}.`);
-  return property;
 }
 
 function valueIn(given: URLSearchParams, name: string, property: JsonSchema): unknown {
@@ -87,49 +77,65 @@ function convert(texts: readonly string[], { type }: JsonSchema): unknown {
 /** The maximum page size of the core. */
 const MAX_PAGE_LIMIT = 1000;
 
-const PAGE_PARAMETERS: readonly QueryParameter[] = [
-  {
-    name: 'limit',
-    description:
-      'Only a page of the list, of at most so many; 100 when only after is given. The whole list without both.',
-    schema: ({ pageQuery }) => propertyOf(pageQuery, 'limit'),
-  },
-  {
-    name: 'after',
-    description: 'Only a page of the list, from where the page before has ended: as its Link header names it.',
-    schema: ({ pageQuery }) => propertyOf(pageQuery, 'after'),
-  },
-];
+/** Returns a query parameter. Default schema: text. */
+export function parameter(name: string, description: string, schema: SchemaSource = text): QueryParameter {
+  return { name, description, schema };
+}
+
+/** Returns query parameters that are members of an input of the engine, by their descriptions. */
+export function inputParameters(
+  input: keyof InputSchemas,
+  descriptions: Readonly<Record<string, string>>,
+): readonly QueryParameter[] {
+  return Object.entries(descriptions).map(([name, description]) =>
+    parameter(name, description, (inputs) => propertyOf(inputs[input], name)),
+  );
+}
+
+const PAGE_PARAMETERS = inputParameters('pageQuery', {
+  limit: 'Only a page of the list, of at most so many; 100 when only after is given. The whole list without both.',
+  after: 'Only a page of the list, from where the page before has ended: as its Link header names it.',
+});
 
 /** Returns all documented parameters of a route. */
 export function queryParametersOf({ query = [], paged }: Pick<Route, 'query' | 'paged'>): readonly QueryParameter[] {
   return paged === 'optional' ? [...query, ...PAGE_PARAMETERS] : query;
 }
 
-/** The list of a route, for {@link listPieces}. */
-interface List<Item> {
-  /** Returns all items, in contract order. */
-  readonly whole: () => Promise<Iterable<Item> | AsyncIterable<Item>>;
-  readonly page: (query: PageQuery) => Promise<Page<Item>>;
-  /** Returns the cursor of the page that begins after this item. */
-  readonly cursorOf: (item: Item) => string;
-  readonly toWire: (item: Item) => unknown;
+/** Parses a positive integer in a path. Returns undefined for leading zeros and unsafe integers. */
+export function positiveIntegerIn(text: string): number | undefined {
+  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The JSON of a list, and the cursor of the next page. */
-interface ListedPieces {
-  readonly items: AsyncGenerator<string, void>;
-  readonly next?: NextPage | undefined;
+/** Parses the id of a segment in a path, or throws `invalid_input`. */
+export function segmentIdIn(text: string): number {
+  const segment = positiveIntegerIn(text);
+  if (segment === undefined) throw invalidInput([{ message: 'must be a positive integer', path: '/segmentId' }]);
+  return segment;
+}
+
+/** The list of a route, for {@link listReply}. */
+interface List<Item> {
+  readonly page: (query: PageQuery) => Promise<Page<Item>>;
+  /** Returns all items, in contract order. Default: page by page, so that the list is not a consistent snapshot. */
+  readonly whole?: () => Promise<Iterable<Item>>;
+  readonly toWire: (item: Item) => unknown;
+  /** Returns the reply's body for the JSON of the items. */
+  readonly body: (items: JsonChunks) => JsonChunks;
 }
 
 /** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
-export async function listPieces<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<ListedPieces> {
-  if (limit === undefined && after === undefined) return { items: jsonArray(await list.whole(), list.toWire) };
-  const { items, next } = await list.page({ limit, after } as PageQuery);
-  const texts = textsOfPage(items, list.toWire);
-  const last = items[texts.length - 1];
-  const cursor = texts.length < items.length && last !== undefined ? list.cursorOf(last) : next;
-  return { items: jsonTexts(texts), next: cursor === undefined ? undefined : { after: cursor } };
+export async function listReply<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<RouteResult> {
+  const { page, whole, toWire, body } = list;
+  if (limit === undefined && after === undefined) {
+    return { chunks: body(jsonArray(whole ? await whole() : allPages(page), toWire)) };
+  }
+  const { items, next } = await page({ limit, after } as PageQuery);
+  const texts = textsOfPage(items, toWire);
+  // The page was cut: ask again with the smaller limit to get its cursor.
+  if (texts.length < items.length) return listReply({ limit: texts.length, after }, list);
+  return { chunks: body(jsonTexts(texts)), next: next === undefined ? undefined : { after: next } };
 }
 
 /** Reads a list to its end, page by page. Other requests run between the pages. */

@@ -1,10 +1,8 @@
-import type { Action } from './permissions.js';
-
 /** The roles of {@link roles}. Each may do what the role before it may do, and more. */
 export type UserRole = 'viewer' | 'editor' | 'admin';
 
 /**
- * The least role for each action. The record type requires an entry for every action.
+ * Every action, with the least role that may perform it.
  *
  * - A viewer reads what flags are and were, evaluates them, previews changes, and sees sums of usage. None of this shows
  *   tokens, members or personal data, and none of it writes.
@@ -14,7 +12,7 @@ export type UserRole = 'viewer' | 'editor' | 'admin';
  *   them.
  * - An admin also decides about projects, members and API tokens, and makes the system forget an application.
  */
-export const LEAST_ROLE: Readonly<Record<Action, UserRole>> = {
+export const LEAST_ROLE = {
   listProjects: 'viewer',
   createProject: 'admin',
   getProject: 'viewer',
@@ -98,7 +96,14 @@ export const LEAST_ROLE: Readonly<Record<Action, UserRole>> = {
   exportDefinitions: 'editor',
   importDefinitions: 'editor',
   getOpenApi: 'viewer',
-};
+} as const satisfies Readonly<Record<string, UserRole>>;
+
+/**
+ * The action of a request, as `authorize` and the OpenAPI document name it. Actions that run an engine operation have
+ * its name. Three are not requests: `useSegment` checks whether a strategy may start to use a segment, and `moveFlag` and
+ * `configureEnvironment` are changes of a change set.
+ */
+export type Action = keyof typeof LEAST_ROLE;
 
 function actionsUpTo(...included: readonly UserRole[]): (action: Action) => boolean {
   const actions = new Set<string>();

@@ -2,11 +2,14 @@ import type {
   Awaitable,
   ChangeContext,
   DataVersionScope,
+  EnvironmentRef,
   ErrorCode,
   Flag,
   FlagRef,
   Flags,
-  TokenKind,
+  ProjectRef,
+  SegmentRef,
+  StrategyRef,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientDocuments } from './client/documents.js';
@@ -14,16 +17,21 @@ import type { CLIENT_SPEC_HEADER } from './client/view.js';
 import type { Weight } from './gate.js';
 import type { JsonChunks } from './json-chunks.js';
 import type { AuthMode } from './options.js';
-import type { Access, Action, Operation, Principal, Scope } from './permissions.js';
+import type { Access, Principal } from './permissions.js';
 import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
+import type { Action } from './roles.js';
+import type { SchemaSource } from './schema.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 import type { FindUsers } from './users.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. */
+/** The documents whose `ETag` has a revision. */
+type Revised = 'flag' | 'project' | 'segment';
+
+/** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
   readonly method: Method;
   /**
@@ -31,14 +39,13 @@ export interface Route {
    * agree on those.
    */
   readonly path: string;
+  /** The part of the API, which determines the accepted token kinds. It follows from the path. */
+  readonly access: Access;
   /** The unique name of the operation. Unless `permission` is present, it is the action that `authorize` is asked for. */
-  readonly action: Operation;
+  readonly action: string;
   /** The action that `authorize` is asked for, where several routes share one. */
   readonly permission?: Action;
   readonly summary: string;
-  readonly tag: Tag;
-  /** The part of the API, which determines the accepted token kinds. */
-  readonly access: Access;
   readonly query?: readonly QueryParameter[];
   /**
    * `optional`: returns a page if the query has `limit` or `after`, else the whole list. `always`: returns a page. Both
@@ -47,13 +54,24 @@ export interface Route {
   readonly paged?: 'optional' | 'always';
   /** Absent: the endpoint does not read the body. */
   readonly body?: RouteBody;
-  readonly reply: RouteReply;
-  /** Error codes beyond the general ones: authentication, permission, unreadable body, busy storage. */
-  readonly errors: readonly ErrorCode[];
-  /** The document whose revision `If-Match` compares. Absent: the endpoint ignores the header. */
-  readonly ifMatch?: 'flag' | 'project' | 'segment';
-  /** The answer changes a flag, and has the `ETag` that a GET of the flag would have. */
-  readonly changes?: 'flag';
+  readonly status: 200 | 201 | 202;
+  /** The schema of the reply's body. Absent: the reply has no body. */
+  readonly reply?: JsonSchema;
+  /** Default: JSON. Event streams have no `ETag`, because they do not end. */
+  readonly media?: 'text/event-stream';
+  /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
+  readonly isSecret?: true;
+  /** Error codes beyond those that follow from the other members of the row; see `possibleErrors`. */
+  readonly errors?: readonly ErrorCode[];
+  /** Error codes that would follow from the other members, but cannot occur. */
+  readonly never?: readonly ErrorCode[];
+  /** The document that the request changes. The reply has the `ETag` that a GET of it would have. */
+  readonly changes?: Revised;
+  /**
+   * The document whose revision `If-Match` compares. Default: the changed document, if the path names it. Absent: the
+   * endpoint ignores the header.
+   */
+  readonly ifMatch?: Revised;
   /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
   readonly badRequest?: 'messages';
   /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
@@ -92,9 +110,12 @@ export interface Route {
    * - `handler`: the request concerns several projects, so the handler checks them.
    */
   readonly permissionBy?: 'body' | 'anyProject' | 'handler';
-  /** A method, so that a route may narrow the type of its path parameters. */
-  handle(request: RouteRequest): Promise<RouteResult>;
+  /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
+  handle(request: RouteRequest): Promise<RouteResult | undefined>;
 }
+
+/** The codes of changes of definitions. A body of anything else cannot exceed these limits. */
+export const TOO_LARGE = ['document_too_large', 'state_too_large', 'change_set_too_large'] as const;
 
 /** A documented query parameter. Other parameters are ignored. */
 export interface QueryParameter {
@@ -104,83 +125,18 @@ export interface QueryParameter {
    * `integer`, `boolean`, `string`, a repeatable `array` of strings, or an `object` of strings. An object is sent as
    * `name[member]=value`.
    */
-  readonly schema: (inputs: InputSchemas) => JsonSchema;
+  readonly schema: SchemaSource;
 }
 
 export interface RouteBody {
   readonly required: boolean;
-  readonly schema: (inputs: InputSchemas) => JsonSchema;
+  readonly schema: SchemaSource;
   /**
    * `core`: the operation validates its input. `router`: the wire shape differs, so the router validates before
    * `handle`.
    */
   readonly checkedBy: 'core' | 'router';
 }
-
-export interface RouteReply {
-  readonly status: 200 | 201 | 202;
-  /** Absent: the reply has no body. */
-  readonly schema?: ReplySchema;
-  /** The reply contains a secret, and forbids all caching, even if the host sets another header. */
-  readonly isSecret?: true;
-  /** Default: JSON. Event streams have no `ETag`, because they do not end. */
-  readonly media?: 'text/event-stream';
-}
-
-/** The names of the documented reply schemas. */
-export type ReplySchema =
-  | 'ProjectList'
-  | 'Project'
-  | 'ProjectOverview'
-  | 'HealthReport'
-  | 'MemberList'
-  | 'FlagList'
-  | 'FeatureList'
-  | 'Flag'
-  | 'FlagDetail'
-  | 'Tag'
-  | 'TagList'
-  | 'TagTypeList'
-  | 'EnvironmentList'
-  | 'ArchivedFlagList'
-  | 'FlagInEnvironment'
-  | 'Strategy'
-  | 'StrategyList'
-  | 'VariantList'
-  | 'VariantWeights'
-  | 'Dependency'
-  | 'PossibleParents'
-  | 'Segment'
-  | 'SegmentList'
-  | 'SegmentUses'
-  | 'SeenToggles'
-  | 'FeatureMetrics'
-  | 'UsageList'
-  | 'UsageSummary'
-  | 'RawUsageList'
-  | 'ApplicationList'
-  | 'ApplicationDetail'
-  | 'SeenApps'
-  | 'Definitions'
-  | 'ImportResult'
-  | 'TokenList'
-  | 'CreatedToken'
-  | 'EventList'
-  | 'EventStream'
-  | 'ChangeSet'
-  | 'Plan'
-  | 'Preview'
-  | 'History'
-  | 'Session'
-  | 'ClientFeatures'
-  | 'ClientFeature'
-  | 'FeatureStream'
-  | 'FrontendToggles'
-  | 'OfrepEvaluation'
-  | 'OfrepEvaluations'
-  | 'Playground'
-  | 'ContextList'
-  | 'OpenApiDocument';
 
 /** What an administrator may learn about the API itself. */
 export interface AdminFacts {
@@ -202,23 +158,18 @@ export interface SentContent {
 }
 
 /** The framework-independent request of a handler. */
-export interface RouteRequest<Parameter extends string = string> {
+export interface RouteRequest<Parameter extends string = string, Ref = unknown> {
   /** The engine on behalf of the actor. */
   readonly flags: Flags;
   /** The caller, and its permissions. */
   readonly principal: Principal;
   /** How requests authenticate, and the actions of the admin API. */
   readonly admin: AdminFacts;
-  /** The scope of the API token. */
-  readonly scope: Scope;
-  /** The id of the actor's API token. */
-  readonly tokenId: string | undefined;
-  readonly tokenKind: TokenKind | undefined;
   /** The project of the permission check. */
   readonly project: string | null;
-  /** Checks a permission beyond that of the route. Rejects with `forbidden`. */
-  readonly check: (action: Action, project: string | null) => Promise<void>;
   readonly params: Readonly<Record<Parameter, string>>;
+  /** The reference to what the path names. */
+  readonly ref: Ref;
   /** The documented parameters in the query, converted to the types of their schemas. */
   readonly query: QueryValues;
   /** Parsed JSON; undefined without a body. */
@@ -241,8 +192,6 @@ export interface RouteRequest<Parameter extends string = string> {
   readonly eventHub: EventHub;
   /** Aborts when the client disconnects. Long work should end then. Undefined if the adapter cannot tell. */
   readonly signal: AbortSignal | undefined;
-  /** Verifies the API token again; absent without a token. */
-  readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
 
 /** The result of a handler. The route defines the status. */
@@ -285,42 +234,66 @@ type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${
     ? Name
     : never;
 
-type TypedRoute<Path extends string> = Omit<Route, 'path' | 'handle'> & {
-  readonly path: Path;
-  handle(request: RouteRequest<ParameterOf<Path>>): Promise<RouteResult>;
+/** The reference that a path with these parameters names. */
+type RefOf<Parameter extends string> = 'strategyId' extends Parameter
+  ? StrategyRef
+  : 'environment' extends Parameter
+    ? EnvironmentRef
+    : 'featureName' extends Parameter
+      ? FlagRef
+      : 'segmentId' extends Parameter
+        ? SegmentRef
+        : ProjectRef;
+
+/** A row as it is written: a {@link Route} without the members that have a default. */
+type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'action' | 'status' | 'body' | 'handle'> & {
+  /** Default: 200. */
+  readonly status?: Route['status'];
+  /**
+   * The name of an input of the engine, which the operation validates; or a schema of the wire, which the router
+   * validates. Required unless the row says otherwise.
+   */
+  readonly body?: keyof InputSchemas | (Pick<RouteBody, 'schema'> & Partial<Omit<RouteBody, 'schema'>>);
+  handle(request: RouteRequest<ParameterOf<Path>, RefOf<ParameterOf<Path>>>): Promise<RouteResult | undefined>;
 };
 
-/** Returns the route. Infers the handler's parameters from the path. */
-export function route<const Path extends string>(row: TypedRoute<Path>): Route {
-  return row;
+/** A route whose name is not an action names the action that it needs. */
+type Permitted<Name extends string> = Name extends Action
+  ? unknown
+  : { readonly permission: Action } | { readonly isOpen: true };
+
+/** The path parameter that names a document. */
+const PARAMETERS: Readonly<Record<Revised, string>> = {
+  flag: '/:featureName',
+  project: '/:projectId',
+  segment: '/:segmentId',
+};
+
+/** Returns the route of a row, with its defaults. Infers the handler's parameters and reference from the path. */
+export function route<const Path extends string, const Name extends string>(
+  method: Method,
+  path: Path,
+  action: Name,
+  { body, ...row }: Row<Path> & Permitted<Name>,
+): Route {
+  const [, part, family] = path.split('/');
+  const ifMatch = row.changes && path.includes(PARAMETERS[row.changes]) && row.changes;
+  return {
+    method,
+    path,
+    action,
+    access: (part === 'ofrep' ? part : family) as Access,
+    status: 200,
+    ...(ifMatch && { ifMatch }),
+    ...(body && { body: bodyOf(body) }),
+    ...row,
+  } as Route;
+}
+
+function bodyOf(body: NonNullable<Row<string>['body']>): RouteBody {
+  if (typeof body !== 'string') return { required: true, checkedBy: 'router', ...body };
+  return { required: true, checkedBy: 'core', schema: (inputs) => inputs[body] };
 }
 
 /** The documented parameters in a query, converted to the types of their schemas. */
 export type QueryValues = Readonly<Record<string, unknown>>;
-
-/** The groups of operations in the OpenAPI document, with their descriptions. */
-export const TAGS = {
-  Projects: 'Every flag belongs to a project.',
-  Members: 'The users of a project and their roles. The host application knows the users.',
-  Flags: 'Flags with their description, type, labels and owner.',
-  Tags: 'The labels of flags, in the form of Unleash.',
-  Archive: 'Archived flags: revive or delete them.',
-  Strategies: 'Who gets a flag in an environment.',
-  Environments: 'Switch flags on and off, by environment.',
-  Variants: 'The variants of a flag with their weights and payloads.',
-  Dependencies: 'Flags that are on only while their parent is.',
-  Segments: 'Named lists of constraints that strategies share.',
-  Metrics: 'How often flags were evaluated, and by which applications.',
-  Client: 'For SDKs in servers: definitions, registration and reports.',
-  Frontend: 'For SDKs in browsers: the flags of one context.',
-  OFREP: 'The remote evaluation protocol of OpenFeature.',
-  Playground: 'Evaluates flags for a context, and explains the results.',
-  'API tokens': 'The secrets that admit programs to this API.',
-  Events: 'The log of all changes.',
-  'Change sets': 'Several changes in one commit; history and undo.',
-  'Flags as code': 'Export and import of all definitions as one document.',
-  Session: 'What the caller may do.',
-  OpenAPI: 'This document.',
-} as const;
-
-export type Tag = keyof typeof TAGS;

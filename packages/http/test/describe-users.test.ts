@@ -136,7 +136,13 @@ describe('histories, change sets and events', () => {
   it('have another tag when a name changes, also if they are long', async () => {
     let name = 'Ada';
     const { app, flags } = await hostWith(() => ({ ada: { name } }), []);
-    await flags.as('ada').createFlag({ project: 'default' }, { name: 'large', description: 'x'.repeat(1_000_000) });
+    const ref = { project: 'default', flag: 'large' };
+    const payload = { type: 'string', value: 'x'.repeat(200_000) } as const;
+    await flags.as('ada').createFlag(ref, { name: 'large' });
+    await flags.as('ada').setVariants(
+      ref,
+      [...'abcde'].map((name) => ({ name, payload })),
+    );
     const tagsOf = async () => {
       const paths = ['history?limit=1', 'events?limit=1'];
       const replies = await Promise.all(paths.map((path) => request(app).get(`/api/admin/${path}`).expect(200)));

@@ -209,10 +209,13 @@ describe('the event stream', () => {
     socket.pause();
     socket.write('GET /api/admin/event-stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const client = await join();
-    const description = 'x'.repeat(900_000);
     await flags.createFlag(DEFAULT, { name: 'large' });
     for (let round = 0; round < 12; round++) {
-      await flags.updateFlag({ ...DEFAULT, flag: 'large' }, { description: `${round}${description}` });
+      const payload = { type: 'string', value: `${round}`.padEnd(225_000, 'x') } as const;
+      await flags.setVariants(
+        { ...DEFAULT, flag: 'large' },
+        [...'abcd'].map((name) => ({ name, payload })),
+      );
     }
     await received(client, 13);
     expect(client.messages).toHaveLength(13);

@@ -3,7 +3,6 @@ import { type ClientRequest, createServer, type RequestListener, request as send
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import express from 'express';
-import { processorTime } from '../../../test/processor-time.js';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
 import { leaveAfter } from '../src/gate.js';
@@ -272,55 +271,6 @@ describe.each(ADAPTERS)('%s', (_, leave) => {
       return isOver;
     });
     expect(evaluations).toBeLessThan(250);
-  });
-});
-
-describe('an evaluation of all flags', () => {
-  /** Segments share one compiled form, so that a test can afford flags that cost very much together. */
-  async function createCostly(count: number): Promise<void> {
-    const values = Array.from({ length: 400 }, (_, n) => `${n}`.padStart(65, '-'));
-    const constraints = [{ contextName: 'userId', operator: 'STR_CONTAINS', values, inverted: false } as const];
-    const strategies = [{ name: 'default', parameters: {}, constraints: [], segments: ['costly'] }];
-    await flags.importDefinitions({
-      version: 1,
-      segments: [{ name: 'costly', project: null, constraints }],
-      flags: Array.from({ length: count }, (_, n) => ({
-        name: `costly-${n}`,
-        project: 'default',
-        environments: { production: { enabled: true, strategies } },
-      })),
-    });
-  }
-
-  it('is refused at once when the slowest context would need minutes, and stays possible for a part', async () => {
-    await flags.createProject({ id: 'small', name: 'Small' });
-    await flags.createFlag({ project: 'small' }, { name: 'cheap' });
-    await createCostly(3100);
-    const scope = { kind: 'frontend', environment: 'production' } as const;
-    const all = (await flags.createToken({ ...scope, name: 'all' })).secret;
-    const part = (await flags.createToken({ ...scope, name: 'part', projects: ['small'] })).secret;
-    const handler = toFetchHandler(createFlagsApi(flags, { auth: 'token' }));
-    const ask = async (path: string, authorization: string) => {
-      const headers = { authorization, 'content-type': 'application/json' };
-      const body = JSON.stringify({ context: { userId: '7', targetingKey: '7' } });
-      const response = await handler(new Request(`http://localhost${path}`, { method: 'POST', headers, body }));
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
-    const before = processorTime();
-    expect(await ask('/api/frontend', all)).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_input', message: expect.stringMatching(/these 3102 flags could take too long/) },
-    });
-    expect(await ask('/ofrep/v1/evaluate/flags', all)).toMatchObject({
-      status: 400,
-      body: { errorDetails: expect.stringMatching(/these 3102 flags could take too long/) },
-    });
-    expect(processorTime() - before).toBeLessThan(2000);
-    expect(await ask('/api/frontend', part)).toMatchObject({ status: 200 });
-    expect(await ask('/ofrep/v1/evaluate/flags', part)).toMatchObject({
-      status: 200,
-      body: { flags: [{ key: 'cheap' }] },
-    });
   });
 });
 

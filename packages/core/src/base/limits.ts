@@ -6,8 +6,8 @@ export const LIMITS = {
   label: 100,
   /** Descriptions of projects, and details of reporting applications. */
   shortDescription: 1000,
-  /** Descriptions of flags and segments. In ASCII, the document around one still fits in {@link documentBytes}. */
-  description: 1_000_000,
+  /** Descriptions of flags and segments. */
+  description: 10_000,
   labelsPerFlag: 20,
   /** A label of a flag. */
   flagLabel: 50,
@@ -15,7 +15,7 @@ export const LIMITS = {
   /** The text that a list of flags is searched for. */
   searchText: 500,
   projectsPerQuery: 100,
-  title: 1000,
+  title: 200,
   /** The longest token secret. */
   secret: 255,
   /** The shortest secret that a new token may have. */
@@ -25,13 +25,13 @@ export const LIMITS = {
   tokenOverlap: 7_776_000_000,
   strategiesPerEnvironment: 100,
   parameters: 100,
-  parameterText: 1_000_000,
-  constraints: 1000,
+  parameterText: 500_000,
+  constraints: 100,
   values: 50_000,
   valueText: 10_000,
-  segmentsPerStrategy: 1000,
-  variants: 1000,
-  overrides: 1000,
+  segmentsPerStrategy: 100,
+  variants: 100,
+  overrides: 100,
   payloadText: 262_144,
   dependencies: 100,
   /** One stored document: bytes of its JSON in UTF-8. */
@@ -54,14 +54,12 @@ export const LIMITS = {
   /** A longer text is not a number, version or date. */
   operandText: 256,
   /**
-   * The cost of a flag's strategies in one environment, with their segments, and of one segment alone: about
-   * microseconds for the slowest context. One pattern of the largest weight fits. See `evaluation/cost.ts`.
+   * The weights of a flag's strategies in one environment, with their segments, and of one segment alone. One pattern of
+   * the largest weight fits. See `evaluation/weight.ts`.
    */
-  flagCost: 21_000,
-  /** The cost of all parents of one flag. */
-  parentsCost: 40_000,
-  /** The cost of everything that one preview, or one evaluation of all flags, evaluates: about a minute at the worst. */
-  requestCost: 60_000_000,
+  flagWeight: 1100,
+  /** The weights of all parents of one flag. */
+  parentsWeight: 2200,
   /** Names of applications, instances and SDKs, and of flags in reports. */
   reportedName: 255,
   strategiesPerRegistration: 1000,

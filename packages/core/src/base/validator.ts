@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type ErrorDetail, FlagsError, shorten } from '../errors.js';
+import { parsePointer } from './json-patch.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 
@@ -23,16 +24,27 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
 export function createValidator<T>(
   schema: JsonSchema,
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
-): (input: unknown) => T {
+): Validator<T> {
   let compiled: CompiledSchema | undefined;
-  return (input) => {
+  return (input, stored) => {
     compiled ??= compileSchema(schema);
-    if (!compiled.first(input)) throw invalidInput(issuesOf(compiled, input));
+    if (!compiled.first(input)) {
+      const issues = issuesOf(compiled, input, stored);
+      if (issues.length > 0) throw invalidInput(issues);
+    }
     const issues = takeIssues(findIssues(input as T));
     if (issues.length > 0) throw invalidInput(issues);
     return input as T;
   };
 }
+
+/**
+ * Returns its input, typed, or throws `invalid_input`.
+ *
+ * @param stored what the input replaces. It may exceed limits that older releases did not have: the input may then have as
+ * many items, and texts as long, as the same part of what is stored.
+ */
+export type Validator<T> = (input: unknown, stored?: unknown) => T;
 
 function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   const issues: ErrorDetail[] = [];
@@ -119,16 +131,45 @@ function compileSchema(schema: JsonSchema): CompiledSchema {
 const MOST_VALUES = 10_000;
 
 /** Lists the issues of an input that `first` has just refused, at most {@link LIMITS.issues}. */
-function issuesOf({ first, all }: CompiledSchema, input: unknown): readonly ErrorDetail[] {
-  const validate = hasMoreValues(input, MOST_VALUES) ? first : all();
-  if (validate !== first) validate(input);
-  const issues = errorsToReport(validate.errors ?? [])
-    .slice(0, LIMITS.issues)
-    .map(toDetail);
+function issuesOf({ first, all }: CompiledSchema, input: unknown, stored: unknown): readonly ErrorDetail[] {
+  const refusals = (errors: readonly ErrorObject[] | null | undefined) =>
+    errorsToReport((errors ?? []).filter((error) => !isNoLonger(error, stored)));
+  let errors = refusals(first.errors);
+  // Without refusals, the first error is excused, and others may follow.
+  if (errors.length === 0 || !hasMoreValues(input, MOST_VALUES)) {
+    const validate = all();
+    validate(input);
+    errors = refusals(validate.errors);
+    validate.errors = null;
+  }
   // Releases the input, which the errors refer to.
   first.errors = null;
-  validate.errors = null;
-  return issues;
+  return errors.slice(0, LIMITS.issues).map(toDetail);
+}
+
+const LENGTHS = ['maxItems', 'maxProperties', 'maxLength'];
+
+/** Whether a value is too long, and no longer than a stored value in its place. */
+function isNoLonger({ keyword, instancePath, data }: ErrorObject, stored: unknown): boolean {
+  if (stored === undefined || !LENGTHS.includes(keyword)) return false;
+  return storedAt(stored, instancePath).some((value) => lengthOf(value) >= lengthOf(data));
+}
+
+/** The stored values that may have been at a place: an item may have been any item of its list. */
+function storedAt(stored: unknown, pointer: string): readonly unknown[] {
+  let values: readonly unknown[] = [stored];
+  for (const name of parsePointer(pointer)) {
+    values = values.flatMap((value) => {
+      if (Array.isArray(value)) return value;
+      return Object.hasOwn(Object(value), name) ? [Object(value)[name]] : [];
+    });
+  }
+  return values;
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return Object.keys(Object(value)).length;
 }
 
 /** Counts members and items at every depth, up to the limit. */

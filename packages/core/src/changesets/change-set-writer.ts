@@ -1,15 +1,14 @@
-import { setImmediate } from 'node:timers/promises';
 import { v7 as timeOrderedId } from 'uuid';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
-import { hasHistory } from '../history/event-log.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
+import { hasHistory } from './aggregates.js';
 import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
 import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
-import { assertDocumentSize, isLarge, type StateSize } from './size-limits.js';
+import { assertDocumentSize, type StateSize } from './size-limits.js';
 import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
@@ -106,10 +105,9 @@ type Outcome = CommittedSet | 'lost';
 async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { storage, getCached } = environment;
   const cached = new Map<string, Versioned<unknown>>();
-  for (const { subject } of set.changes) {
+  for await (const { subject } of paced(set.changes)) {
     // Copies each document once: many changes may have one large document.
     if (typeof subject.id !== 'string' || cached.has(nameOf(subject))) continue;
-    if (set.changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
     const found = getCached?.(subject);
     if (found) cached.set(nameOf(subject), found);
   }
@@ -172,7 +170,7 @@ async function decideSet(
 ): Promise<DecidedSet> {
   const unit = createUnitOfWork(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
-  for (const change of changes) {
+  for await (const change of paced(changes)) {
     unit.begin(change);
     try {
       if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
@@ -181,10 +179,8 @@ async function decideSet(
     } catch (error) {
       throw locateRefusal(error, change.path);
     }
-    if (changes.length > 1 && timeSlice.isOver()) await timeSlice.next();
   }
-  const toWrite = unit.toChanges();
-  const writes = toWrite instanceof Promise ? await toWrite : toWrite;
+  const writes = await unit.toChanges();
   for (const write of writes) {
     try {
       assertDocumentSize(write);
@@ -202,8 +198,6 @@ async function commit(
 ): Promise<Outcome> {
   const release = size?.reserve(writes);
   try {
-    // A storage in this process commits synchronously: yield between the decision on a large document and its commit.
-    if (writes.some(isLarge)) await setImmediate();
     if (feed.subscriptions.size > 0) await feed.ready();
     const result = await storage.commit({
       writes: withCheckpoints(writes, hasHistory),

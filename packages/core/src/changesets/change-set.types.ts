@@ -80,6 +80,15 @@ export interface ApplyOptions {
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
 }
 
+export interface UndoOptions {
+  /** The actor that the event log records. Default: the instance's default actor. */
+  readonly actor?: string;
+  /** Why the set is taken back, at most 1000 characters. */
+  readonly reason?: string;
+  /** Called with the set before anything is decided. Throws or rejects to refuse the undo. */
+  readonly authorize?: (set: ChangeSet) => Awaitable<void>;
+}
+
 /** The result of a change set. */
 export interface ChangeSet {
   /** A UUID; null if the set changed nothing. */

@@ -1,12 +1,9 @@
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import type { FlagsEvent } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
-import { readAll } from '../history/event-log.js';
-import type { StoredEvent } from '../storage/port.js';
 import type {
   ApplyOptions,
   Change,
@@ -15,6 +12,7 @@ import type {
   DocumentName,
   PlannedDocument,
 } from './change-set.types.js';
+import type { LoggedSet } from './change-set-log.js';
 import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
@@ -53,8 +51,7 @@ export async function planPrepared(
 /** Validates every change, and creates its ids and times. */
 async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  for (const [index, { operation, op, ifRevision, ...change }] of readChanges(changes).entries()) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const [index, { operation, op, ifRevision, ...change }] of paced(readChanges(changes).entries())) {
     const path = `/changes/${index}`;
     try {
       prepared.push({ ...(await operation.prepare(engine, change)), op, ifRevision, path });
@@ -66,25 +63,20 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
 }
 
 /** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
-export async function readCommitted(engine: Engine, id: string): Promise<ChangeSet> {
+export async function readCommitted({ log }: Engine, id: string): Promise<ChangeSet> {
   try {
-    const found = toChangeSet(id, await readAll(engine.storage, { changeSet: id }));
-    if (found) return found;
+    return toChangeSet(await log.readSet(id));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The change set ${id} was committed, and its events cannot be read (${reason}). Repeat the call with this id.`;
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
-  throw new Error(`The change set ${id} was committed, and the storage has no events of it.`);
 }
 
-function toChangeSet(id: string, stored: readonly StoredEvent[]): ChangeSet | undefined {
-  const [first] = stored;
-  if (!first) return undefined;
-  const { at, actor, reason } = first;
-  const events: readonly FlagsEvent[] = stored.map(toFlagsEvent);
-  const revisions = stored.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
-  return { id, at, actor, reason, events, revisions: Object.fromEntries(revisions) as Record<DocumentName, number> };
+export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
+  const [{ at, actor, reason }] = events;
+  const revisions = events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
+  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
 }
 
 /** A change whose operation is known and whose reference has the right members. The input is still as it was given. */

@@ -10,6 +10,7 @@ import type { UsageStorage } from '../storage/usage-port.js';
 import type { TokenVerifier } from '../tokens/token-verification.operations.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import type { AuthorizeChanges } from './change-set.types.js';
+import type { ChangeSetLog } from './change-set-log.js';
 import type { DocumentChange, DocumentReader } from './documents.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { CommittableUnit, UnitOfWork } from './unit-of-work.js';
@@ -23,6 +24,7 @@ export interface Engine extends DocumentReader, TokenVerifier {
   readonly usageWriter: UsageWriter;
   readonly feed: Feed;
   readonly replica: Replica;
+  readonly log: ChangeSetLog;
   readonly payloads: PayloadReader;
   /** Runs a change set, attributed to the engine's actor unless the context names another one. */
   readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;

@@ -10,7 +10,6 @@ import * as flags from '../flags/flag.operations.js';
 import * as flagLists from '../flags/flag-lists.operations.js';
 import type { ActorOptions, DataVersionScope, Flags } from '../flags.js';
 import { getChangeSet, history, listChangeSetProjects } from '../history/history.operations.js';
-import { planUndo, undo } from '../history/undo.operations.js';
 import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
@@ -36,6 +35,7 @@ import {
 } from './engine.js';
 import { plan } from './plan.operations.js';
 import { preview } from './preview.operations.js';
+import { planUndo, undo } from './undo.operations.js';
 import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 const MINUTE = 60_000;

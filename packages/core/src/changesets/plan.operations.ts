@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
-import { sortInSlices, timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { compareVisibility, createVisibility, type StoredSide, shownConstraints } from '../flags/effect.decide.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -25,7 +25,7 @@ export async function effectsOf(engine: Engine, documents: readonly PlannedState
   const status = await engine.replica.poller.refresh();
   if (status.state === 'stale') throw status.error;
   const states = statesOf(engine, documents);
-  const names = await sortInSlices(await concernedFlags(states), compareCodePoints);
+  const names = [...(await concernedFlags(states))].sort(compareCodePoints);
   const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
   const sides = await createSides(engine, states, flags);
   const effects: Effect[] = [];
@@ -34,14 +34,10 @@ export async function effectsOf(engine: Engine, documents: readonly PlannedState
       before: createVisibility(environment, sides.before),
       after: createVisibility(environment, sides.after),
     };
-    for (const { name, before, after } of flags) {
+    for await (const { name, before, after } of paced(flags)) {
       for (const side of SIDES) {
-        for (const parent of parentsOf({ before, after }[side])) {
-          if (timeSlice.isOver()) await timeSlice.next();
-          seen[side](parent);
-        }
+        for await (const parent of paced(parentsOf({ before, after }[side]))) seen[side](parent);
       }
-      if (timeSlice.isOver()) await timeSlice.next();
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
         const effect = compareVisibility(
@@ -71,13 +67,12 @@ interface ConcernedFlag {
   readonly after: FlagState | undefined;
 }
 
-/** Returns the environments of all stored flags, in code-point order. A node may list fewer, or others. */
+/** Returns the environments that stored flags configure, in code-point order. A node may list fewer, or others. */
 async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
-  for (const { environments = [] } of [...concerned, ...states.live.values()]) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    for (const { name } of environments) names.add(name);
+  for await (const { environments = [] } of paced([...concerned, ...states.live.values()])) {
+    for (const { name, enabled, strategies } of environments) if (enabled || strategies.length > 0) names.add(name);
   }
   return [...names].sort(compareCodePoints);
 }
@@ -115,10 +110,8 @@ async function createSides(
     const names = new Set(flags.flatMap(({ name, [side]: flag }) => [name, ...parentsOf(flag)]));
     for (const name of names) {
       for (const { strategies } of states.flag(name, side)?.environments ?? []) {
-        for (const id of strategies.flatMap(({ segments = [] }) => segments)) {
-          if (timeSlice.isOver()) await timeSlice.next();
-          sides[side].segment(id);
-        }
+        const ids = strategies.flatMap(({ segments = [] }) => segments);
+        for await (const id of paced(ids)) sides[side].segment(id);
       }
     }
   }

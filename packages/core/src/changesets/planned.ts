@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { withoutHash } from '../events/feed.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
@@ -51,8 +51,7 @@ export async function withSegmentUses(
 ): Promise<PlannedSet> {
   const used = new Set<number>();
   const changed = new Map<string, PlannedDocument>();
-  for (const document of documents) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const document of paced(documents)) {
     if (document.kind === segmentDocuments.kind) changed.set(document.id, document);
     if (document.kind !== flagDocuments.kind) continue;
     for (const event of document.events) for (const segment of segmentsUsedBy(event)) used.add(segment);

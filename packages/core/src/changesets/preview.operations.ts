@@ -1,12 +1,10 @@
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
-import { HASH_COST } from '../evaluation/cost.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { StrategyRollout } from '../evaluation/snapshot.types.js';
-import { strategiesCost } from '../flags/affordable.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
 import { toConfiguration, toSegmentDefinition } from '../replica/environment-view.js';
@@ -58,7 +56,6 @@ async function previewDocuments(
   await engine.replica.state.loadConfiguration(environment);
   const states = statesOf(engine, documents);
   const names = await concernedFlags(states, { environment, signal });
-  await assertAffordable(engine, { states, names, environment, contexts, signal });
   const random = createSharedRandom();
   const parts = { states, names, environment, random: random.next, signal };
   const before = await createDraft(engine, { ...parts, side: 'before' });
@@ -69,8 +66,7 @@ async function previewDocuments(
     const project = states.projectOf(name);
     const share = createSharing();
     const previews: ContextPreview[] = [];
-    for (const [index, context] of contexts.entries()) {
-      if (timeSlice.isOver()) await timeSlice.next(signal);
+    for await (const [index, context] of paced(contexts.entries(), { signal })) {
       random.begin(index);
       const earlier = share.evaluation(before.explain(name, context));
       random.begin(index);
@@ -139,8 +135,7 @@ export async function concernedFlags(
   const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
   const concerned = new Set(states.changedFlags);
   const children = new Map<string, string[]>();
-  for (const [name, flag] of [...states.live]) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
+  for await (const [name, flag] of paced([...states.live], { signal })) {
     for (const { flag: parent } of flag.dependencies ?? []) {
       const known = children.get(parent);
       if (known) known.push(name);
@@ -168,64 +163,25 @@ interface DraftOptions {
 /** Compiles one side: the concerned flags and their parents, with the segments that are stored or planned. */
 async function createDraft(engine: Engine, { states, names, environment, side, random, signal }: DraftOptions) {
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
-  for (const document of states.changedSegments) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
+  for await (const document of paced(states.changedSegments, { signal })) {
     const state = document[side] as SegmentState | null;
     draft = draft.with(state ? { segments: [toSegmentDefinition(state)] } : { removedSegments: [Number(document.id)] });
   }
   const parents = names.flatMap((name) => states.flag(name, side)?.dependencies?.map(({ flag }) => flag) ?? []);
-  for (const name of new Set([...names, ...parents])) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
+  for await (const name of paced(new Set([...names, ...parents]), { signal })) {
     const flag = states.flag(name, side);
     if (flag) draft = draft.with({ flags: [toConfiguration(flag, environment)] });
   }
   return draft;
 }
 
-interface EvaluationPlan extends Pick<DraftOptions, 'states' | 'names' | 'environment' | 'signal'> {
-  readonly contexts: readonly EvaluationContext[];
-}
-
-/** Throws `invalid_input` when the evaluations could take too long. Compiles nothing, because compiling takes time too. */
-async function assertAffordable(
-  { replica }: Engine,
-  { states, names, environment, contexts, signal }: EvaluationPlan,
-): Promise<void> {
-  let perContext = 0;
-  for (const side of ['before', 'after'] as const) {
-    const changed = new Map(states.changedSegments.map((one) => [one.id, one[side] as SegmentState | null]));
-    const known = replica.documents.segments;
-    const costOf = strategiesCost({ get: (id) => (changed.has(id) ? (changed.get(id) ?? undefined) : known.get(id)) });
-    const costOfFlag = (name: string) => {
-      const flag = states.flag(name, side);
-      const { enabled, strategies } = flag ? environmentOf(flag, environment) : { enabled: false, strategies: [] };
-      return HASH_COST + (enabled ? Math.min(LIMITS.flagCost, costOf(strategies)) : 0);
-    };
-    for (const name of names) {
-      if (timeSlice.isOver()) await timeSlice.next(signal);
-      const parents = states.flag(name, side)?.dependencies ?? [];
-      perContext += parents.reduce((sum, { flag }) => sum + costOfFlag(flag), costOfFlag(name));
-    }
-  }
-  assertFewContexts(
-    contexts,
-    LIMITS.requestCost / perContext,
-    `the changes concern ${names.length} flags, which are costly to evaluate`,
-  );
-}
-
 /** Throws `invalid_input` when the contexts and flags have too many results for one answer. */
 function assertFewResults(names: readonly string[], after: Snapshot, contexts: readonly EvaluationContext[]): void {
   const perContext = names.reduce((sum, name) => sum + 1 + after.rollouts(name, {}).length, 0);
-  assertFewContexts(contexts, LIMITS.previewResults / perContext, `the changes concern ${names.length} flags`);
-}
-
-/** @param most Infinity if nothing is evaluated */
-function assertFewContexts(contexts: readonly EvaluationContext[], most: number, reason: string): void {
+  const most = Math.floor(LIMITS.previewResults / perContext);
   if (contexts.length <= most) return;
-  throw invalidInput([
-    { message: `must have at most ${Math.floor(most)} items, because ${reason}`, path: '/contexts' },
-  ]);
+  const message = `must have at most ${most} items, because the changes concern ${names.length} flags`;
+  throw invalidInput([{ message, path: '/contexts' }]);
 }
 
 /** Shares equal results among the contexts of a flag: a preview of many contexts keeps few objects. */

@@ -35,13 +35,6 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   [segmentRegistries.kind, 'it holds the names of all segments: delete segments, or choose shorter names'],
 ]);
 
-/** Size in characters above which work on a document takes milliseconds. */
-const LARGE = 100_000;
-
-export function isLarge({ write }: DocumentChange): boolean {
-  return 'text' in write && write.text.length > LARGE;
-}
-
 /**
  * Refuses a change that makes a document too large. A document that is too large since release 0.1 may shrink or keep
  * its size.
@@ -50,7 +43,6 @@ export function isLarge({ write }: DocumentChange): boolean {
  */
 export function assertDocumentSize(change: DocumentChange): void {
   const { documentBytes } = LIMITS;
-  if (!isLarge(change)) return;
   const { write, events, found } = change;
   const bytes = bytesOf(write);
   if (bytes <= documentBytes || (events.length > 0 && isNeverRefused(events))) return;
@@ -154,54 +146,28 @@ export class StateSize {
 }
 
 /** Measures what a change set writes. Refuses a set that exceeds the limit as soon as it does. */
-interface SetSize {
-  /** Throws `change_set_too_large`. */
-  addEvent(event: DomainEvent): void;
-  /**
-   * Throws `change_set_too_large`.
-   *
-   * @param path the place of the last change of the document in the caller's input
-   */
-  addDocument(text: string, path: string | undefined): void;
-}
-
-/** So many events fit beside one document. Measuring them would slow down every single change. */
-const UNMEASURED_EVENTS = 3;
-
-export function createSetSize(): SetSize {
-  return new Meter();
-}
-
-class Meter implements SetSize {
-  private readonly unmeasured: (DomainEvent | string)[] = [];
-  private events = 0;
-  private documents = 0;
+export class SetSize {
   private bytes = 0;
 
-  addEvent(event: DomainEvent): void {
-    this.events += 1;
-    this.unmeasured.push(event);
-    if (this.events > UNMEASURED_EVENTS) this.assertSize(undefined);
+  /** @throws FlagsError `change_set_too_large` */
+  addEvent({ data, before }: DomainEvent): void {
+    this.add(JSON.stringify([data, before]), undefined);
   }
 
+  /**
+   * @param path the place of the last change of the document in the caller's input
+   * @throws FlagsError `change_set_too_large`
+   */
   addDocument(text: string, path: string | undefined): void {
-    this.documents += 1;
-    this.unmeasured.push(text);
-    if (this.documents > 1 || this.events > UNMEASURED_EVENTS) this.assertSize(path);
+    this.add(text, path);
   }
 
-  private assertSize(path: string | undefined): void {
-    for (const one of this.unmeasured.splice(0)) {
-      this.bytes += Buffer.byteLength(typeof one === 'string' ? one : JSON.stringify([one.data, one.before]));
-    }
-    assertSize(this.bytes, path);
+  private add(text: string, path: string | undefined): void {
+    this.bytes += Buffer.byteLength(text);
+    if (this.bytes <= LIMITS.changeSetBytes) return;
+    const message =
+      `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
+      'into several change sets. Before you delete a large project, delete its archived flags and segments.';
+    throw locateRefusal(new FlagsError('change_set_too_large', message), path);
   }
-}
-
-function assertSize(bytes: number, path: string | undefined): void {
-  if (bytes <= LIMITS.changeSetBytes) return;
-  const message =
-    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
-    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
-  throw locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

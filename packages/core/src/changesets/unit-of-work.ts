@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced, pause } from '../base/paced.js';
 import type { DomainEvent } from '../events/event.types.js';
 import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
 import {
@@ -21,7 +21,7 @@ import {
   toVersioned,
   type Versioned,
 } from './documents.js';
-import { createSetSize } from './size-limits.js';
+import { SetSize } from './size-limits.js';
 
 /** An event of a set with its document. */
 export interface RecordedEvent {
@@ -78,7 +78,7 @@ export interface CommittableUnit extends UnitOfWork {
   /** Sets the change that is decided next. */
   begin(change: ChangeOrigin): void;
   /** Returns the writes, one for each document. */
-  toChanges(): Awaitable<readonly DocumentChange[]>;
+  toChanges(): Promise<readonly DocumentChange[]>;
   /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
   toChecks(): readonly DocumentCheck[];
   toVacancies(): readonly Vacancy[];
@@ -86,8 +86,8 @@ export interface CommittableUnit extends UnitOfWork {
   settle(revisions: readonly number[]): void;
 }
 
-/** Documents that are written without yielding to the event loop. */
-const DOCUMENTS_PER_STEP = 4;
+/** Documents that are read without yielding to the event loop. */
+const READ_AT_ONCE = 4;
 
 export function createUnitOfWork(storage: Pick<Storage, 'get' | 'list'>): CommittableUnit {
   return new ChangeSetUnit(storage);
@@ -98,7 +98,7 @@ class ChangeSetUnit implements CommittableUnit {
   readonly events: RecordedEvent[] = [];
   private readonly entries = new Map<string, Entry>();
   private readonly pending: PendingEntry[] = [];
-  private readonly size = createSetSize();
+  private readonly size = new SetSize();
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
   private op: string | undefined;
@@ -178,10 +178,14 @@ class ChangeSetUnit implements CommittableUnit {
     this.op = op;
   }
 
-  toChanges(): Awaitable<readonly DocumentChange[]> {
-    const written = this.pending.filter(isWritten);
-    if (written.length <= DOCUMENTS_PER_STEP) return written.map((entry) => this.toChange(entry));
-    return this.toManyChanges(written);
+  async toChanges(): Promise<readonly DocumentChange[]> {
+    const changes: DocumentChange[] = [];
+    for await (const entry of paced(this.pending.filter(isWritten))) {
+      const change = toChange(entry);
+      if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
+      changes.push(change);
+    }
+    return changes;
   }
 
   toChecks(): readonly DocumentCheck[] {
@@ -229,7 +233,7 @@ class ChangeSetUnit implements CommittableUnit {
 
   private async loadStored(entry: Entry): Promise<Versioned<unknown> | undefined> {
     // A change may read hundreds of large segments, and a storage in this process reads synchronously.
-    if (this.entries.size > DOCUMENTS_PER_STEP && timeSlice.isOver()) await timeSlice.next();
+    if (this.entries.size > READ_AT_ONCE) await pause();
     entry.found = toVersioned(await this.storage.get(entry.key));
     entry.isLoaded = true;
     return entry.found;
@@ -281,21 +285,6 @@ class ChangeSetUnit implements CommittableUnit {
       this.events.push({ subject: key, project, event, op: this.op });
       this.size.addEvent(event);
     }
-  }
-
-  private toChange(entry: PendingEntry): DocumentChange {
-    const change = toChange(entry);
-    if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
-    return change;
-  }
-
-  private async toManyChanges(written: readonly PendingEntry[]): Promise<readonly DocumentChange[]> {
-    const changes: DocumentChange[] = [];
-    for (const entry of written) {
-      if (timeSlice.isOver()) await timeSlice.next();
-      changes.push(this.toChange(entry));
-    }
-    return changes;
   }
 }
 

@@ -1,16 +1,17 @@
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
+import { paced } from '../base/paced.js';
 import { dateTime, type JsonSchema, name, type ObjectSchema, positiveInteger, text } from '../base/primitives.js';
-import { timeSlice } from '../base/time-slice.js';
-import { createValidator, invalidInput } from '../base/validator.js';
+import { createValidator, invalidInput, type Validator } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
+import type { FlagState } from '../flags/flag.js';
 import { dependency, findLabelIssues, newFlag } from '../flags/flag.schema.js';
 import {
   constraints,
   findConstraintIssues,
-  findCostIssues,
   findStrategyIssues,
+  findWeightIssues,
   issuesOrElse,
   strategy,
 } from '../flags/strategies.schema.js';
@@ -173,20 +174,24 @@ export class Issues {
 }
 
 /** Validates and copies a document, item by item, in slices. Does not read the store. */
-export async function readDefinitions({ settings }: Engine, input: Definitions): Promise<Required<Definitions>> {
+export async function readDefinitions(
+  { settings, replica }: Engine,
+  input: Definitions,
+): Promise<Required<Definitions>> {
   const { projects = [], segments = [], flags = [] } = validateEnvelope(input);
   const environments = settings.environments.map(({ name }) => name);
   const validateFlag = createValidator<DefinedFlag>(flagDefinition, (flag) => findFlagIssues(flag, environments));
   const issues = new Issues();
+  const { flags: knownFlags, segments: knownSegments } = replica.documents;
+  const segmentsByName = new Map([...knownSegments.values()].map((segment) => [segment.name, segment]));
 
-  async function readItems<Item>(path: string, items: readonly Item[], { validate, idOf }: Reading<Item>) {
+  async function readItems<Item>(path: string, items: readonly Item[], { validate, idOf, known }: Reading<Item>) {
     const seen = new Set<string>();
     const copies: Item[] = [];
-    for (const [index, item] of items.entries()) {
-      if (timeSlice.isOver()) await timeSlice.next();
+    for await (const [index, item] of paced(items.entries())) {
       if (issues.isFull) break;
       try {
-        const copy = copyJson(validate(item)) as Item;
+        const copy = copyJson(validate(item, known?.(item))) as Item;
         const id = idOf(copy);
         if (seen.has(id)) issues.add(`${path}/${index}`, `is the second one of ${id}; remove one of them`);
         seen.add(id);
@@ -202,16 +207,31 @@ export async function readDefinitions({ settings }: Engine, input: Definitions):
   const copies = {
     version: 1 as const,
     projects: await readItems('/projects', projects, { validate: validateProject, idOf: ({ id }) => id }),
-    segments: await readItems('/segments', segments, { validate: validateSegment, idOf: ({ name }) => name }),
-    flags: await readItems('/flags', flags, { validate: validateFlag, idOf: ({ name }) => name }),
+    segments: await readItems('/segments', segments, {
+      validate: validateSegment,
+      idOf: ({ name }) => name,
+      known: (segment) => segment && segmentsByName.get(segment.name),
+    }),
+    flags: await readItems('/flags', flags, {
+      validate: validateFlag,
+      idOf: ({ name }) => name,
+      known: (flag) => flag && toDefined(knownFlags.get(flag.name)),
+    }),
   };
   issues.assertNone();
   return copies;
 }
 
 interface Reading<Item> {
-  readonly validate: (item: unknown) => Item;
+  readonly validate: Validator<Item>;
   readonly idOf: (item: Item) => string;
+  /** Returns the stored document of an item that may be invalid. */
+  readonly known?: (item: Item | null) => unknown;
+}
+
+/** Returns a flag in the form of its definition, as far as limits are concerned. */
+function toDefined(flag: FlagState | undefined): unknown {
+  return flag && { ...flag, environments: Object.fromEntries(flag.environments.map((one) => [one.name, one])) };
 }
 
 function* findProjectIssues({ members = [] }: DefinedProject): Generator<ErrorDetail> {
@@ -223,7 +243,7 @@ function* findProjectIssues({ members = [] }: DefinedProject): Generator<ErrorDe
 }
 
 function findSegmentIssues({ constraints = [] }: DefinedSegment): Iterable<ErrorDetail> {
-  return issuesOrElse(findConstraintIssues(constraints), () => findCostIssues(constraints, LIMITS.flagCost));
+  return issuesOrElse(findConstraintIssues(constraints), () => findWeightIssues(constraints));
 }
 
 function* findFlagIssues(flag: DefinedFlag, known: readonly string[]): Generator<ErrorDetail> {

@@ -1,6 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import type { Change } from '../changesets/change-set.types.js';
 import type { Engine } from '../changesets/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
@@ -27,15 +27,13 @@ export async function findDrift(
 ): Promise<readonly FlagDrift[]> {
   const { documents } = engine.replica;
   const drift: FlagDrift[] = [];
-  for (const [flag, declaration] of Object.entries(flags)) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const [flag, declaration] of paced(Object.entries(flags))) {
     const stored = documents.flags.get(flag);
     if (stored) drift.push(...compareFlag(declaration, stored, { engine, declare }));
     else
       drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${whyMissing(flag, engine)}.` });
   }
-  for (const flag of documents.flags.keys()) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const flag of paced(documents.flags.keys())) {
     if (Object.hasOwn(flags, flag)) continue;
     drift.push({ kind: 'undeclared', flag, message: `The flag ${flag} is stored, but not declared.` });
   }

@@ -1,5 +1,5 @@
 import { copyJson } from '../base/json.js';
-import { timeSlice } from '../base/time-slice.js';
+import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import { dependenciesOf, type FlagState } from '../flags/flag.js';
@@ -50,7 +50,7 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
 export async function* readAll<State>({ storage, replica }: Engine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     const page = await storage.list({
       kind,
       part: 'body',

@@ -1,6 +1,6 @@
 import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
 import { readReason } from '../changesets/change-sets.operations.js';
@@ -8,13 +8,14 @@ import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
+import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { assertUsersAffordable } from '../flags/affordable.js';
+import { assertSegmentsUsable } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
-import { assertStrategies, restoreDocuments } from '../history/restore.operations.js';
+import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
@@ -28,7 +29,7 @@ import type {
   ImportResult,
 } from './definition.types.js';
 import { readAll } from './export.operations.js';
-import { detach, type Planned, type Step, toSets, widen } from './order.decide.js';
+import { type Planned, toSets } from './order.decide.js';
 import {
   contentsOf,
   differencesOf,
@@ -62,18 +63,18 @@ export async function importDefinitions(
   }
   const changeSets: ImportedChangeSet[] = [];
   // Takes each set out of the list: its definitions are not needed after its commit.
-  for (let steps = sets.shift(); steps; steps = sets.shift()) {
-    const { id, at } = await engine.run([toChange(engine, plan, steps)], context);
+  for (let items = sets.shift(); items; items = sets.shift()) {
+    const { id, at } = await engine.run([toChange(engine, plan, items)], context);
     if (id === null) continue;
     settle();
-    changeSets.push({ id, at, documents: steps.map(({ item: { planned } }) => `${planned.kind}/${idOf(planned)}`) });
+    changeSets.push({ id, at, documents: items.map(({ planned }) => `${planned.kind}/${idOf(planned)}`) });
   }
   return { dryRun, changeSets, differences };
 }
 
 interface PlannedSets {
   readonly plan: ImportPlan;
-  readonly sets: (readonly Step<Item>[])[];
+  readonly sets: Item[][];
   readonly differences: readonly ImportedDifference[];
   /** The documents of a dry run before and after. */
   readonly states: readonly PlannedState[];
@@ -95,14 +96,13 @@ async function planSets(
   });
   if (authorize && items.length > 0) await authorize(await toPlannedSet(engine, items));
   const differences: ImportedDifference[] = [];
-  for (const { planned } of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const { planned } of paced(items)) {
     differences.push(differencesOf(planned));
   }
   const states = (dryRun ? items : []).map(({ planned }) => {
     return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
   });
-  return { plan, states, sets: [...toSets(items, SET_LIMITS)], differences };
+  return { plan, states, sets: toSets(items, SET_LIMITS), differences };
 }
 
 function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {
@@ -126,13 +126,12 @@ async function prunedFlags(
     named.add(project ?? (await read(flagDocuments, name))?.state.project ?? DEFAULT_PROJECT);
   }
   const absent: { readonly name: string; readonly archived: true }[] = [];
-  for (const project of named) {
+  for await (const project of paced(named)) {
     const listed = await storage.list({ kind: flagDocuments.kind, parent: project, part: 'summary' });
     for (const { key, content } of listed) {
       if (!(content as StoredFlagSummary).archived && !present.has(key.id))
         absent.push({ name: key.id, archived: true });
     }
-    if (timeSlice.isOver()) await timeSlice.next();
   }
   return [...flags.map((flag) => ({ archived: false, ...flag })), ...absent];
 }
@@ -146,73 +145,66 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
 }
 
 /** Prepares one change set. It decides on the states at the time of the commit. */
-function toChange(engine: Engine, plan: ImportPlan, steps: readonly Step<Item>[]): PreparedChange {
+function toChange(engine: Engine, plan: ImportPlan, items: readonly Item[]): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
       const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
-      const planned: Planned[] = [];
-      for (const { item, extent } of steps) {
-        if (timeSlice.isOver()) await timeSlice.next();
+      const planned: PlacedDocument[] = [];
+      for await (const item of paced(items)) {
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
-        if (found) planned.push(extent === 'whole' ? found : reduce(found, extent));
+        if (found) planned.push({ ...item, planned: found });
       }
-      await restoreAll(engine, unit, { planned, steps });
+      await restoreAll(engine, unit, planned);
     },
     result: () => undefined,
   };
 }
 
-/** Returns the state of an intermediate step. */
-function reduce(planned: Planned, extent: Step<Item>['extent']): Planned {
-  if (planned.kind === 'flag' && planned.current && extent === 'detach') {
-    return { ...planned, target: detach(planned.current, planned.target) };
-  }
-  return planned.kind === 'segment' && extent === 'widen' ? { ...planned, target: widen(planned.target) } : planned;
-}
+/** A planned document and its place. */
+type PlacedDocument = Pick<Item, 'planned' | 'path'>;
 
-interface Restored {
-  readonly planned: readonly Planned[];
-  readonly steps: readonly Step<Item>[];
-}
-
-async function restoreAll(engine: Engine, unit: UnitOfWork, { planned, steps }: Restored): Promise<void> {
-  const paths = new Map(steps.map(({ item: { planned: one, path } }) => [`${one.kind}/${idOf(one)}`, path]));
-  // Flags that are pruned have no place.
-  const pathOf = (one: Planned) => paths.get(`${one.kind}/${idOf(one)}`) || undefined;
-  for (const one of planned) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    if (one.kind === 'project') {
-      await locateRefusals(pathOf(one), () => assertOwnerStays(one.current, one.target, ownerOf(engine)));
+async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
+  const restorations: { [Kind in keyof Restorations]: Restorations[Kind][number][] } = {
+    projects: [],
+    segments: [],
+    flags: [],
+  };
+  for await (const { planned, path: place } of paced(documents)) {
+    // Flags that are pruned have no place.
+    const path = place || undefined;
+    const { kind, current, target } = planned;
+    if (kind === 'project') {
+      await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
+      restorations.projects.push({ id: target.id, target });
+    } else if (kind === 'segment') {
+      const { id, constraints } = target;
+      if (current && !isSameJson(current.constraints, constraints)) {
+        await locateRefusals(path, () => assertSegmentWeight(engine, unit, { id, constraints }));
+      }
+      restorations.segments.push({ id: `${id}`, target, path });
+    } else {
+      restorations.flags.push({ id: target.name, target, path });
     }
-    if (one.kind !== 'segment' || isSameJson(one.current?.constraints, one.target.constraints)) continue;
-    const { id, constraints } = one.target;
-    if (one.current) await locateRefusals(pathOf(one), () => assertUsersAffordable(engine, { unit, id, constraints }));
   }
-  await restoreDocuments(engine, unit, {
-    projects: planned.flatMap((one) => (one.kind === 'project' ? [{ id: one.target.id, target: one.target }] : [])),
-    segments: planned.flatMap((one) =>
-      one.kind === 'segment' ? [{ id: idOf(one), target: one.target, path: pathOf(one) }] : [],
-    ),
-    flags: planned.flatMap((one) => {
-      if (one.kind !== 'flag') return [];
-      const { target } = one;
-      return [{ id: target.name, target, path: pathOf(one) }];
-    }),
-  });
-  for (const one of planned) {
-    if (one.kind !== 'flag' || one.current) continue;
-    if (timeSlice.isOver()) await timeSlice.next();
-    await locateRefusals(pathOf(one), () => assertNewStrategies(engine, unit, one.target));
+  await restoreDocuments(unit, restorations);
+  const assertWeight = createFlagWeightCheck(engine, unit);
+  for await (const { planned, path } of paced(documents)) {
+    if (planned.kind !== 'flag') continue;
+    const { current: before, target: after } = planned;
+    await locateRefusals(path || undefined, async () => {
+      if (!before) await assertNewSegmentsUsable(unit, after);
+      assertWeight({ before, after });
+    });
   }
 }
 
 /** The strategies of a new flag have no events of their own. */
-async function assertNewStrategies(engine: Engine, unit: UnitOfWork, flag: FlagState): Promise<void> {
+async function assertNewSegmentsUsable(unit: UnitOfWork, flag: FlagState): Promise<void> {
   const events = flag.environments.flatMap(({ name, strategies }) =>
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
   );
-  if (events.length > 0) await assertStrategies(engine, unit, { flag: { ...flag, environments: [] }, events });
+  await assertSegmentsUsable(unit.read, { project: flag.project, events });
 }
 
 function idOf({ kind, target }: Planned): string {
@@ -233,10 +225,7 @@ function createAuthorization({ authorize }: Engine) {
       (async ({ documents, segmentUses }: PlannedSet) => {
         latest = documents.filter(({ kind, before }) => kind === projectDocuments.kind && before === null);
         const whole = [...created];
-        for (const document of documents) {
-          if (timeSlice.isOver()) await timeSlice.next();
-          whole.push(withContents(document));
-        }
+        for await (const document of paced(documents)) whole.push(withContents(document));
         return authorize({ documents: whole, segmentUses });
       }),
     settle() {
@@ -255,8 +244,7 @@ function withContents({ events, ...document }: PlannedDocument): PlannedDocument
 /** Plans all sets at once, without their intermediate steps. */
 async function toPlannedSet(engine: Engine, items: readonly Item[]): Promise<PlannedSet> {
   const documents: PlannedDocument[] = [];
-  for (const { planned } of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const { planned } of paced(items)) {
     const { kind, current: before = null, target: after } = planned;
     const document = { kind, id: idOf(planned), before, after };
     documents.push({ ...document, events: eventsOf(planned).map((event) => toEvent(document, event)) });

@@ -1,3 +1,4 @@
+import { FlagsError } from '../errors.js';
 import { dependenciesOf, type FlagState } from '../flags/flag.js';
 import type { ProjectState } from '../projects/project.js';
 import type { SegmentState } from '../segments/segment.js';
@@ -8,19 +9,10 @@ export type Planned =
   | { readonly kind: 'segment'; readonly current: SegmentState | undefined; readonly target: SegmentState }
   | { readonly kind: 'flag'; readonly current: FlagState | undefined; readonly target: FlagState };
 
-/**
- * How far a step takes a document. `detach` ends the dependencies of a flag that would be in the way of other flags, and
- * `widen` opens a segment to all projects until its flags have moved.
- */
-export type Extent = 'whole' | 'detach' | 'widen';
-
-export interface Step<Item> {
-  readonly item: Item;
-  readonly extent: Extent;
-}
-
-interface Sized {
+interface Placed {
   readonly planned: Planned;
+  /** The place in the document, for refusals. */
+  readonly path: string;
   /** Bytes of the document and its events. */
   readonly bytes: number;
 }
@@ -30,82 +22,68 @@ export interface SetLimits {
   readonly bytes: number;
 }
 
-/** Divides the changes of an import into change sets. Each set leaves every reference valid. */
-export function toSets<Item extends Sized>(
-  items: readonly Item[],
-  limits: SetLimits,
-): readonly (readonly Step<Item>[])[] {
-  const whole = items.map((item): Step<Item> => ({ item, extent: 'whole' }));
-  if (whole.length === 0) return [];
-  if (fits(whole, limits)) return [whole];
-  return toPhases(items).flatMap((phase) => divide(phase, limits));
+/**
+ * Divides the changes of an import into change sets. Each set leaves every reference valid.
+ *
+ * @throws FlagsError `parent_not_found` or `segment_in_use` if that takes two imports
+ */
+export function toSets<Item extends Placed>(items: readonly Item[], limits: SetLimits): Item[][] {
+  const isOneSet = divide(items, limits).length <= 1;
+  if (!isOneSet) assertOneImport(items);
+  const ordered = isOneSet ? items : [...items].sort((one, other) => rankOf(one.planned) - rankOf(other.planned));
+  return divide(ordered, limits);
 }
 
-function fits(steps: readonly Step<Sized>[], limits: SetLimits): boolean {
-  return steps.length <= limits.documents && steps.reduce((sum, { item }) => sum + item.bytes, 0) <= limits.bytes;
-}
-
-/** A step that is alone in its set may exceed the bytes. */
-function divide<Item extends Sized>(steps: readonly Step<Item>[], limits: SetLimits): Step<Item>[][] {
-  const sets: Step<Item>[][] = [];
+/** An item that is alone in its set may exceed the bytes. */
+function divide<Item extends Placed>(items: readonly Item[], limits: SetLimits): Item[][] {
+  const sets: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  for (const step of steps) {
+  for (const item of items) {
     const set = sets.at(-1);
-    bytes += step.item.bytes;
+    bytes += item.bytes;
     if (set && set.length < limits.documents && bytes <= limits.bytes) {
-      set.push(step);
+      set.push(item);
     } else {
-      sets.push([step]);
-      bytes = step.item.bytes;
+      sets.push([item]);
+      bytes = item.bytes;
     }
   }
   return sets;
 }
 
-/** No document is twice in a phase. */
-function toPhases<Item extends Sized>(items: readonly Item[]): readonly (readonly Step<Item>[])[] {
-  const select = (isSelected: (planned: Planned) => boolean, extent: Extent = 'whole') =>
-    items.filter(({ planned }) => isSelected(planned)).map((item): Step<Item> => ({ item, extent }));
-  const isFlag = (rank: number) => (planned: Planned) => planned.kind === 'flag' && rankOf(planned) === rank;
-  return [
-    [
-      ...select(({ kind }) => kind === 'project'),
-      ...select((one) => one.kind === 'segment' && !isNarrowed(one)),
-      ...select(isNarrowed, 'widen'),
-    ],
-    select(isDetached, 'detach'),
-    RANKS.flatMap((rank) => select(isFlag(rank))),
-    select(isNarrowed),
-  ];
+/**
+ * The order of the sets. A parent must not have parents, and lives in the project of its children. So flags lose their
+ * parents first, and get them last. The archive requires that a flag has no live children.
+ */
+const RANKS = ['project', 'segment', 'child no more', 'no child', 'still a child', 'new child', 'archived', 'narrowed'];
+
+function rankOf(planned: Planned): number {
+  return RANKS.indexOf(planned.kind === 'flag' ? rankOfFlag(planned) : isNarrowed(planned) ? 'narrowed' : planned.kind);
 }
 
-const RANKS = [0, 1, 2, 3];
-
-/** Parents come before children, except in the archive, which requires that a flag has no live children. */
-function rankOf({ current, target }: { readonly current: FlagState | undefined; readonly target: FlagState }): number {
-  const isChild = dependenciesOf(target).length > 0 || (current !== undefined && dependenciesOf(current).length > 0);
-  if (target.archived && !current?.archived) return isChild ? 2 : 3;
-  return dependenciesOf(target).length > 0 ? 1 : 0;
+function rankOfFlag({ current, target }: Planned & { readonly kind: 'flag' }): string {
+  const isArchived = target.archived && !current?.archived;
+  const isChild = dependenciesOf(target).length > 0;
+  if (current && dependenciesOf(current).length > 0) return isChild && !isArchived ? 'still a child' : 'child no more';
+  if (isArchived) return 'archived';
+  return isChild ? 'new child' : 'no child';
 }
 
 /** Whether the segment gets a project while flags of others may still use it. */
-function isNarrowed(planned: Planned): boolean {
-  if (planned.kind !== 'segment' || !planned.current) return false;
-  return planned.target.project !== undefined && planned.target.project !== planned.current.project;
+function isNarrowed({ kind, current, target }: Planned): boolean {
+  return (
+    kind === 'segment' && current !== undefined && target.project !== undefined && target.project !== current.project
+  );
 }
 
-function isDetached({ kind, current, target }: Planned): boolean {
-  if (kind !== 'flag' || !current || current.archived) return false;
-  return dependenciesOf(current).length > dependenciesOf(detach(current, target)).length;
-}
-
-/** Returns the current state without the dependencies that end, or that a move to another project interrupts. */
-export function detach(current: FlagState, target: FlagState): FlagState {
-  const kept = new Set(current.project === target.project ? dependenciesOf(target).map(({ flag }) => flag) : []);
-  return { ...current, dependencies: dependenciesOf(current).filter(({ flag }) => kept.has(flag)) };
-}
-
-/** Returns the target, as a segment of all projects. */
-export function widen({ project: _project, ...target }: SegmentState): SegmentState {
-  return target;
+/** Refuses to move a flag with its parents, and a segment with its flags: these may be in different sets. */
+function assertOneImport(items: readonly Placed[]): void {
+  for (const { planned, path } of items) {
+    const { kind, current, target } = planned;
+    if (kind === 'project' || !current?.project || !target.project || current.project === target.project) continue;
+    if (kind === 'flag' && rankOfFlag(planned) !== 'still a child') continue;
+    const without = kind === 'flag' ? 'dependencies' : 'a project';
+    const message = `The ${kind} ${target.name} moves from the project ${current.project} to ${target.project}. A document of this size needs two imports for that: first import the ${kind} without ${without}, then this document.`;
+    throw new FlagsError(kind === 'flag' ? 'parent_not_found' : 'segment_in_use', message, [{ message, path }]);
+  }
 }

@@ -1,12 +1,12 @@
 import { LIMITS } from '../base/limits.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
+import { compareStates } from '../base/parts.js';
 import type { DocumentReader, Read } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
+import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { dependenciesOf, environmentOf, type FlagState } from '../flags/flag.js';
+import { environmentOf, inFull } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
-import { compareStates } from '../history/differences.decide.js';
-import { restoreFlag, restoreProject, restoreSegment } from '../history/restore.decide.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { Issues } from './check-definitions.js';
@@ -61,8 +61,7 @@ export async function planImport(
   const issues = new Issues();
   const references = createReferences(engine, definitions, segments);
   const items: Item[] = [];
-  for (const one of toList(definitions, given)) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const one of paced(toList(definitions, given))) {
     if (issues.isFull) break;
     const problems = await references.check(one);
     for (const { path, message } of problems) issues.add(`${one.path}${path}`, message);
@@ -77,8 +76,7 @@ export async function planImport(
       issues.add(one.path, `would have ${document} bytes, and may have ${LIMITS.documentBytes}`);
     }
     const facts = events.map(({ data, before }) => [data, before]);
-    // The spread comes last: on Node 20 an object that begins with one has a hidden class of its own.
-    items.push({ planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)), ...one });
+    items.push({ ...one, planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)) });
   }
   issues.assertNone();
   return { ...plan, items };
@@ -152,14 +150,8 @@ export function contentsOf({ kind, current, target }: Planned): readonly DomainE
 }
 
 export function differencesOf({ kind, current, target }: Planned): ImportedDifference {
-  const id = kind === 'flag' ? target.name : `${target.id}`;
-  const shown = kind === 'flag' && current ? [withLists(current), withLists(target)] : [current, target];
-  return { kind, id, parts: compareStates(shown[0], shown[1]) };
-}
-
-/** A flag that never had dependencies lacks their list. */
-function withLists(flag: FlagState): FlagState {
-  return { ...flag, dependencies: dependenciesOf(flag) };
+  if (kind !== 'flag') return { kind, id: `${target.id}`, parts: compareStates(current, target) };
+  return { kind, id: target.name, parts: compareStates(current && inFull(current), current ? inFull(target) : target) };
 }
 
 type Problem = { readonly path: string; readonly message: string };

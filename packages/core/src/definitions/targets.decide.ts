@@ -1,7 +1,7 @@
 import { isSameJson } from '../base/json.js';
 import { toTimestamp } from '../base/primitives.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import { dependenciesOf, type EnvironmentState, environmentOf, type FlagState } from '../flags/flag.js';
+import { type EnvironmentState, environmentOf, type FlagState, METADATA } from '../flags/flag.js';
 import { toStrategy } from '../flags/strategies.decide.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { setVariants } from '../flags/variants.decide.js';
@@ -47,7 +47,7 @@ export function segmentTarget(
 ): SegmentState {
   const { name, description, constraints, createdAt, createdBy } = definition;
   const project = definition.project === undefined ? current?.project : (definition.project ?? undefined);
-  const target = {
+  return {
     id: current?.id ?? id,
     name,
     description: description ?? current?.description ?? '',
@@ -56,12 +56,6 @@ export function segmentTarget(
     createdAt: current?.createdAt ?? timeOf(createdAt, now),
     createdBy: current?.createdBy ?? createdBy ?? actor,
   };
-  return reuse(current, target);
-}
-
-/** Keeps the current value if the other is equal, because an import ignores the order of members. */
-function reuse<T>(current: T | undefined, target: T): T {
-  return current !== undefined && isSameJson(current, target) ? current : target;
 }
 
 export interface FlagOrigin extends Origin {
@@ -70,11 +64,8 @@ export interface FlagOrigin extends Origin {
   readonly segmentId: (reference: string | number) => number;
 }
 
-/** One empty list, because a document may define tens of thousands of flags. */
-const NONE: readonly never[] = Object.freeze([]);
-
 export function flagTarget(definition: DefinedFlag, current: FlagState | undefined, origin: FlagOrigin): FlagState {
-  const { name, labels, owner, archived = current?.archived ?? false, variants } = definition;
+  const { name, createdAt, archived = current?.archived ?? false, variants, dependencies } = definition;
   const base: FlagState = current ?? {
     name,
     project: DEFAULT_PROJECT,
@@ -83,32 +74,29 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     stale: false,
     impressionData: false,
     archived: false,
-    createdAt: timeOf(definition.createdAt, origin.now),
-    variants: NONE,
-    environments: NONE,
-    labels: NONE,
+    createdAt: timeOf(createdAt, origin.now),
+    variants: [],
+    environments: [],
+    labels: [],
     owner: null,
   };
-  const dependencies = definition.dependencies?.map(toDependency);
+  const { archivedAt: _archivedAt, ...kept } = base;
   return {
-    ...(base.archivedAt === undefined ? base : withoutArchivedAt(base)),
-    project: definition.project ?? base.project,
-    description: definition.description === undefined ? base.description : definition.description,
-    type: definition.type ?? base.type,
-    stale: definition.stale ?? base.stale,
-    impressionData: definition.impressionData ?? base.impressionData,
-    labels: labels ?? base.labels,
-    owner: owner === undefined ? base.owner : owner,
-    variants: variants ? variantsOf(base, variants) : base.variants,
-    ...(dependencies && (dependencies.length > 0 || dependenciesOf(base).length > 0) && { dependencies }),
+    ...kept,
+    ...givenMembers(definition),
+    ...(variants && { variants: variantsOf(base, variants) }),
+    ...(dependencies && { dependencies: dependencies.map(toDependency) }),
     ...archiveOf(definition, base, { archived, now: origin.now }),
     environments: environmentsOf(definition, archived ? base : revived(base), origin),
   };
 }
 
-/** Apart, because on Node 20 every object that a rest makes has a hidden class of its own, larger than a small flag. */
-function withoutArchivedAt({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
-  return flag;
+/** The members that a definition and a flag have in common. */
+const MEMBERS = [...METADATA, 'project', 'stale'] as const;
+
+function givenMembers(definition: DefinedFlag): Partial<FlagState> {
+  const given = MEMBERS.filter((member) => definition[member] !== undefined);
+  return Object.fromEntries(given.map((member) => [member, definition[member]]));
 }
 
 function archiveOf(
@@ -154,7 +142,7 @@ function environmentsOf(
   const added = [...given].map(([environment, definition]) =>
     environmentTarget(definition, environmentOf(current, environment), { ...origin, place: name }),
   );
-  return kept.length + added.length > 0 ? [...kept, ...added] : NONE;
+  return [...kept, ...added];
 }
 
 interface Place extends FlagOrigin {
@@ -181,8 +169,7 @@ function strategiesOf(
   origin: Place,
 ): readonly Strategy[] {
   const wanted = definitions.map((definition) => fromDefinition(definition, origin));
-  const byId = new Map(current.map((strategy) => [strategy.id, strategy]));
-  const free = new Map(byId);
+  const free = new Map(current.map((strategy) => [strategy.id, strategy]));
   for (const { id } of definitions) if (id !== undefined) free.delete(id);
   const take = (isMatch: (strategy: Strategy) => boolean) => {
     const found = [...free.values()].find(isMatch);
@@ -194,8 +181,7 @@ function strategiesOf(
   );
   return wanted.map((one, index) => {
     const known = definitions[index]?.id ?? equal[index] ?? take((other) => other.name === one.name);
-    const strategy = { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
-    return reuse(byId.get(strategy.id), strategy);
+    return { ...one, id: known ?? origin.newId(`${origin.place}/${index}`) };
   });
 }
 

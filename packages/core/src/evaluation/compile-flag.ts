@@ -15,7 +15,6 @@ import {
   type Now,
 } from './constraints.js';
 import { allOf, always, never, type Predicate } from './context.js';
-import { HASH_COST, strategyCost } from './cost.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
 import {
@@ -32,6 +31,7 @@ import {
 import { STRATEGY_TESTS, type StrategyContext, type StrategyTest } from './strategies.js';
 import { FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
+import { HASH, strategyWeight } from './weight.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;
 
@@ -84,23 +84,23 @@ class FlagCompilation {
       segments,
       test,
       variants: this.strategyVariants(definition, parameters),
-      cost: definition.disabled ? 0 : strategyCost(definition, (id) => this.flag.segments.get(id)?.cost ?? 0),
+      weight: strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0),
     };
   }
 
-  /** Returns the strategies in order. Strategies beyond the cost limit never hold, and are reported. */
-  withinCostLimit(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
-    let cost = 0;
+  /** Returns the strategies in order. Strategies beyond the weight limit never hold, and are reported. */
+  withinWeightLimit(strategies: readonly CompiledStrategy[]): readonly CompiledStrategy[] {
+    let weight = 0;
     return strategies.map((strategy) => {
-      cost += strategy.cost;
-      return cost <= LIMITS.flagCost ? strategy : this.rejectTooCostly(strategy);
+      weight += strategy.weight;
+      return weight <= LIMITS.flagWeight ? strategy : this.rejectTooCostly(strategy);
     });
   }
 
   private rejectTooCostly(strategy: CompiledStrategy): CompiledStrategy {
     const message = `Strategies of ${this.flag.name} do not hold: the regular expressions and lists of its strategies could take too long together. Use fewer or simpler ones.`;
     this.report('too_costly', message);
-    return { ...strategy, holds: never, cost: 0, isTooCostly: true };
+    return { ...strategy, holds: never, weight: 0, isTooCostly: true };
   }
 
   /** Flag variants are hashed with the flag's name, and use the stickiness of the first variant. */
@@ -165,7 +165,7 @@ class FlagCompilation {
 /** The parts of a compiled flag that are derived from its definition. */
 type FlagBody = Pick<
   CompiledFlag,
-  'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments' | 'cost'
+  'broken' | 'dependencies' | 'strategies' | 'candidates' | 'variants' | 'segments' | 'weight'
 >;
 
 const ALWAYS_ON: CompiledStrategy = {
@@ -175,7 +175,7 @@ const ALWAYS_ON: CompiledStrategy = {
   segments: [],
   test: { holds: always },
   variants: undefined,
-  cost: 0,
+  weight: 0,
 };
 const ONLY_ALWAYS_ON: readonly CompiledStrategy[] = [ALWAYS_ON];
 
@@ -229,7 +229,7 @@ export class FlagCompiler {
       candidates: body.candidates,
       variants: body.variants,
       segments: body.segments,
-      cost: body.cost,
+      weight: body.weight,
     };
   }
 
@@ -261,7 +261,7 @@ export class FlagCompiler {
         candidates: NONE,
         variants: undefined,
         segments: NO_SEGMENTS,
-        cost: 0,
+        weight: 0,
       };
     }
   }
@@ -273,7 +273,7 @@ export class FlagCompiler {
     const isKept = enabled || this.parts.keepsDisabled;
     const compilation = new FlagCompilation(this.parts, isKept ? flag : { ...flag, counter: new FlagCounter() });
     // Problems of a flag that is off are reported too.
-    const strategies = compilation.withinCostLimit(
+    const strategies = compilation.withinWeightLimit(
       definition.strategies.map((strategy) => compilation.strategy(strategy)),
     );
     const variants = compilation.flagVariants(definition);
@@ -285,7 +285,7 @@ export class FlagCompiler {
       candidates: enabled ? candidates : NONE,
       variants: isKept ? variants : undefined,
       segments: segmentsOf(strategies),
-      cost: enabled ? strategies.reduce((sum, { cost }) => sum + cost, HASH_COST) : 0,
+      weight: enabled ? strategies.reduce((sum, { weight }) => sum + weight, HASH) : 0,
     };
   }
 }

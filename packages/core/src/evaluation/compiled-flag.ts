@@ -28,8 +28,8 @@ export interface CompiledFlag {
   readonly off: CompiledVariant;
   readonly onWithoutVariant: CompiledVariant;
   readonly segments: ReadonlySet<number>;
-  /** The cost of the evaluated strategies and of the variant. See {@link constraintCost}. */
-  readonly cost: number;
+  /** Of the evaluated strategies and of the variant; see `weight.ts`. */
+  readonly weight: number;
 }
 
 export interface CompiledStrategy {
@@ -40,8 +40,8 @@ export interface CompiledStrategy {
   readonly segments: readonly SegmentUse[];
   readonly test: StrategyTest;
   readonly variants: CompiledVariants | undefined;
-  readonly cost: number;
-  /** Set if this strategy and those before it exceed the cost limit. It is not evaluated and does not hold. */
+  readonly weight: number;
+  /** Set if this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
   readonly isTooCostly?: true;
 }
 
@@ -98,13 +98,13 @@ function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags:
 }
 
 /**
- * Whether all parents together exceed the cost limit. Decided per evaluation, because parents change independently of
+ * Whether all parents together exceed the weight limit. Decided per evaluation, because parents change independently of
  * their children.
  */
 export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): boolean {
-  let cost = 0;
-  for (const { feature } of flag.dependencies) cost += flags.get(feature)?.cost ?? 0;
-  if (cost <= LIMITS.parentsCost) return false;
+  let weight = 0;
+  for (const { feature } of flag.dependencies) weight += flags.get(feature)?.weight ?? 0;
+  if (weight <= LIMITS.parentsWeight) return false;
   const message = `The flag ${flag.name} is off: evaluating its parents could take too long. Give it fewer parents, or give them fewer or simpler regular expressions and lists.`;
   notices.add({ code: 'too_costly', flag: flag.name, message });
   return true;

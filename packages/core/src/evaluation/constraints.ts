@@ -1,13 +1,14 @@
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
-import { constraintsCost, patternWeight } from './cost.js';
+
 import type { ConstraintDefinition, EvaluationOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
 import { notices, type ProblemReporter, reasonOf, toList, toNumber, toText, toTexts } from './problem.js';
 import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
+import { constraintsWeight, patternWeight } from './weight.js';
 
 /** Returns a constraint's `values`, trimmed and without empty entries. */
 function operandTexts(constraint: ConstraintDefinition): string[] {
@@ -213,7 +214,7 @@ function matchesPattern({
   caseInsensitive,
 }: ConstraintDefinition): ((value: string | undefined) => boolean) | undefined {
   if (typeof pattern !== 'string') return undefined;
-  // The strategy or segment of this pattern exceeds the cost limit and is not evaluated.
+  // The strategy or segment of this pattern exceeds the weight limit and is not evaluated.
   if (patternWeight(pattern) > LIMITS.patternWeight) return () => false;
   const key = `${caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0}${pattern}`;
   if (compiled(key) === undefined) return undefined;
@@ -253,8 +254,8 @@ export interface CompiledSegment {
   readonly id: number;
   readonly constraints: readonly CompiledConstraint[];
   readonly holds: Predicate;
-  /** The cost of all constraints. The constraints of a too costly segment are not evaluated. */
-  readonly cost: number;
+  /** The constraints of a segment beyond the weight limit are not evaluated. */
+  readonly weight: number;
 }
 
 /** Compiles a segment. An unreadable segment never holds. */
@@ -262,21 +263,21 @@ export function compileSegment(definition: SegmentDefinition, now: Now, problems
   const { id: segment } = definition;
   try {
     const definitions = toList(definition.constraints, 'constraints of a segment');
-    const cost = constraintsCost(definitions);
-    if (cost > LIMITS.flagCost) return rejectTooCostly(segment, problems);
+    const weight = constraintsWeight(definitions);
+    if (weight > LIMITS.flagWeight) return rejectTooCostly(segment, problems);
     const constraints = definitions.map((constraint) =>
       compileConstraint(constraint, { now, problem: (code, message) => problems.report({ code, segment, message }) }),
     );
-    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), cost };
+    return { id: segment, constraints, holds: allOf(constraints.map(({ holds }) => holds)), weight };
   } catch (error) {
     const message = `The segment ${segment} cannot be read and never holds: ${reasonOf(error)}.`;
     problems.report({ code: 'broken_segment', segment, message });
-    return { id: segment, constraints: [], holds: never, cost: 0 };
+    return { id: segment, constraints: [], holds: never, weight: 0 };
   }
 }
 
 function rejectTooCostly(segment: number, problems: ProblemReporter): CompiledSegment {
   const message = `The segment ${segment} never holds: its regular expressions and lists could take too long together. Use fewer or simpler ones.`;
   problems.report({ code: 'too_costly', segment, message });
-  return { id: segment, constraints: [], holds: never, cost: 0 };
+  return { id: segment, constraints: [], holds: never, weight: 0 };
 }

@@ -181,7 +181,7 @@ export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
   readonly disabled: boolean;
-  /** Set if the strategy exceeds the cost limit and is not evaluated. See the problem `too_costly`. */
+  /** Set if the strategy exceeds the weight limit and is not evaluated. See the problem `too_costly`. */
   readonly isTooCostly?: true;
   readonly constraints: readonly ConstraintExplanation[];
   readonly segments: readonly SegmentExplanation[];

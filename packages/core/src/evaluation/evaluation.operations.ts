@@ -1,8 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import { deepFreeze } from '../base/json.js';
-import { LIMITS } from '../base/limits.js';
-import { sortInSlices, timeSlice } from '../base/time-slice.js';
-import { invalidInput } from '../base/validator.js';
+import { paced } from '../base/paced.js';
 import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
@@ -111,35 +109,15 @@ function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPa
     evaluateAll: () =>
       [...snapshot.names()].sort(compareCodePoints).flatMap((name) => evaluateOne(snapshot, name, context)),
     async evaluateAllAsync({ names, signal, isCounted = false } = {}) {
-      const chosen = names ?? (await sortInSlices([...snapshot.names()], compareCodePoints));
-      await assertAffordable(snapshot, chosen, signal);
+      const chosen = names ?? [...snapshot.names()].sort(compareCodePoints);
       const evaluated: EvaluatedFlag[] = [];
-      for (const name of chosen) {
-        if (timeSlice.isOver()) await timeSlice.next(signal);
+      for await (const name of paced(chosen, { signal })) {
         const evaluateFlag = isCounted ? countOne : evaluateOne;
         evaluated.push(...evaluateFlag(snapshot, name, context));
       }
       return evaluated;
     },
   };
-}
-
-/** Throws `invalid_input` when evaluating these flags could take too long. */
-async function assertAffordable(
-  snapshot: Snapshot,
-  names: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let cost = 0;
-  for (const name of names) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
-    cost += snapshot.cost(name);
-  }
-  if (cost <= LIMITS.requestCost) return;
-  const message =
-    `evaluating these ${names.length} flags could take too long; evaluate fewer of them, or give them fewer or simpler ` +
-    'regular expressions, and shorter lists';
-  throw invalidInput([{ message, path: '' }]);
 }
 
 function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {

@@ -139,13 +139,6 @@ export class Snapshot {
     return this.flags.entry(name)?.definition;
   }
 
-  /** Returns the cost of one evaluation of a flag, with its parents. */
-  cost(name: string): number {
-    const flag = this.flags.get(name);
-    if (flag === undefined) return 0;
-    return flag.dependencies.reduce((sum, { feature }) => sum + (this.flags.get(feature)?.cost ?? 0), flag.cost);
-  }
-
   /** Whether a flag is compiled already: it was evaluated, or changed since. */
   isCompiled(name: string): boolean {
     return this.flags.compiled(name) !== undefined;

@@ -21,11 +21,11 @@ export function createTextSearch(parts: readonly string[]): TextSearch {
   return (text) => containsOrdered(text, ordered) || containsAny(text, long);
 }
 
-/** Estimates the microseconds for the longest possible context value. */
-export function costOfTextSearch(parts: readonly string[]): number {
+/** Estimates the time for the longest possible context value; see `weight.ts` for the unit. */
+export function weightOfTextSearch(parts: readonly string[]): number {
   const { short, long } = splitByLength(parts);
-  const ofShort = short.length < SORTED_SEARCH_FROM ? 50 * short.length : 300 * Math.ceil(Math.log2(short.length + 1));
-  return ofShort + 50 * long.length;
+  const ofShort = short.length < SORTED_SEARCH_FROM ? 2.5 * short.length : 15 * Math.ceil(Math.log2(short.length + 1));
+  return ofShort + 2.5 * long.length;
 }
 
 function splitByLength(parts: readonly string[]): { readonly short: string[]; readonly long: string[] } {

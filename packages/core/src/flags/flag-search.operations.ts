@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../base/collections.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import type { IndexedFlag } from '../replica/flag-index.js';
@@ -23,7 +23,7 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promis
   const { start, end } = boundsOf(query, query.after === undefined ? 0 : order.startAfter(sorted, query.after));
   const flags = sorted.slice(start, end);
   const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(usage, flags);
-  const items = await convertInSlices(flags, (flag) => toOverview(engine, flag, lastSeen));
+  const items = await convertAll(flags, (flag) => toOverview(engine, flag, lastSeen));
   const last = flags.at(-1);
   const hasMore = last !== undefined && start + flags.length < sorted.length;
   return { items, ...(hasMore && { next: order.cursorOf(last) }), total: found.length };
@@ -42,10 +42,7 @@ async function readIndex({ replica }: Engine): Promise<readonly IndexedFlag[]> {
 async function findMatches(flags: readonly IndexedFlag[], query: FlagQuery): Promise<readonly IndexedFlag[]> {
   const matches = createFlagMatcher(query);
   const found: IndexedFlag[] = [];
-  for (const flag of flags) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    if (matches(flag)) found.push(flag);
-  }
+  for await (const flag of paced(flags)) if (matches(flag)) found.push(flag);
   return found;
 }
 
@@ -71,12 +68,9 @@ function boundsOf({ limit, after }: FlagQuery, start: number): { readonly start:
   return { start, end: start + (limit ?? DEFAULT_LIMIT) };
 }
 
-async function convertInSlices<From, To>(items: readonly From[], convert: (item: From) => To): Promise<readonly To[]> {
+async function convertAll<From, To>(items: readonly From[], convert: (item: From) => To): Promise<readonly To[]> {
   const converted: To[] = [];
-  for (const item of items) {
-    if (timeSlice.isOver()) await timeSlice.next();
-    converted.push(convert(item));
-  }
+  for await (const item of paced(items)) converted.push(convert(item));
   return converted;
 }
 

@@ -70,8 +70,8 @@ function findKnown(
 }
 
 export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
-  const { validate } = engine;
-  const changes = copyInput(validate.flagChanges(input));
+  const { validate, replica } = engine;
+  const changes = copyInput(validate.flagChanges(input, replica.documents.flags.get(ref.flag)));
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
     result: async (updated) => toFlag(await updated()),
@@ -204,11 +204,11 @@ function assertFound(
 }
 
 export function setVariants(
-  { validate }: Engine,
+  { validate, replica }: Engine,
   ref: FlagRef,
   input: readonly VariantInput[],
 ): PreparedChange<readonly Variant[]> {
-  const variants = cloneJson(validate.variants(input));
+  const variants = cloneJson(validate.variants(input, replica.documents.flags.get(ref.flag)?.variants));
   return changeVariants(ref, () => variants);
 }
 
@@ -219,7 +219,7 @@ export function patchVariants(
   input: JsonPatch,
 ): PreparedChange<readonly Variant[]> {
   const patch = clonePatch(validate.jsonPatch(input));
-  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {})));
+  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {}), variants));
 }
 
 function changeVariants(

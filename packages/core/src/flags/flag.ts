@@ -35,6 +35,15 @@ export interface FlagMetadata {
   readonly owner: string | null;
 }
 
+/** The members that `flag-updated` changes. */
+export const METADATA = [
+  'description',
+  'type',
+  'impressionData',
+  'labels',
+  'owner',
+] as const satisfies readonly (keyof FlagMetadata)[];
+
 /** `enabled` implies at least one strategy. */
 export interface EnvironmentState {
   readonly name: string;
@@ -66,19 +75,12 @@ interface Archived {
 
 /**
  * The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner;
- * those of 0.2 also `lastSeenAt`. An undo that needs a layout stores it in an event of its own.
+ * those of 0.2 also `lastSeenAt`.
  */
-export type FlagUpdate = Partial<FlagHead> & { readonly layout?: FlagLayout };
+export type FlagUpdate = Partial<FlagHead>;
 
 export type FlagHead = Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'> &
   FlagMetadata;
-
-/** The parts of a stored flag, empty ones included, in their order. Other events cannot remove an empty part. */
-export interface FlagLayout {
-  readonly members: readonly string[];
-  /** The names of the environments. */
-  readonly environments: readonly string[];
-}
 
 interface Variants {
   readonly variants: readonly Variant[];
@@ -114,7 +116,7 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
     case 'flag-deleted':
       return undefined;
     case 'flag-updated':
-      return event.data.layout ? withLayout(flag, event.data.layout) : withMetadata(flag, event.data);
+      return withMetadata(flag, event.data);
     case 'flag-stale-on':
     case 'flag-stale-off':
     case 'flag-moved':
@@ -166,28 +168,9 @@ function evolveEnvironmentState(
 }
 
 /** Only the metadata changes; the event contains the other members for information. */
-/** Writes each member that the event has: spreads of parts would slow down every change. */
-function withMetadata(flag: FlagState, { description, type, impressionData, labels, owner }: FlagUpdate): FlagState {
-  const next: { -readonly [Member in keyof FlagState]: FlagState[Member] } = { ...flag };
-  if (description !== undefined) next.description = description;
-  if (type !== undefined) next.type = type;
-  if (impressionData !== undefined) next.impressionData = impressionData;
-  if (labels !== undefined) next.labels = labels;
-  if (owner !== undefined) next.owner = owner;
-  return next;
-}
-
-export function layoutOf(flag: FlagState): FlagLayout {
-  return { members: Object.keys(flag), environments: flag.environments.map(({ name }) => name) };
-}
-
-function withLayout(flag: FlagState, { members, environments }: FlagLayout): FlagState {
-  const parts: Readonly<Record<string, unknown>> = {
-    ...flag,
-    dependencies: dependenciesOf(flag),
-    environments: environments.map((name) => environmentOf(flag, name)),
-  };
-  return Object.fromEntries(members.map((name) => [name, parts[name]])) as unknown as FlagState;
+function withMetadata(flag: FlagState, update: FlagUpdate): FlagState {
+  const given = METADATA.filter((member) => update[member] !== undefined);
+  return { ...flag, ...Object.fromEntries(given.map((member) => [member, update[member]])) };
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
@@ -226,6 +209,13 @@ function bySortOrder(one: Strategy, other: Strategy): number {
 /** Returns the dependencies in the order of their addition. */
 export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
   return dependencies;
+}
+
+/** Returns a flag with the parts that it need not store while they are empty. Two flags that clients see alike are equal. */
+export function inFull(flag: FlagState, environments: readonly string[] = []): FlagState {
+  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
+  const all = [...names].map((name) => environmentOf(flag, name));
+  return { ...flag, dependencies: dependenciesOf(flag), environments: all };
 }
 
 /** Returns the names of the environments in which the flag is enabled. */

@@ -1,18 +1,12 @@
 import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson, pickChanged } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
+import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
-import type { FlagEvent, FlagHead, FlagMetadata, FlagState } from './flag.js';
+import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, METADATA } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 
-const METADATA = [
-  'description',
-  'type',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagMetadata)[];
 const CHANGEABLE = [
   'description',
   'type',
@@ -31,12 +25,16 @@ const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
  */
 export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent[] {
   assertNotArchived(flag);
+  return replaceMetadata(flag, changes);
+}
+
+/** As {@link changeMetadata}, also in the archive. */
+export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...changes }: FlagChanges): FlagEvent[] {
   const before = toUpdate(flag);
   const changed = pickChanged<FlagMetadata>(before, changes, METADATA);
-  return [
-    ...(changed ? [{ type: 'flag-updated' as const, data: { ...before, ...changed.data }, before }] : []),
-    ...changeStale(flag, changes.stale ?? flag.stale),
-  ];
+  const events: FlagEvent[] = changed ? [{ type: 'flag-updated', data: { ...before, ...changed.data }, before }] : [];
+  if (stale === flag.stale) return events;
+  return [...events, { type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: !stale } }];
 }
 
 /** Adds and removes labels. Keeps the order; an added label comes last. Ignores labels that are there, or are not. */
@@ -69,15 +67,10 @@ export function toUpdate(flag: FlagState): Required<FlagHead> {
   };
 }
 
-export function changeStale(flag: FlagState, stale: boolean): FlagEvent[] {
-  if (stale === flag.stale) return [];
-  return [{ type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: flag.stale } }];
-}
-
 /** The input of a patch. */
 export interface FlagPatch {
   readonly patch: JsonPatch;
-  readonly validate: (changes: unknown) => FlagChanges;
+  readonly validate: Validator<FlagChanges>;
 }
 
 /** Applies a patch to the changeable fields. Other stored fields can be tested, and do not change. */
@@ -86,7 +79,7 @@ export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): 
   const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
   const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result)), view));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -2,8 +2,10 @@ import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import { LIMITS } from '../base/limits.js';
+import { type Edit, editList } from '../base/parts.js';
+import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
-import { environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
+import { type EnvironmentState, environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
 import type { Constraint, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
 
@@ -70,7 +72,7 @@ export function replaceStrategy(flag: FlagState, location: StrategyLocation, inp
 export interface StrategyPatch {
   readonly patch: JsonPatch;
   /** Throws if the changes are invalid. */
-  readonly validate: (changes: unknown) => unknown;
+  readonly validate: Validator<unknown>;
 }
 
 export function patchStrategy(
@@ -81,7 +83,7 @@ export function patchStrategy(
   assertNotArchived(flag);
   const current = findStrategy(flag, location);
   const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput>;
-  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) });
+  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
   return replaceStrategy(flag, location, result as StrategyInput);
 }
 
@@ -174,42 +176,46 @@ export function matchStrategies(
   return configured.map(({ id, strategy }) => (id !== undefined && known.has(id) ? { ...strategy, id } : strategy));
 }
 
-/**
- * Replaces a flag's configuration in one environment. Additions come before removals, so that an enabled environment
- * has a strategy after every event.
- */
+/** Replaces a flag's configuration in one environment. */
 export function configureEnvironment(flag: FlagState, environment: string, target: EnvironmentTarget): FlagEvent[] {
   assertNotArchived(flag);
-  const { enabled, strategies: current } = environmentOf(flag, environment);
-  if (target.enabled && target.strategies.length === 0) throw withoutStrategies(flag, environment);
-  const strategies = inGivenOrder(current, target.strategies);
-  const known = new Map(current.map((strategy) => [strategy.id, strategy]));
-  const kept = new Set(strategies.map(({ id }) => id));
+  const { enabled, strategies } = target;
+  if (enabled && strategies.length === 0) throw withoutStrategies(flag, environment);
+  const current = environmentOf(flag, environment);
+  return replaceEnvironment(current, { ...current, enabled, strategies: inGivenOrder(current.strategies, strategies) });
+}
+
+/** Returns the events from one state of an environment to another. It has a strategy after every event that leaves it on. */
+export function replaceEnvironment(current: EnvironmentState, target: EnvironmentState): FlagEvent[] {
+  const { name: environment, enabled } = target;
+  const before = { enabled: current.enabled };
+  const edits = editList(current.strategies, target.strategies);
   return [
-    ...(enabled && !target.enabled ? disable(flag, environment) : []),
-    ...strategies.flatMap((data): FlagEvent[] => {
-      const before = known.get(data.id);
-      if (!before) return [{ type: 'strategy-added', environment, data, before: null }];
-      return isSameJson(data, before) ? [] : [{ type: 'strategy-updated', environment, data, before }];
-    }),
-    ...current
-      .filter(({ id }) => !kept.has(id))
-      .map((before): FlagEvent => ({ type: 'strategy-removed', environment, data: null, before })),
-    ...(target.enabled && !enabled
-      ? [{ type: 'environment-enabled' as const, environment, data: { enabled: true }, before: { enabled: false } }]
+    ...(current.enabled && !enabled
+      ? [{ type: 'environment-disabled' as const, environment, data: { enabled }, before }]
+      : []),
+    ...edits.map((edit) => toEvent(environment, edit)),
+    ...(enabled && !current.enabled
+      ? [{ type: 'environment-enabled' as const, environment, data: { enabled }, before }]
       : []),
   ];
 }
 
+function toEvent(environment: string, { before, after }: Edit<Strategy>): FlagEvent {
+  if (!after) return { type: 'strategy-removed', environment, data: null, before };
+  if (!before) return { type: 'strategy-added', environment, data: after, before: null };
+  return { type: 'strategy-updated', environment, data: after, before };
+}
+
 /**
- * Returns the strategies with a `sortOrder` that makes their given order the order of evaluation. Leaves them unchanged
- * if it already is: kept strategies stay at their places, and new ones follow.
+ * Returns the strategies as they are stored: kept ones at their places, and new ones behind them. They get a `sortOrder`
+ * if the order of evaluation would not be the given one.
  */
 function inGivenOrder(current: readonly Strategy[], given: readonly Strategy[]): readonly Strategy[] {
   const byId = new Map(given.map((strategy) => [strategy.id, strategy]));
   const kept = current.flatMap(({ id }) => byId.get(id) ?? []);
-  const added = given.filter((strategy) => !kept.includes(strategy));
-  const ordered = inOrder([...kept, ...added]);
-  if (given.every((strategy, index) => strategy === ordered[index])) return given;
-  return given.map((strategy, sortOrder) => ({ ...strategy, sortOrder }));
+  const stored = [...kept, ...given.filter((strategy) => !kept.includes(strategy))];
+  const ordered = inOrder(stored);
+  if (given.every((strategy, index) => strategy === ordered[index])) return stored;
+  return stored.map((strategy) => ({ ...strategy, sortOrder: given.indexOf(strategy) }));
 }

@@ -8,10 +8,10 @@ import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
-import { assertAffordable } from './affordable.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { assertEnvironment } from './flag-documents.js';
+import { createFlagWeightCheck } from './flag-weight.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,
@@ -33,14 +33,15 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
 
 export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement): PreparedChange<Strategy> {
   const { validate } = engine;
-  const valid = validate.strategyReplacement(input);
+  const known = knownStrategies(engine, ref).find(({ id }) => id === ref.strategy);
+  const valid = validate.strategyReplacement(input, known);
   const { name } = valid;
   const replacement = cloneJson(strategyRules.toStrategy('', valid));
   return changeEnvironment(engine, ref, {
     decide(flag) {
       const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
       // The rules for parameters depend on the name.
-      if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
+      if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters }, known);
       return strategyRules.replaceStrategy(flag, ref, named);
     },
     result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
@@ -61,7 +62,8 @@ export function orderStrategies(
   ref: EnvironmentRef,
   input: readonly StrategyPlace[],
 ): PreparedChange<readonly Strategy[]> {
-  const order = engine.validate.strategyOrder(input).map(({ id, sortOrder }) => ({ id, sortOrder }));
+  const valid = engine.validate.strategyOrder(input, knownStrategies(engine, ref));
+  const order = valid.map(({ id, sortOrder }) => ({ id, sortOrder }));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
     result: async (changed) => orderedEnvironmentOf((await changed()).state, ref.environment).strategies,
@@ -95,7 +97,7 @@ export function configureEnvironment(
   input: EnvironmentInput,
 ): PreparedChange<FlagEnvironment> {
   const { validate, newId } = engine;
-  const { enabled, strategies } = validate.environment(input);
+  const { enabled, strategies } = validate.environment(input, { strategies: knownStrategies(engine, ref) });
   // Strategies with an unknown id get the new one, which every decision repeats.
   const configured = strategies.map(({ id, ...strategy }) => {
     return { id, strategy: cloneJson(strategyRules.toStrategy(newId(), strategy)) };
@@ -112,11 +114,17 @@ export function configureEnvironment(
   });
 }
 
+/** Returns the strategies in memory, which may exceed limits that older releases did not have. */
+function knownStrategies({ replica }: Engine, { flag, environment }: EnvironmentRef): readonly Strategy[] {
+  const known = replica.documents.flags.get(flag);
+  return known ? environmentOf(known, environment).strategies : [];
+}
+
 interface EnvironmentChange<Result> extends Omit<FlagChange<Result>, 'decide'> {
   readonly decide: (flag: FlagState) => readonly FlagEvent[];
 }
 
-/** Prepares a change of a flag in one environment. Refuses an unknown environment and strategies that are too expensive. */
+/** Prepares a change of a flag in one environment. Refuses an unknown environment and strategies that weigh too much. */
 function changeEnvironment<Result>(
   engine: Engine,
   ref: EnvironmentRef | StrategyRef,
@@ -124,7 +132,13 @@ function changeEnvironment<Result>(
 ): PreparedChange<Result> {
   async function assertUsable(flag: FlagState, unit: UnitOfWork, events: readonly FlagEvent[]) {
     await assertSegmentsExist(unit.read, events, change.pathOf);
-    assertAffordable(engine, { unit, flag, events, environment: ref.environment });
+    createFlagWeightCheck(
+      engine,
+      unit,
+    )({
+      before: flag,
+      after: events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag,
+    });
     return events;
   }
 

@@ -10,9 +10,9 @@ import {
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import { isPattern } from '../evaluation/constraints.js';
-import { constraintCost } from '../evaluation/cost.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
+import { constraintWeight } from '../evaluation/weight.js';
 import {
   CONSTRAINT_OPERATORS,
   type ConfiguredStrategy,
@@ -182,14 +182,14 @@ function* findEmptyValues(values: readonly string[], path: string): Generator<Er
 }
 
 /**
- * Finds the first constraint with which the sum of costs exceeds the limit. Call it only for constraints without other
+ * Finds the first constraint with which the sum of weights exceeds the limit. Call it only for constraints without other
  * issues.
  */
-export function findCostIssues(constraints: readonly Constraint[], most: number): readonly ErrorDetail[] {
-  let cost = 0;
+export function findWeightIssues(constraints: readonly Constraint[]): readonly ErrorDetail[] {
+  let weight = 0;
   const index = constraints.findIndex((constraint) => {
-    cost += constraintCost(constraint);
-    return cost > most;
+    weight += constraintWeight(constraint);
+    return weight > LIMITS.flagWeight;
   });
   if (index < 0) return [];
   const message =
@@ -216,7 +216,7 @@ export function* issuesOrElse(
  */
 export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
   const { constraints = [] } = strategy;
-  return issuesOrElse(findMemberIssues(strategy), () => findCostIssues(constraints, LIMITS.flagCost));
+  return issuesOrElse(findMemberIssues(strategy), () => findWeightIssues(constraints));
 }
 
 function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {

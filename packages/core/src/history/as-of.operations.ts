@@ -2,8 +2,8 @@ import { compareCodePoints } from '../base/collections.js';
 import type { FlagRef } from '../base/common.types.js';
 import { cloneJson, deepFreeze } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
+import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
-import { timeSlice } from '../base/time-slice.js';
 import { invalidInput } from '../base/validator.js';
 import { assertText, createRead, nameOf, type Read } from '../changesets/documents.js';
 import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
@@ -55,7 +55,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
   async function compile(flag: string, environment: string): Promise<Snapshot> {
     const documents = await readForEvaluation(read, flag);
     const now = Date.parse((await moment()).at);
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     const silent = { onProblem: () => undefined, onImpression: () => undefined };
     const view = createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now });
     view.complete();
@@ -69,7 +69,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
     assertText(flagDocuments.kind, flag);
     const snapshot = await remember(`snapshot ${environment} ${flag}`, () => compile(flag, environment));
     // Compiling a flag of 1 MiB takes as long as evaluating it.
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     return snapshot;
   }
 
@@ -184,7 +184,7 @@ async function listCandidates(storage: Storage, parent: string, after: string): 
       for (const { subject, before } of events) if (parentsIn(before).includes(parent)) names.add(subject.id);
       const last = events.at(-1);
       page = last && { until: last.position, offset: 1 };
-      if (timeSlice.isOver()) await timeSlice.next();
+      await pause();
     }
   }
   return names;

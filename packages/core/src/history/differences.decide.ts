@@ -1,11 +1,6 @@
-import { isObject, isSameJson } from '../base/json.js';
-
-/** One changed part of a document. `path` is a JSON Pointer; null stands for a part that does not exist. */
-export interface Difference {
-  readonly path: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+import { isObject } from '../base/json.js';
+import { compareStates, type Difference, memberOf, toPointer } from '../base/parts.js';
+import { METADATA } from '../flags/flag.js';
 
 /** A fact as events store it. */
 export interface DocumentEvent {
@@ -18,20 +13,6 @@ export interface DocumentEvent {
 /** The names of the members, items and keys that lead to a part. */
 type Path = readonly string[];
 type Members = Readonly<Record<string, unknown>>;
-
-/** The member that identifies an item in a list of this name. Items of other lists are matched by position. */
-const KEYS: ReadonlyMap<string, string> = new Map([
-  ['environments', 'name'],
-  ['strategies', 'id'],
-  ['variants', 'name'],
-  ['dependencies', 'flag'],
-  ['members', 'userId'],
-]);
-
-/** Returns the differences between two states of a document; null stands for no document. */
-export function compareStates(before: unknown, after: unknown): readonly Difference[] {
-  return compareValues([], before ?? null, after ?? null);
-}
 
 /**
  * Returns the differences that events make to an existing document, without reading it: every event contains its part
@@ -47,7 +28,7 @@ export function compareByEvents(events: readonly DocumentEvent[]): readonly Diff
       else parts.set(name, { path, before, after });
     }
   }
-  return [...parts.values()].flatMap(({ path, before, after }) => compareValues(path, before, after));
+  return [...parts.values()].flatMap(({ path, before, after }) => compareStates(before, after, toPointer(path)));
 }
 
 interface Part {
@@ -55,19 +36,6 @@ interface Part {
   readonly before: unknown;
   readonly after: unknown;
 }
-
-/** Members of `flag-updated` that no client sees, or that inform about the flag: other events change them. */
-const INFORMATION: ReadonlySet<string> = new Set([
-  'name',
-  'project',
-  'stale',
-  'archived',
-  'createdAt',
-  'lastSeenAt',
-  'variants',
-  'enabledIn',
-  'layout',
-]);
 
 function partsOf({ type, environment, data, before }: DocumentEvent): readonly Part[] {
   const [to, from] = [toMembers(data), toMembers(before)];
@@ -89,7 +57,7 @@ function partsOf({ type, environment, data, before }: DocumentEvent): readonly P
     case 'member-removed':
       return [whole(['members', `${to.userId ?? from.userId}`])];
     case 'flag-updated':
-      return memberParts(from, to, (name) => !INFORMATION.has(name));
+      return memberParts(from, to, (name) => METADATA.some((member) => member === name));
     case 'flag-revived':
       return [
         { path: ['archived'], before: true, after: false },
@@ -110,7 +78,7 @@ function switchPart(environment: string | null, before: unknown, after: unknown)
 
 function memberParts(from: Members, to: Members, isShown: (name: string) => boolean): readonly Part[] {
   const names = Object.keys({ ...from, ...to }).filter(isShown);
-  return names.map((name) => ({ path: [name], before: ownOf(from, name), after: ownOf(to, name) }));
+  return names.map((name) => ({ path: [name], before: memberOf(from, name), after: memberOf(to, name) }));
 }
 
 function toNames(value: unknown): readonly string[] {
@@ -119,56 +87,4 @@ function toNames(value: unknown): readonly string[] {
 
 function toMembers(value: unknown): Members {
   return isObject(value) ? value : {};
-}
-
-function compareValues(path: Path, before: unknown, after: unknown): readonly Difference[] {
-  if (isSameJson(before, after)) return [];
-  if (isObject(before) && isObject(after)) return compareMembers(path, before, after);
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const lists = listsOf(path.at(-1) ?? '', before, after);
-    if (lists) return compareLists(path, lists);
-  }
-  return [{ path: toPointer(path), before: before ?? null, after: after ?? null }];
-}
-
-function compareMembers(path: Path, before: Members, after: Members): readonly Difference[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].flatMap((name) => compareValues([...path, name], ownOf(before, name), ownOf(after, name)));
-}
-
-/** Names are keys of the caller, such as `__proto__`. */
-function ownOf(members: Members, name: string): unknown {
-  return Object.hasOwn(members, name) ? members[name] : null;
-}
-
-interface Lists {
-  readonly before: ReadonlyMap<string, unknown>;
-  readonly after: ReadonlyMap<string, unknown>;
-}
-
-/** Returns the items by key or position; undefined for lists of plain values, which change as a whole. */
-function listsOf(name: string, before: readonly unknown[], after: readonly unknown[]): Lists | undefined {
-  const key = KEYS.get(name);
-  if (![...before, ...after].every(isObject)) return undefined;
-  const toMap = (items: readonly Members[]) =>
-    new Map(items.map((item, index) => [key === undefined ? `${index}` : `${item[key]}`, item]));
-  const lists = { before: toMap(before as Members[]), after: toMap(after as Members[]) };
-  return lists.before.size === before.length && lists.after.size === after.length ? lists : undefined;
-}
-
-/** A new order of the items is a difference of the list itself: the keys before and after. */
-function compareLists(path: Path, { before, after }: Lists): readonly Difference[] {
-  const keys = new Set([...before.keys(), ...after.keys()]);
-  const items = [...keys].flatMap((key) => compareValues([...path, key], before.get(key), after.get(key)));
-  const [from, to] = [[...before.keys()], [...after.keys()]];
-  const isMoved = !isSameJson(
-    from.filter((key) => after.has(key)),
-    to.filter((key) => before.has(key)),
-  );
-  return isMoved ? [...items, { path: toPointer(path), before: from, after: to }] : items;
-}
-
-/** Returns the JSON Pointer to a part. */
-export function toPointer(path: Path): string {
-  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

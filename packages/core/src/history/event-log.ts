@@ -1,47 +1,12 @@
-import { timeSlice } from '../base/time-slice.js';
+import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import { type Aggregate, readCheckpoint, type Versioned } from '../changesets/documents.js';
+import { foldEvents } from '../changesets/aggregates.js';
+import type { LoggedSet } from '../changesets/change-set-log.js';
+import { readCheckpoint, type Versioned } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
-import type { DomainEvent, EventType } from '../events/event.types.js';
+import type { EventType } from '../events/event.types.js';
 import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
-import { flagDocuments } from '../flags/flag-documents.js';
-import { projectDocuments } from '../projects/project.js';
-import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentKey, EventFilter, Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-
-type AnyAggregate = Aggregate<unknown, DomainEvent>;
-
-/** The kinds of documents that history shows and undo restores. A deleted token must not come back. */
-const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
-  [flagDocuments, projectDocuments, segmentDocuments].map((one) => [one.kind, one as unknown as AnyAggregate]),
-);
-
-export function hasHistory({ kind }: Pick<DocumentKey, 'kind'>): boolean {
-  return AGGREGATES.has(kind);
-}
-
-/** Applies events to the state of a document. */
-export function foldEvents(kind: string, state: unknown, events: readonly Pick<StoredEvent, 'type'>[]): unknown {
-  const aggregate = AGGREGATES.get(kind);
-  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
-}
-
-/**
- * Gives flags of release 0.1 the members that its events lack. The cast is safe, because decisions have made every stored
- * event. Stored events have `environment: null`.
- */
-function toDomainEvent(stored: Pick<StoredEvent, 'type'>): DomainEvent {
-  const event = stored as unknown as DomainEvent;
-  if (event.type !== 'flag-created' || Object.hasOwn(Object(event.data), 'labels')) return event;
-  return { ...event, data: { labels: [], owner: null, ...Object(event.data) } };
-}
-
-/** The events of one change set, in their order. */
-export interface EventGroup {
-  /** The id of the change set. A group of an older release has an id that names its subject and revision. */
-  readonly id: string;
-  readonly events: readonly StoredEvent[];
-}
 
 const LEGACY = 'r_';
 
@@ -86,7 +51,7 @@ async function* walkBack(storage: Storage, query: WalkQuery): AsyncGenerator<Sto
 async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     const page = { order: 'newest-first', limit: EVENTS_PER_READ, maxBytes: BYTES_PER_READ } as const;
     const { events } = await storage.events({ ...page, ...query, ...bounds });
     const last = events.at(-1);
@@ -100,19 +65,18 @@ async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerato
 export async function* walkBackSets(
   storage: Storage,
   query: { readonly filter: EventFilter; readonly until?: string; readonly offset?: number },
-): AsyncGenerator<EventGroup> {
-  let id: string | undefined;
-  let newestFirst: StoredEvent[] = [];
+): AsyncGenerator<LoggedSet> {
+  let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
   for await (const event of walkBack(storage, query)) {
-    const own = idOf(event);
-    if (id !== undefined && own !== id) {
-      yield { id, events: newestFirst.reverse() };
-      newestFirst = [];
+    const id = idOf(event);
+    if (set?.id === id) {
+      set.events.unshift(event);
+      continue;
     }
-    id = own;
-    newestFirst.push(event);
+    if (set) yield set;
+    set = { id, events: [event] };
   }
-  if (id !== undefined) yield { id, events: newestFirst.reverse() };
+  if (set) yield set;
 }
 
 /**
@@ -120,11 +84,11 @@ export async function* walkBackSets(
  *
  * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
  */
-export async function readSet(storage: Storage, id: string): Promise<EventGroup> {
+export async function readSet(storage: Storage, id: string): Promise<LoggedSet> {
   const legacy = parseId(id);
   const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
-  const [first] = events;
-  if (first) return { id: idOf(first), events };
+  const [first, ...others] = events;
+  if (first) return { id: idOf(first), events: [first, ...others] };
   throw setNotFound(id);
 }
 
@@ -162,7 +126,7 @@ export async function readProjects(storage: Storage, id: string): Promise<readon
 }
 
 /** Reads all events that match, oldest first. A change set has some megabytes at most. */
-export async function readAll(storage: Storage, filter: EventFilter): Promise<readonly StoredEvent[]> {
+async function readAll(storage: Storage, filter: EventFilter): Promise<readonly StoredEvent[]> {
   const newestFirst: StoredEvent[] = [];
   for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
   return newestFirst.reverse();
@@ -281,7 +245,7 @@ async function* readStretches(
   for (const { until, count } of stretches) {
     const heads = (await storage.events({ ...query, until, limit: count, withoutData: true })).events.reverse();
     for (let first = 0; first < heads.length; ) {
-      if (timeSlice.isOver()) await timeSlice.next();
+      await pause();
       const limit = Math.min(size, heads.length - first);
       const end = heads[first + limit - 1]?.position ?? '';
       // The storage returns one event whatever its size, so that every page is short enough at last.

@@ -1,7 +1,11 @@
 import { groupBy } from '../base/collections.js';
 import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
+import { compareStates, type Difference } from '../base/parts.js';
 import { invalidInput } from '../base/validator.js';
+import { foldEvents } from '../changesets/aggregates.js';
+import type { ChangeSetLog, LoggedSet } from '../changesets/change-set-log.js';
+import { toChangeSet } from '../changesets/change-sets.operations.js';
 import { assertText, nameOf } from '../changesets/documents.js';
 import type { Engine } from '../changesets/engine.js';
 import { toFlagsEvent } from '../events/feed.js';
@@ -9,16 +13,8 @@ import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js
 import { pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
 import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
-import { compareByEvents, compareStates, type Difference } from './differences.decide.js';
-import {
-  type EventGroup,
-  foldEvents,
-  holdsDocument,
-  readProjects,
-  readSet,
-  stateAt,
-  walkBackSets,
-} from './event-log.js';
+import { compareByEvents } from './differences.decide.js';
+import { holdsDocument, readProjects, readSet, stateAt, walkBackSets } from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
@@ -72,19 +68,40 @@ async function assertExists({ read }: Engine, { project, flag }: Scope): Promise
   else await findFlag(read, { project, flag });
 }
 
-async function toEntry(storage: Storage, { id, events }: EventGroup): Promise<HistoryEntry> {
-  const [first] = events;
-  if (!first) throw new Error(`The change set ${id} has no events.`);
-  const { at, actor, reason } = first;
+async function toEntry(storage: Storage, set: LoggedSet): Promise<HistoryEntry> {
   const differences: DocumentDifference[] = [];
-  for (const own of groupBy(events, ({ subject }) => nameOf(subject)).values()) {
+  for (const own of groupBy(set.events, ({ subject }) => nameOf(subject)).values()) {
     const parts = await compare(storage, own);
     if (own[0] && parts.length > 0) differences.push({ ...own[0].subject, parts });
   }
-  const revisions = Object.fromEntries(
-    events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const),
+  return { ...toChangeSet(set), differences };
+}
+
+/** Creates the log that change sets read. */
+export function createChangeSetLog(storage: Storage): ChangeSetLog {
+  return {
+    readSet: (id) => readSet(storage, id),
+    async stateBefore({ subject, position }) {
+      return (await stateAt(storage, subject, { until: position, isExclusive: true }))?.state;
+    },
+    async listLaterSets({ id }, { key, paths }) {
+      const later: { set: LoggedSet; path: string }[] = [];
+      for await (const set of walkBackSets(storage, { filter: { subject: key } })) {
+        if (set.id === id) break;
+        const path = paths.find((one) => touches(set.events, one));
+        if (path !== undefined) later.push({ set, path });
+      }
+      return later;
+    },
+  };
+}
+
+function touches(events: readonly StoredEvent[], path: string): boolean {
+  if (path === '' || events.some(({ type }) => holdsDocument(type))) return true;
+  const isWithin = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
+  return compareByEvents(events.map(toFlagsEvent)).some(
+    (part) => isWithin(part.path, path) || isWithin(path, part.path),
   );
-  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions, differences };
 }
 
 /** Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document. */

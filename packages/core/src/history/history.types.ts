@@ -1,5 +1,5 @@
 import type { FlagRef, Page, PageQuery, ProjectRef } from '../base/common.types.js';
-import type { Change, ChangeSet, Plan, Preview, PreviewQuery } from '../changesets/change-set.types.js';
+import type { Change, ChangeSet, Plan, Preview, PreviewQuery, UndoOptions } from '../changesets/change-set.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
@@ -48,7 +48,7 @@ export interface ChangeHistoryOperations {
    * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
    * milliseconds; do not change the contexts until the promise resolves.
    *
-   * @param query at most 1000 contexts, and fewer if the changes concern many flags, or flags that are costly to evaluate
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags
    * @throws FlagsError as `apply`; `environment_not_found`. The reason of the signal when it aborts
    * @example
    * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
@@ -98,13 +98,14 @@ export interface ChangeHistoryOperations {
    *
    * Does not restore metrics and API tokens. Safe to call concurrently: a set that loses a race is decided again.
    *
+   * @param options `authorize` is called with the set before anything is decided, and refuses the undo by throwing
    * @throws FlagsError `change_set_not_found`; `undo_conflict` (a part was changed again: `details` names the later sets; or a
    * reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the refusals of single
    * operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
    * @example
    * await flags.undo(set.id, { reason: 'Too many errors' });
    */
-  undo(id: string, options?: { readonly actor?: string; readonly reason?: string }): Promise<ChangeSet>;
+  undo(id: string, options?: UndoOptions): Promise<ChangeSet>;
 
   /**
    * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
@@ -113,7 +114,7 @@ export interface ChangeHistoryOperations {
    * @example
    * const { documents, effects } = await flags.planUndo(set.id);
    */
-  planUndo(id: string): Promise<Plan>;
+  planUndo(id: string, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan>;
 
   /**
    * Returns a view of the flags at a time, or after the event at a position. Environments and other options are those of

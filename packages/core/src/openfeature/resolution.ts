@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../base/collections.js';
-import { timeSlice } from '../base/time-slice.js';
+import { paced } from '../base/paced.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
@@ -113,8 +113,9 @@ export async function resolveAll(
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   const resolutions: FlagResolution[] = [];
-  for (const { name, variant } of await pinned.evaluateAllAsync({ ...options, isCounted: true })) {
-    if (timeSlice.isOver()) await timeSlice.next(options.signal);
+  for await (const { name, variant } of paced(await pinned.evaluateAllAsync({ ...options, isCounted: true }), {
+    signal: options.signal,
+  })) {
     const found = findFlag(configuration, name);
     if (found) resolutions.push(toVariantResolution(found, variant));
   }

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { hasHistory } from '../changesets/aggregates.js';
 import { type KeyedUpdate, nameOf } from '../changesets/documents.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
-import { hasHistory, stateAt } from '../history/event-log.js';
+import { stateAt } from '../history/event-log.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 
 export interface PollingOptions {

@@ -1,6 +1,6 @@
 import { compareCodePoints, lowerBound } from '../base/collections.js';
 import { deepFreeze } from '../base/json.js';
-import { sortInSlices, timeSlice } from '../base/time-slice.js';
+import { paced, pause } from '../base/paced.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type { FlagConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { NONE } from '../evaluation/problem.js';
@@ -97,7 +97,7 @@ export function createNameOrder<Item extends Named>(
     async load() {
       if (isRecording) return;
       isRecording = true;
-      const sorted = await sortInSlices(all(), byName);
+      const sorted = [...all()].sort(byName);
       // Another caller may have listed meanwhile. Its list has the changes of that time.
       ordered ??= sorted;
     },
@@ -192,15 +192,12 @@ export function createEnvironmentView(
     async load() {
       const names = [...documents.flags.keys()];
       for (let first = 0; first < names.length; first += FLAGS_PER_STEP) {
-        if (timeSlice.isOver()) await timeSlice.next();
+        await pause();
         const some = names.slice(first, first + FLAGS_PER_STEP);
         complete(some);
         for (const name of some) find(name);
       }
-      for (const { constraints } of [...documents.segments.values()]) {
-        if (timeSlice.isOver()) await timeSlice.next();
-        deepFreeze(constraints);
-      }
+      for await (const { constraints } of paced([...documents.segments.values()])) deepFreeze(constraints);
       await order.load();
     },
   };

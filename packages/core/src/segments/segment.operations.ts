@@ -1,15 +1,15 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Page, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
+import { pause } from '../base/paced.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { DocumentReader, Read, Versioned } from '../changesets/documents.js';
 import type { Engine, PreparedChange } from '../changesets/engine.js';
 import type { UnitOfWork } from '../changesets/unit-of-work.js';
 import { FlagsError } from '../errors.js';
-import { assertUsersAffordable } from '../flags/affordable.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { assertSegmentWeight } from '../flags/flag-weight.js';
 import { pageBounds } from '../pages.js';
 import * as segmentRules from './segment.js';
 import {
@@ -141,7 +141,7 @@ async function* readFlagsThat(
     for (const flag of await Promise.all(batch.map(({ key }) => read(flagDocuments, key.id)))) {
       if (flag) yield flag.state;
     }
-    if (batch.length === FLAGS_AT_ONCE) await setImmediate();
+    if (batch.length === FLAGS_AT_ONCE) await pause();
   }
 }
 
@@ -188,14 +188,14 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
 }
 
 export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
-  const changes = copyInput(engine.validate.segmentChanges(input));
   const id = idOfSegment(ref.segment);
+  const changes = copyInput(engine.validate.segmentChanges(input, engine.replica.documents.segments.get(id)));
   return {
     subject: { kind: segmentDocuments.kind, id },
     async decide(unit) {
       const { state } = await findSegment(unit, ref);
       const { name = state.name, constraints } = changes;
-      if (constraints) assertUsersAffordable(engine, { unit, id: state.id, constraints });
+      if (constraints) await assertSegmentWeight(engine, unit, { id: state.id, constraints });
       await findProjectOf(unit.read, changes);
       const uses = movesAway(state, changes) ? await listUses(unit.unchecked, state.id) : [];
       await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));

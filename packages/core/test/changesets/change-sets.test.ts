@@ -136,14 +136,16 @@ onEveryStorage((start) => {
         (): Change => ({ op: 'createFlag', ref: DEFAULT, input: { name: 'a' } }),
       );
       await expectRefusal(flags, 'change_set_too_large', () => flags.apply(many));
-      const large = Array.from({ length: 9 }, (_, index): Change => {
-        return { op: 'createFlag', ref: DEFAULT, input: { name: `flag-${index}`, description: 'x'.repeat(500_000) } };
-      });
+      const ofValues = (value: string) =>
+        Array.from({ length: 9 }, (_, index): Change => {
+          const values = Array.from({ length: 50 }, () => value);
+          const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
+          return { op: 'createSegment', input: { name: `segment-${index}`, constraints } };
+        });
+      const large = ofValues('x'.repeat(10_000));
       const error = await expectRefusal(flags, 'change_set_too_large', () => flags.apply(large));
       // Three bytes per character.
-      const wide = large.map((change, index) => {
-        return { ...change, input: { name: `flag-${index}`, description: '€'.repeat(160_000) } } as Change;
-      });
+      const wide = ofValues('€'.repeat(3300));
       await expectRefusal(flags, 'change_set_too_large', () => flags.apply(wide));
       expect(error.details[0]?.path).toMatch(/^\/changes\/\d$/);
       await flags.apply(large.slice(0, 7));

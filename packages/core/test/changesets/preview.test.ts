@@ -219,32 +219,4 @@ describe('a preview', () => {
     });
     expect((await preview([change], contexts.slice(0, 20))).flags).toHaveLength(300);
   });
-
-  it('names how many contexts it takes when the flags are costly to evaluate, and compiles nothing', async () => {
-    const values = Array.from({ length: 400 }, (_, n) => `${n}`.padStart(65, '-'));
-    const { id } = await flags.createSegment({
-      name: 'costly',
-      constraints: [{ contextName: 'userId', operator: 'STR_CONTAINS', values }],
-    });
-    const names = Array.from({ length: 10 }, (_, n) => `costly-${n}`);
-    await flags.apply(
-      names.flatMap((name): Change[] => [
-        { op: 'createFlag', ref: { project: 'default' }, input: { name } },
-        { op: 'addStrategy', ref: { ...PRODUCTION, flag: name }, input: { name: 'default', segments: [id] } },
-        { op: 'enable', ref: { ...PRODUCTION, flag: name } },
-      ]),
-    );
-    const change: Change = { op: 'updateSegment', ref: { segment: id }, input: { description: 'Costly' } };
-    const contexts = Array.from({ length: 1000 }, () => ({ userId: 'x'.repeat(4096) }));
-    await expect(preview([change], contexts)).rejects.toMatchObject({
-      code: 'invalid_input',
-      details: [
-        {
-          path: '/contexts',
-          message: 'must have at most 149 items, because the changes concern 10 flags, which are costly to evaluate',
-        },
-      ],
-    });
-    expect((await preview([change], contexts.slice(0, 2))).flags).toHaveLength(10);
-  });
 });

@@ -291,6 +291,81 @@ describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definiti
     expect((await importing(flagsOnly(...turned))).changeSets.length).toBeGreaterThan(1);
     expect((await importing(flagsOnly(...turned))).differences).toEqual([]);
   });
+
+  describe('in several sets', () => {
+    const others = Array.from({ length: 600 }, (_, index): DefinedFlag => ({ name: `other-${index}` }));
+    const shop = { project: 'shop' };
+
+    beforeEach(() =>
+      importing({
+        version: 1,
+        projects: [{ id: 'shop' }],
+        segments: [{ name: 'beta', project: 'shop', constraints: [] }],
+        flags: [{ name: 'a', dependencies: [{ flag: 'b' }] }, { name: 'b' }, { name: 'c' }],
+      }),
+    );
+
+    it('exchanges parents and children', async () => {
+      await importing(
+        flagsOnly(
+          ...others,
+          { name: 'b', dependencies: [{ flag: 'c' }] },
+          { name: 'a', dependencies: [{ flag: 'c' }, { flag: 'other-1' }] },
+        ),
+      );
+      await importing(
+        flagsOnly(
+          ...others.map((one) => ({ ...one, stale: true })),
+          { name: 'c', archived: true },
+          { name: 'b', dependencies: [{ flag: 'a' }] },
+          { name: 'a', dependencies: [] },
+        ),
+      );
+      expect(await flags.getFlag({ ...DEFAULT, flag: 'b' })).toMatchObject({ dependencies: [{ flag: 'a' }] });
+    });
+
+    it('opens a segment to the flags of one project after the others have left it', async () => {
+      const using = { production: { strategies: [{ name: 'default', segments: ['beta'] }] } };
+      await importing({
+        version: 1,
+        segments: [{ name: 'beta', project: null }],
+        flags: [{ name: 'c', environments: using }],
+      });
+      await importing({
+        version: 1,
+        segments: [{ name: 'beta', project: 'shop' }],
+        flags: [...others, { name: 'c', project: 'shop' }, { name: 'd', ...shop, environments: using }],
+      });
+      expect(await flags.getSegment({ segment: 1 })).toMatchObject(shop);
+    });
+
+    it.each<[string, string, Partial<Definitions>]>([
+      [
+        'parent_not_found',
+        '/flags/1',
+        {
+          flags: [
+            { name: 'b', ...shop },
+            { name: 'a', ...shop },
+          ],
+        },
+      ],
+      ['segment_in_use', '/segments/0', { segments: [{ name: 'beta', project: 'default' }] }],
+    ])('refuses what takes two imports with %s, and changes nothing', async (code, path, moves) => {
+      const document = { version: 1, ...moves, flags: [...(moves.flags ?? []), ...others] };
+      const before = await flags.exportDefinitions();
+      for (const options of [{ dryRun: true }, {}]) {
+        await expect(importing(document, options)).rejects.toMatchObject({
+          code,
+          message: expect.stringContaining('needs two imports'),
+          details: [expect.objectContaining({ path })],
+        });
+      }
+      expect(await flags.exportDefinitions()).toEqual(before);
+      await importing({ version: 1, ...moves });
+      expect(await importing({ version: 1, ...moves })).toMatchObject({ changeSets: [] });
+    });
+  });
 });
 
 it('imports 8 MiB without holding up the loop', async () => {
@@ -299,8 +374,7 @@ it('imports 8 MiB without holding up the loop', async () => {
   const all = Array.from({ length: 400 }, (_, index): DefinedFlag => {
     return {
       name: `f${index}`,
-      description: value,
-      environments: { production: { strategies: [{ name: 'default' }] } },
+      environments: { production: { strategies: [{ name: 'default', parameters: { value } }] } },
     };
   });
   const longest = await longestTurn(async () => {

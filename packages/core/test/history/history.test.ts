@@ -111,7 +111,11 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
   it('pages by count and by bytes, and brings every set once', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     for (let round = 0; round < 30; round++) {
-      await flags.updateFlag(CHECKOUT, { description: `${round} `.padEnd(round < 6 ? 300_000 : 1, 'x') });
+      const payload = { type: 'string', value: `${round} `.padEnd(round < 6 ? 250_000 : 1, 'x') } as const;
+      await flags.setVariants(CHECKOUT, [
+        { name: 'one', payload },
+        { name: 'other', payload },
+      ]);
     }
     const seen: (string | null)[] = [];
     const sizes: number[] = [];

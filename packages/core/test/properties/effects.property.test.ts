@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
+import type { FlagState } from '../../src/flags/flag.js';
 import { type Effect, type EvaluationContext, type Flags, memoryStorage, type Storage } from '../../src/index.js';
 import { operations } from './random-operations.js';
 import { applicable } from './random-sets.js';
@@ -26,11 +27,12 @@ function answersOf(flags: Flags): ReadonlyMap<string, string> {
   return answers;
 }
 
-/** The environments of the stored flags that are not archived. */
+/** The environments in which stored flags that are not archived have strategies. */
 async function environmentsIn(storage: Storage): Promise<readonly string[]> {
   const listed = await storage.list({ kind: 'flag', part: 'body' });
-  const states = listed.map(({ content }) => content as { archived: boolean; environments: { name: string }[] });
-  return states.filter(({ archived }) => !archived).flatMap(({ environments }) => environments.map(({ name }) => name));
+  const live = listed.map(({ content }) => content as FlagState).filter(({ archived }) => !archived);
+  const environments = live.flatMap((flag) => flag.environments);
+  return environments.filter(({ strategies }) => strategies.length > 0).map(({ name }) => name);
 }
 
 const keyOf = ({ environment, flag, project, before, after, changed }: Effect) =>

@@ -5,7 +5,7 @@ import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
 
 const MIB = 1_048_576;
-const LONG = 'x'.repeat(1_000_000);
+const LONG = 'x'.repeat(500_000);
 
 /** Constraints of about so many bytes. */
 function constraintsOf(bytes: number): readonly Constraint[] {
@@ -14,8 +14,8 @@ function constraintsOf(bytes: number): readonly Constraint[] {
 }
 
 async function withCheckout(flags: Flags): Promise<Flags> {
-  await flags.createFlag(DEFAULT, { name: 'checkout', description: LONG });
-  await flags.addStrategy(PRODUCTION, { name: 'default' });
+  await flags.createFlag(DEFAULT, { name: 'checkout' });
+  await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: LONG, b: LONG } });
   return flags;
 }
 
@@ -32,9 +32,8 @@ onEveryStorage((start) => {
         () => flags.updateStrategy(strategy, large),
         () => flags.patchStrategy(strategy, [{ op: 'add', path: '/parameters', value: large.parameters }]),
         () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
-        () => flags.updateFlag(CHECKOUT, { description: 'ä'.repeat(MIB / 2) }),
+        () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
         () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
-        () => flags.createFlag(DEFAULT, { name: 'other', description: '\u0001'.repeat(MIB / 6) }),
       ];
       for (const attempt of attempts) {
         const { message } = await expectRefusal(flags, 'document_too_large', attempt);

@@ -10,9 +10,9 @@ import type {
   PlannedSet,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { projectsOf, timeSlice } from '@flags/core/integration';
+import { paced, projectsOf } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
-import type { Action } from '../permissions.js';
+import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';
 
 /*
@@ -255,8 +255,7 @@ async function askForPlanned(
   { ask, action, isDryRun, ownsNewProjects }: Omit<Asking, 'flags'>,
 ): Promise<void> {
   const exempt = projectsCreatedBy(ownsNewProjects ? documents : []);
-  for (const document of documents) {
-    if (timeSlice.isOver()) await timeSlice.next();
+  for await (const document of paced(documents)) {
     for (const event of document.events) {
       const actions = isDryRun ? [action] : [action, ...actionsOf(event)];
       for (const project of projectsOfEvent(event, document)) {
@@ -293,13 +292,8 @@ function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   // Every operation of a change set has an action of its name.
   if (op !== undefined) return [op as Action];
   const action = ACTIONS[type];
-  if (action === undefined || isLayout({ type, data })) return [];
+  if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
-}
-
-/** An undo adds such an event to those of the opposite changes. It changes nothing that clients see. */
-function isLayout({ type, data }: Pick<PlannedEvent, 'type' | 'data'>): boolean {
-  return type === 'flag-updated' && Object.hasOwn(Object(data), 'layout');
 }
 
 function isLive(flag: unknown): boolean {

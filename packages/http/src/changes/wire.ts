@@ -10,21 +10,179 @@ import type {
   PlannedEvent,
   Preview,
 } from '@flags/core';
-import { createValidator, type JsonSchema } from '@flags/core/integration';
+import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
 import { type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
-import { eventToWire, eventTypeToWire, toWireState } from '../routes/events.js';
+import {
+  actorSchema,
+  eventSchema,
+  eventToWire,
+  eventTypeSchema,
+  eventTypeToWire,
+  toWireState,
+} from '../routes/events.js';
 import { evaluatedVariantToWire } from '../routes/frontend.js';
+import {
+  boolean,
+  count,
+  example,
+  listOf,
+  mapOf,
+  nullableText,
+  objectComponent,
+  strictObject,
+  text,
+  timestamp,
+  variantName,
+  version,
+} from '../schema.js';
 import type { ShownUser } from '../users.js';
 import { contextSchema, type WireContext } from '../wire/client.js';
+import { payloadSchema } from '../wire/flag.js';
 import { CHANGE_OPERATIONS } from './permissions.js';
+
+const previewedVariantSchema = objectComponent(
+  'PreviewedVariant',
+  { name: variantName, enabled: boolean, feature_enabled: boolean, featureEnabled: boolean },
+  { payload: payloadSchema },
+);
+
+const changeSet = {
+  id: {
+    ...example('3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11', nullableText),
+    description: 'Names the change set; null if it changed nothing.',
+  },
+  at: timestamp,
+  actor: text,
+  reason: nullableText,
+  events: listOf(eventSchema),
+  revisions: {
+    ...example({ 'flag/checkout': 7 }, mapOf({ type: 'integer' })),
+    description: 'The new revision of every changed document, by `kind/id`.',
+  },
+};
+
+const difference = strictObject({
+  path: { type: 'string', description: 'A JSON Pointer; strategies and variants by id and name.' },
+  before: { ...example(false, {}), description: 'null if the part did not exist.' },
+  after: { ...example(true, {}), description: 'null if the part does not exist any more.' },
+});
+
+const plannedEvent = strictObject({
+  type: eventTypeSchema,
+  project: nullableText,
+  featureName: nullableText,
+  environment: nullableText,
+  data: example({ enabled: true }, {}),
+  preData: example({ enabled: false }, {}),
+});
+
+const plannedDocument = strictObject({
+  kind: text,
+  id: example('checkout'),
+  before: { ...example({ name: 'checkout' }, {}), description: 'The stored state; null if there is none.' },
+  after: {
+    ...example({ name: 'checkout' }, {}),
+    description: 'The planned state; null if the changes delete the document.',
+  },
+  events: listOf(plannedEvent),
+});
+
+const visibility: JsonSchema = { type: 'string', enum: ['absent', 'off', 'on'] };
+
+const effect = strictObject(
+  { project: text, flag: text, environment: text, before: visibility, after: visibility },
+  {
+    changed: {
+      type: 'boolean',
+      const: true,
+      description: 'The flag is on before and after, and clients receive another definition.',
+    },
+  },
+);
+
+const effects = {
+  effects: { ...listOf(effect), description: 'What clients would see. Empty if they would see no difference.' },
+  hiddenEffects: { ...count, description: 'Effects on flags that the caller may not read.' },
+};
+
+const evaluation = strictObject({ enabled: boolean, variant: previewedVariantSchema, reason: example('strategy') });
+
+const bucket = strictObject({
+  strategy: text,
+  bucket: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: 100,
+    description: 'In the rollout up to `rollout`; null if the context has no id to hash.',
+  },
+  rollout: { type: 'integer', minimum: 0, maximum: 100 },
+});
+
+const off = {
+  enabled: false,
+  variant: { name: 'disabled', enabled: false, feature_enabled: false, featureEnabled: false },
+};
+
+const contextPreview = strictObject({
+  before: example({ ...off, reason: 'no_strategy_holds' }, evaluation),
+  after: evaluation,
+  buckets: { ...listOf(bucket), description: 'Of every hashing strategy, reached or not.' },
+});
+
+const counted = strictObject({ enabled: { ...count, description: 'For so many contexts the flag is on.' } });
+
+const flagPreview = strictObject({
+  project: text,
+  flag: text,
+  before: example({ enabled: 0 }, counted),
+  after: example({ enabled: 1 }, counted),
+  contexts: { ...listOf(contextPreview), description: 'In the order of the request.' },
+});
+
+export const changeSetSchema = objectComponent('ChangeSet', changeSet, { user: actorSchema });
+
+export const historySchema = objectComponent(
+  'History',
+  {
+    version,
+    changes: listOf(
+      strictObject(
+        {
+          ...changeSet,
+          differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
+        },
+        { user: actorSchema },
+      ),
+    ),
+  },
+  { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
+);
+
+export const planSchema = objectComponent('Plan', {
+  documents: listOf(plannedDocument),
+  ...effects,
+});
+
+export const previewSchema = objectComponent('Preview', { flags: listOf(flagPreview) });
+
+export const importResultSchema = objectComponent(
+  'ImportResult',
+  {
+    dryRun: boolean,
+    changeSets: listOf(strictObject({ id: text, at: timestamp, documents: listOf(text) })),
+    differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
+  },
+  {
+    effects: { ...effects.effects, description: 'As in a plan. Only of a dry run.' },
+    hiddenEffects: effects.hiddenEffects,
+  },
+);
 
 /** The body that previews changes. */
 interface WirePreview {
   readonly environment: string;
   readonly contexts: readonly WireContext[];
 }
-
-const text: JsonSchema = { type: 'string' };
 
 /** Documents a change. The engine validates it, because a reference and an input differ with the operation. */
 const change: JsonSchema = {
@@ -79,7 +237,7 @@ export const BODIES = {
 } satisfies Readonly<Record<string, JsonSchema>>;
 
 /** Validates the contexts, which have a wire form. The engine validates everything else. */
-export const validatePreview = createValidator<WirePreview>({
+export const validatePreview: Validator<WirePreview> = createValidator({
   ...BODIES.preview,
   properties: { ...BODIES.preview.properties, changes: {} },
 });

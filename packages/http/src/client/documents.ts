@@ -7,8 +7,8 @@ import type {
   SegmentConfiguration,
   StrategyDefinition,
 } from '@flags/core';
+import { paced } from '@flags/core/integration';
 import type { ResponseCache } from '../caching.js';
-import { createPace, nextTurn } from '../event-loop.js';
 import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
 import { ownBytes, type Serialized } from '../reply.js';
 import { SIMPLE } from '../wire/tags.js';
@@ -184,15 +184,8 @@ function byId(segments: Contents['segments']): SegmentsById {
 /** Returns a content hash, which is the same in every process. After a change, only changed flags are hashed again. */
 async function contentTag(key: string, { flags, segments }: Contents): Promise<string> {
   const hash = createHash('sha256').update(key);
-  const isTurnOver = createPace();
-  for (const flag of flags) {
-    hash.update(flagDigest(flag));
-    if (isTurnOver()) await nextTurn();
-  }
-  for (const segment of segments) {
-    hash.update(segmentDigest(segment));
-    if (isTurnOver()) await nextTurn();
-  }
+  for await (const flag of paced(flags)) hash.update(flagDigest(flag));
+  for await (const segment of paced(segments)) hash.update(segmentDigest(segment));
   return `"${hash.digest('hex').slice(0, 32)}"`;
 }
 

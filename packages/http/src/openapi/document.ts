@@ -1,24 +1,22 @@
 import type { Settings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
-import { type ReplySchema, type Route, TAGS } from '../route.js';
-import { createSchemaReferences, describeOperation, type OperationContext, securitySchemes } from './operation.js';
-import {
-  eventSchemas,
-  memberSchemas,
-  metricsSchemas,
-  projectSchemas,
-  sessionSchemas,
-  tokenSchemas,
-} from './schemas/admin.js';
-import { changeSchemas } from './schemas/changes.js';
-import { clientSchemas, frontendSchemas, ofrepSchemas, playgroundSchemas } from './schemas/clients.js';
-import { errorSchemas, text } from './schemas/common.js';
-import { dependencySchemas, flagSchemas, segmentSchemas, strategySchemas, variantSchemas } from './schemas/flags.js';
+import type { Method, Route, RouteBody } from '../route.js';
+import { component, REFERRED, type SchemaSource, schemaFrom } from '../schema.js';
+import { type OperationContext, parametersOf } from './parameters.js';
+import { responsesOf } from './responses.js';
+import { securityFor, securitySchemes } from './security.js';
+
+/** Routes that the document shows together. */
+export interface RouteGroup {
+  readonly tag: string;
+  readonly description: string;
+  readonly routes: readonly Route[];
+}
 
 /** The inputs of the OpenAPI document. */
 interface DocumentSources {
-  readonly routes: readonly Route[];
+  readonly groups: readonly RouteGroup[];
   readonly schemas: InputSchemas;
   readonly settings: Settings;
   readonly auth: AuthMode;
@@ -27,10 +25,19 @@ interface DocumentSources {
 /**
  * Returns the OpenAPI 3.1 document of these routes. Its server URL is relative, so that it points to the mount path.
  */
-export function openApiDocument({ routes, schemas, settings, auth }: DocumentSources): object {
-  const references = createSchemaReferences(schemas);
-  const context: OperationContext = { schemas, settings, auth, refer: references.refer };
-  const paths = pathsOf(routes, context);
+export function openApiDocument({ groups, schemas, settings, auth }: DocumentSources): object {
+  const inputs = new Map<JsonSchema, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
+  const paths = new Map<string, Record<string, object>>();
+  for (const { tag, routes } of groups) {
+    for (const route of routes) {
+      const path = openApiPath(route.path);
+      const item = paths.get(path) ?? {};
+      const operation = describeOperation(route, { schemas, settings, auth }, inputs);
+      item[route.method.toLowerCase()] = { ...operation, tags: [tag] };
+      paths.set(path, item);
+    }
+  }
+  const described = Object.fromEntries(paths);
   return {
     openapi: '3.1.0',
     info: {
@@ -42,25 +49,14 @@ export function openApiDocument({ routes, schemas, settings, auth }: DocumentSou
       ].join(' '),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: mountFrom(routes), description: 'Where the router is mounted, relative to this document' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
-    paths,
+    servers: [{ url: mountFrom(groups), description: 'Where the router is mounted, relative to this document' }],
+    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+    paths: described,
     components: {
-      schemas: { ...replySchemas(schemas), ...references.referred() },
+      schemas: Object.fromEntries(componentsIn(described, schemas)),
       securitySchemes: securitySchemes(auth),
     },
   };
-}
-
-function pathsOf(routes: readonly Route[], context: OperationContext): object {
-  const paths = new Map<string, Record<string, object>>();
-  for (const route of routes) {
-    const path = openApiPath(route.path);
-    const item = paths.get(path) ?? {};
-    item[route.method.toLowerCase()] = describeOperation(route, context);
-    paths.set(path, item);
-  }
-  return Object.fromEntries(paths);
 }
 
 /** Converts `/projects/:projectId` to OpenAPI syntax: `/projects/{projectId}`. */
@@ -69,37 +65,65 @@ function openApiPath(path: string): string {
 }
 
 /** Returns the relative path from the document to the mount: one step up per directory. */
-function mountFrom(routes: readonly Route[]): string {
+function mountFrom(groups: readonly RouteGroup[]): string {
+  const routes = groups.flatMap((group) => group.routes);
   const own = routes.find(({ action }) => action === 'getOpenApi')?.path ?? '/';
   const directories = own.split('/').length - 2;
   return directories < 1 ? '.' : Array.from({ length: directories }, () => '..').join('/');
 }
 
-/** Returns all reply schemas and their components. The type check requires a schema for every reply. */
-function replySchemas(inputs: InputSchemas): Readonly<Record<string, JsonSchema>> {
-  const schemas = {
-    ...projectSchemas,
-    ...memberSchemas,
-    ...flagSchemas,
-    ...strategySchemas(inputs),
-    ...variantSchemas,
-    ...dependencySchemas,
-    ...segmentSchemas,
-    ...metricsSchemas,
-    ...tokenSchemas,
-    ...eventSchemas,
-    ...sessionSchemas,
-    ...changeSchemas,
-    ...clientSchemas,
-    ...frontendSchemas,
-    ...ofrepSchemas,
-    ...playgroundSchemas,
-    ...errorSchemas,
-    OpenApiDocument: {
-      type: 'object',
-      properties: { openapi: text, info: { type: 'object' }, paths: { type: 'object' } },
-      required: ['openapi', 'info', 'paths'],
-    },
-  } satisfies Readonly<Record<ReplySchema, JsonSchema>> & Readonly<Record<string, JsonSchema>>;
-  return schemas;
+/** Returns the schemas of all components that a part of the document refers to, by name. */
+function componentsIn(
+  part: unknown,
+  schemas: InputSchemas,
+  components = new Map<string, JsonSchema>(),
+): ReadonlyMap<string, JsonSchema> {
+  if (typeof part !== 'object' || part === null) return components;
+  const { $ref, [REFERRED]: source } = part as { readonly $ref?: string; readonly [REFERRED]?: SchemaSource };
+  const name = $ref?.split('/').at(-1);
+  if (source !== undefined && name !== undefined && !components.has(name)) {
+    const schema = schemaFrom(source, schemas);
+    components.set(name, schema);
+    componentsIn(schema, schemas, components);
+  }
+  for (const member of Object.values(part)) componentsIn(member, schemas, components);
+  return components;
+}
+
+function describeOperation(route: Route, context: OperationContext, inputs: ReadonlyMap<JsonSchema, string>): object {
+  const { action, summary, body, deprecated, method } = route;
+  return {
+    operationId: action,
+    summary,
+    ...(deprecated && { deprecated }),
+    security: securityFor(route, context.auth),
+    parameters: parametersOf(route, context),
+    ...(body && { requestBody: requestBodyOf(method, body, { ...context, inputs }) }),
+    responses: responsesOf(route, context),
+  };
+}
+
+const MEDIA_TYPES: Readonly<Record<Method, readonly string[]>> = {
+  GET: [],
+  POST: ['application/json'],
+  PUT: ['application/json'],
+  PATCH: ['application/json-patch+json', 'application/json'],
+  DELETE: ['application/json'],
+};
+
+/** Operations with the same input of the engine share one component. */
+function requestBodyOf(
+  method: Method,
+  { required, schema: source }: RouteBody,
+  { schemas, inputs }: { readonly schemas: InputSchemas; readonly inputs: ReadonlyMap<JsonSchema, string> },
+): object {
+  const given = schemaFrom(source, schemas);
+  const input = inputs.get(given);
+  const media = { schema: input === undefined ? given : component(componentName(input), given) };
+  return { required, content: Object.fromEntries(MEDIA_TYPES[method].map((type) => [type, media])) };
+}
+
+/** The suffix separates inputs from replies: a strategy in a request has no id, in a reply it has one. */
+function componentName(key: string): string {
+  return `${key.charAt(0).toUpperCase()}${key.slice(1)}Input`;
 }

@@ -1,280 +1,98 @@
-import type { ReplySchema } from '../route.js';
-import { CLIENT_EXAMPLES } from './client-examples.js';
-import { CHANGE_EXAMPLES } from './schemas/changes.js';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { propertiesOf, REFERRED, type SchemaSource, schemaFrom } from '../schema.js';
 
 const CREATED = '2026-01-02T10:00:00.000Z';
-const SEEN = '2026-01-05T08:30:00.000Z';
+const ID = '0b2e7c8e-6f5c-4a4a-9d3a-1f5a3c1b9e10';
 
-const environmentSummaries = [
-  { name: 'development', displayName: 'development', enabled: true },
-  { name: 'production', displayName: 'production', enabled: false },
-];
-
-const summary = {
-  name: 'checkout',
-  type: 'release',
-  stale: false,
-  createdAt: CREATED,
-  lastSeenAt: SEEN,
-  environments: environmentSummaries,
+/** Values of members, by name. A schema whose value has another meaning has an example of its own. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  ...{ name: 'checkout', flag: 'checkout', feature: 'checkout', featureName: 'checkout', key: 'checkout' },
+  ...{ project: 'default', projectId: 'default', projects: '*', environment: 'production', displayName: 'Production' },
+  ...{ description: 'The new checkout', type: 'release', labels: 'team-shop', children: 'search' },
+  ...{ actor: 'ada@example.org', createdBy: 'ada@example.org', owner: 'ada@example.org', reason: 'Launch' },
+  ...{ appName: 'web', instanceId: 'web-1', clientIp: '192.0.2.1', tokenName: 'web', username: 'web' },
+  ...{ seenToggles: 'checkout', seenApplications: 'web', strategies: 'default', maturity: 'stable' },
+  ...{ contextName: 'userId', operator: 'IN', values: '7', userId: '7', stickiness: 'default', groupId: 'checkout' },
+  ...{ weightType: 'variable', weight: 1000, rollout: 25, variant: 'blue', variants: null, offBecauseOf: null },
+  ...{ kind: 'flag', documents: 'flag/checkout', path: '/environments/production/enabled', strategy: ID },
+  ...{ id: '5d41402abc4b2a76', changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11', before: 'off', after: 'on' },
+  ...{ expiresAt: null, lastUsedAt: null, revision: 7, health: 100, roleId: 4, bucket: 12, totalWeight: 1000 },
+  ...{ members: 1, memberCount: 1, featureCount: 1, activeCount: 1, strategyCount: 1, metricsCount: 10, total: 1 },
+  ...{ totalEvents: 1, yes: 8, no: 2, enabled: true, feature_enabled: true, featureEnabled: true, holds: true },
+  ...{ found: true, test: true, protected: true, dryRun: true, actions: 'getFlag' },
 };
 
-const flag = {
-  name: 'checkout',
-  project: 'default',
-  description: 'The new checkout',
-  type: 'release',
-  stale: false,
-  impressionData: false,
-  archived: false,
-  createdAt: CREATED,
-  lastSeenAt: SEEN,
-  variants: null,
-  labels: ['team-shop'],
-  owner: 'ada@example.org',
-};
+/**
+ * Returns an example of a schema: the one that it has, or one that follows from its type and from the name of the member.
+ * Objects have their required members, and optional ones with a known value, lists and components.
+ *
+ * @param member the name of the member that has the value
+ */
+export function exampleOf(source: SchemaSource, inputs: InputSchemas, member = ''): unknown {
+  const schema = described(schemaFrom(source, inputs));
+  const { examples, anyOf, items, minimum, format } = schema;
+  if (schema[REFERRED]) return exampleOf(schema[REFERRED], inputs, member);
+  if (examples) return examples[0];
+  if ('const' in schema) return schema.const;
+  if (hasKnownValue(schema, member)) return VALUES[member];
+  if (schema.enum) return schema.enum[0];
+  if (anyOf?.[0]) return exampleOf(anyOf[0], inputs, member);
+  switch (typesOf(schema)[0]) {
+    case 'object':
+      return exampleOfObject(schema, inputs);
+    case 'array':
+      return items ? [exampleOf(items, inputs, member)] : [];
+    case 'integer':
+    case 'number':
+      return minimum ?? 1;
+    case 'boolean':
+      return false;
+    case 'string':
+      if (typesOf(schema).includes('null')) return null;
+      return format === 'date-time' ? CREATED : format === 'uuid' ? ID : '';
+    default:
+      return null;
+  }
+}
 
-const archivedFlag = {
-  ...summary,
-  project: 'default',
-  archived: true,
-  archivedAt: SEEN,
-  description: 'The new checkout',
-  impressionData: false,
-};
+interface Described extends JsonSchema {
+  readonly [REFERRED]?: SchemaSource;
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | false;
+  readonly required?: readonly string[];
+  readonly minimum?: number;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+}
 
-const strategy = {
-  id: '0b2e7c8e-6f5c-4a4a-9d3a-1f5a3c1b9e10',
-  name: 'flexibleRollout',
-  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
-  parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' },
-};
+function described(schema: JsonSchema): Described {
+  return schema;
+}
 
-const project = { id: 'default', name: 'Default', description: '' };
+function typesOf({ type = [] }: Described): readonly string[] {
+  return typeof type === 'string' ? [type] : type;
+}
 
-const token = {
-  id: '5d41402abc4b2a76',
-  tokenName: 'web',
-  username: 'web',
-  type: 'client',
-  project: '*',
-  projects: ['*'],
-  environment: 'production',
-  createdAt: CREATED,
-  expiresAt: null,
-  lastUsedAt: null,
-};
+function hasKnownValue(schema: Described, member: string): boolean {
+  const value = Object.hasOwn(VALUES, member) ? VALUES[member] : undefined;
+  if (value === undefined || (schema.enum && !schema.enum.includes(value)) || schema.format === 'uuid') return false;
+  const types = [schema, ...(schema.anyOf ?? [])].flatMap(typesOf);
+  const type = value === null ? 'null' : typeof value;
+  return types.includes(type) || (type === 'number' && types.includes('integer'));
+}
 
-const segment = {
-  id: 1,
-  name: 'beta',
-  description: 'Who has asked for it',
-  constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
-  project: null,
-  createdAt: CREATED,
-  createdBy: 'ada@example.org',
-};
+function isShown(optional: Described): boolean {
+  return (optional.examples ?? optional[REFERRED] ?? optional.items) !== undefined;
+}
 
-const counts = { checkout: { yes: 8, no: 2 } };
-
-/** One example for each reply schema. */
-export const EXAMPLES: Readonly<Record<Exclude<ReplySchema, 'OpenApiDocument'>, unknown>> = {
-  ProjectList: {
-    version: 1,
-    projects: [{ ...project, createdAt: CREATED, health: 100, memberCount: 1, featureCount: 1 }],
-  },
-  Project: project,
-  ProjectOverview: { name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
-  HealthReport: {
-    ...{ name: 'Default', description: '', features: [summary], health: 100, members: 1, version: 1 },
-    ...{ potentiallyStaleCount: 0, activeCount: 1, staleCount: 0 },
-  },
-  MemberList: {
-    roles: [
-      { id: 4, name: 'owner' },
-      { id: 5, name: 'member' },
-    ],
-    users: [{ id: 7, roleId: 4 }],
-  },
-  FlagList: { version: 1, features: [summary] },
-  FeatureList: {
-    version: 1,
-    features: [
-      {
-        name: 'checkout',
-        project: 'default',
-        description: 'The new checkout',
-        type: 'release',
-        stale: false,
-        archived: false,
-        labels: ['team-shop'],
-        owner: 'ada@example.org',
-        revision: 7,
-        createdAt: CREATED,
-        lastSeenAt: SEEN,
-        environments: [
-          {
-            name: 'development',
-            enabled: true,
-            strategyCount: 1,
-            rollout: 100,
-            hasVariants: false,
-            audience: [{ rollout: 100 }],
-            offBecauseOf: null,
-          },
-          {
-            name: 'production',
-            enabled: false,
-            strategyCount: 1,
-            rollout: 25,
-            hasVariants: false,
-            audience: [{ rollout: 25 }],
-            offBecauseOf: null,
-          },
-        ],
-      },
-    ],
-    total: 1,
-  },
-  Flag: flag,
-  FlagDetail: {
-    ...flag,
-    environments: [
-      { name: 'development', enabled: true, strategies: [strategy] },
-      { name: 'production', enabled: false, strategies: [] },
-    ],
-  },
-  Tag: { type: 'simple', value: 'team-shop' },
-  TagList: { version: 1, tags: [{ type: 'simple', value: 'team-shop' }] },
-  TagTypeList: { version: 1, tagTypes: [{ name: 'simple', description: 'A label of a flag', icon: '#' }] },
-  EnvironmentList: {
-    version: 1,
-    environments: [
-      {
-        ...{ name: 'development', displayName: 'Development', type: 'development' },
-        ...{ enabled: true, protected: true, sortOrder: 1 },
-      },
-    ],
-  },
-  ArchivedFlagList: { version: 1, features: [archivedFlag] },
-  FlagInEnvironment: { name: 'checkout', environment: 'development', enabled: true, strategies: [strategy] },
-  Strategy: strategy,
-  StrategyList: [strategy],
-  VariantList: {
-    version: '1',
-    variants: [{ name: 'blue', weightType: 'variable', weight: 1000, stickiness: 'default', overrides: [] }],
-  },
-  VariantWeights: {
-    version: '1',
-    variants: [
-      { name: 'blue', weightType: 'fix', weight: 100 },
-      { name: 'green', weightType: 'variable', weight: 900 },
-    ],
-  },
-  Dependency: { feature: 'payments', enabled: true, variants: [] },
-  PossibleParents: ['payments', 'search'],
-  Segment: segment,
-  SegmentList: { segments: [segment] },
-  SegmentUses: {
-    strategies: [{ id: strategy.id, featureName: 'checkout', projectId: 'default', environment: 'production' }],
-  },
-  SeenToggles: [{ appName: 'web', seenToggles: ['checkout'], metricsCount: 10 }],
-  FeatureMetrics: { lastHour: counts, lastMinute: { checkout: { yes: 0, no: 0 } } },
-  UsageList: {
-    version: 1,
-    usage: [
-      {
-        ...{ feature: 'checkout', environment: 'production', appName: 'web' },
-        ...{ hour: '2026-03-01T12:00:00.000Z', yes: 8, no: 2, variants: { blue: 8 } },
-      },
-    ],
-  },
-  UsageSummary: {
-    ...{ version: 1, maturity: 'stable', featureName: 'checkout' },
-    lastHourUsage: [{ environment: 'production', timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 }],
-    seenApplications: ['web'],
-  },
-  RawUsageList: {
-    ...{ version: 1, maturity: 'stable' },
-    data: [
-      {
-        ...{ featureName: 'checkout', appName: 'web', environment: 'production' },
-        ...{ timestamp: '2026-03-01T12:00:00.000Z', yes: 8, no: 2 },
-      },
-    ],
-  },
-  ApplicationList: {
-    applications: [
-      {
-        appName: 'web',
-        strategies: ['default', 'flexibleRollout'],
-        createdAt: CREATED,
-        links: { appDetails: '/api/admin/applications/web' },
-      },
-    ],
-  },
-  ApplicationDetail: {
-    appName: 'web',
-    instances: [{ instanceId: 'web-1', clientIp: '192.0.2.1', lastSeen: SEEN, createdAt: CREATED }],
-    strategies: [{ appName: 'web', strategies: ['default'] }],
-    seenToggles: ['checkout'],
-  },
-  SeenApps: {
-    checkout: [
-      {
-        appName: 'web',
-        createdAt: CREATED,
-        updatedAt: SEEN,
-        description: '',
-        strategies: ['default'],
-        url: '',
-        color: null,
-        icon: '',
-      },
-    ],
-  },
-  TokenList: { tokens: [token] },
-  CreatedToken: { ...token, secret: '*:production.<shown once>' },
-  EventList: {
-    version: 1,
-    events: [
-      {
-        id: 12,
-        type: 'feature-stale-on',
-        createdBy: 'ada@example.org',
-        createdByTokenId: null,
-        createdByTokenType: null,
-        createdAt: CREATED,
-        project: 'default',
-        featureName: 'checkout',
-        environment: null,
-        data: { stale: true },
-        preData: { stale: false },
-        changeSet: '3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11',
-        reason: null,
-      },
-    ],
-    totalEvents: 1,
-  },
-  EventStream:
-    'id:42\ndata:{"id":12,"type":"feature-stale-on","createdBy":"ada@example.org","project":"default","featureName":"checkout"}\n\n',
-  Session: {
-    version: '0.2.0',
-    auth: 'session',
-    actor: 'ada@example.org',
-    environments: [{ name: 'production', displayName: 'Production' }],
-    environment: 'production',
-    types: [{ name: 'release', lifetimeDays: 40 }],
-    roles: [{ id: 4, name: 'owner' }],
-    strategies: [
-      {
-        name: 'userWithId',
-        description: 'On for these users.',
-        parameters: [{ name: 'userIds', type: 'list', description: 'Ids of users.' }],
-      },
-    ],
-    actions: ['getFlag', 'listFlags'],
-  },
-  ...CHANGE_EXAMPLES,
-  ...CLIENT_EXAMPLES,
-};
+function exampleOfObject(schema: Described, inputs: InputSchemas): object {
+  const { required = [], additionalProperties, properties } = schema;
+  if (!properties) return additionalProperties ? { checkout: exampleOf(additionalProperties, inputs) } : {};
+  const shown = Object.entries(propertiesOf(schema)).filter(
+    ([name, property]) => required.includes(name) || isShown(property) || hasKnownValue(property, name),
+  );
+  return Object.fromEntries(shown.map(([name, property]) => [name, exampleOf(property, inputs, name)]));
+}

@@ -1,15 +1,50 @@
 import type { ErrorCode } from '@flags/core';
-import { ERROR_KINDS, type HttpErrorCode } from '../errors.js';
+import { ERROR_KINDS, type HttpErrorCode, OFREP_ERROR_CODES } from '../errors.js';
 import type { AuthMode } from '../options.js';
-import type { ReplySchema, Route } from '../route.js';
-import { EXAMPLES } from './examples.js';
-import { referTo } from './schemas/common.js';
+import { type Route, TOO_LARGE } from '../route.js';
+import { component, listOf, objectComponent, strictObject, text } from '../schema.js';
+import { exampleOf } from './examples.js';
+import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameters.js';
+
+const kinds = Object.entries(ERROR_KINDS);
+
+const ofrepFailureSchema = objectComponent(
+  'OfrepFailure',
+  { errorCode: { type: 'string', enum: OFREP_ERROR_CODES }, errorDetails: text },
+  { key: { type: 'string', description: 'The flag that was asked for, if it was one.' } },
+);
+
+const errorDetailSchema = objectComponent(
+  'ErrorDetail',
+  { message: text },
+  { path: { type: 'string', description: 'A JSON Pointer into what was sent.' } },
+);
+
+const errorSchema = objectComponent('Error', {
+  name: { type: 'string', enum: [...new Set(kinds.map(([, { name }]) => name))].sort() },
+  code: {
+    type: 'string',
+    enum: kinds.map(([code]) => code).sort(),
+    description: 'Stable: code against it, not against messages.',
+  },
+  message: { type: 'string', description: 'One sentence that says what to do.' },
+  details: listOf(errorDetailSchema),
+});
+
+const memberErrorsSchema = component('MemberErrors', {
+  ...listOf(strictObject({ msg: text })),
+  minItems: 1,
+});
 
 export type PossibleCode = ErrorCode | HttpErrorCode;
 
 /** Returns the possible error codes of a route, by status. */
 export function possibleErrors(route: Route, auth: AuthMode): ReadonlyMap<number, readonly PossibleCode[]> {
-  const codes = [...new Set([...generalErrors(route, auth), ...route.errors])].sort();
+  const { errors = [], never = [] } = route;
+  const impossible: readonly PossibleCode[] = never;
+  const codes = [...new Set([...generalErrors(route, auth), ...errors])]
+    .filter((code) => !impossible.includes(code))
+    .sort();
   const statuses = new Set(codes.map(statusOf).sort());
   return new Map([...statuses].map((status) => [status, codes.filter((code) => statusOf(code) === status)]));
 }
@@ -18,52 +53,28 @@ function statusOf(code: PossibleCode): number {
   return ERROR_KINDS[code].status;
 }
 
-/** Returns the codes that follow from the properties of a route, so that the route does not list them. */
+/** Returns the codes that follow from the other members of a row, so that the row does not list them. */
 function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
+  const { method, path, access, body, query, paged, changes, ifMatch, heavy, isOpen } = route;
+  const names = pathNamesOf(path);
+  const isWrite = method !== 'GET';
   return [
-    ...(auth === 'none' || route.isOpen ? [] : (['unauthenticated'] as const)),
-    ...(route.isOpen ? [] : (['forbidden'] as const)),
-    ...(isGuarded(route) && auth !== 'token' ? (['cross_origin'] as const) : []),
+    ...(auth === 'none' || isOpen ? [] : (['unauthenticated'] as const)),
+    ...(isOpen ? [] : (['forbidden'] as const)),
+    ...(isWrite && (access === 'admin' || access === 'client') && auth !== 'token' ? (['cross_origin'] as const) : []),
     ...(auth === 'none' ? (['host_not_allowed'] as const) : []),
-    ...(route.path.includes(':') ? (['invalid_input'] as const) : []),
-    ...(route.body === undefined ? [] : bodyErrors(route)),
-    ...(route.ifMatch === undefined ? [] : (['revision_mismatch'] as const)),
-    ...(writesDefinitions(route) ? (['document_too_large', 'state_too_large', 'change_set_too_large'] as const) : []),
-    ...(route.method === 'GET' ? [] : (['too_much_contention', 'outcome_unknown'] as const)),
-    ...(route.heavy === undefined ? [] : (['overloaded'] as const)),
+    ...(names.length > 0 || query || paged || body?.required ? (['invalid_input'] as const) : []),
+    ...names.flatMap((name) => PATH_PARAMETERS[name]?.error ?? []),
+    ...(body ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(body && access === 'admin' ? TOO_LARGE : []),
+    ...(changes === 'flag' && names.includes('featureName') ? (['flag_archived'] as const) : []),
+    ...(ifMatch ? (['revision_mismatch'] as const) : []),
+    ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
+    ...(heavy ? (['overloaded'] as const) : []),
     'storage_busy',
     'storage_unavailable',
     'closed',
   ];
-}
-
-const DEFINITION_TAGS: readonly string[] = [
-  ...[
-    'Projects',
-    'Members',
-    'Flags',
-    'Strategies',
-    'Variants',
-    'Segments',
-    'Dependencies',
-    'Change sets',
-    'Flags as code',
-  ],
-];
-
-/** Requests without a body only toggle or delete, so they cannot exceed a size limit. */
-function writesDefinitions({ tag, body }: Route): boolean {
-  return body !== undefined && DEFINITION_TAGS.includes(tag);
-}
-
-function bodyErrors({ body }: Route): readonly PossibleCode[] {
-  const reading = ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const;
-  return body?.required ? [...reading, 'invalid_input'] : reading;
-}
-
-/** Returns whether the route refuses writes from pages of other origins. */
-function isGuarded({ method, access }: Route): boolean {
-  return method !== 'GET' && (access === 'admin' || access === 'client');
 }
 
 const ETAG = {
@@ -116,37 +127,23 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Returns all responses of a route, by status. */
-export function responsesOf(route: Route, auth: AuthMode): Readonly<Record<string, object>> {
+export function responsesOf(route: Route, { auth, schemas }: OperationContext): Readonly<Record<string, object>> {
   const errors = [...possibleErrors(route, auth)].map(([status, codes]) => [
     status,
     errorResponse(route, status, codes),
   ]);
-  return {
-    [route.reply.status]: success(route),
-    ...(hasTag(route) && { 304: { description: 'Nothing has changed since.', headers: headersOf(route) } }),
-    ...Object.fromEntries(errors),
+  const headers = { ETag: route.changes === 'flag' ? FLAG_ETAG : ETAG, ...(route.paged && { Link: LINK }) };
+  const { method, status, media, reply, conditional, changes } = route;
+  const hasTag = conditional || (method === 'GET' && media === undefined);
+  const success = {
+    description: reply === undefined ? 'Done; no body.' : 'Done.',
+    ...((hasTag || changes === 'flag' || (changes && reply)) && { headers }),
+    ...(reply && content({ media, schema: reply, example: exampleOf(reply, schemas) })),
   };
-}
-
-/** Reply schemas of documents that support `If-Match`. */
-const REVISED: ReadonlySet<ReplySchema | undefined> = new Set(['Flag', 'Tag', 'TagList', 'Project', 'Segment']);
-
-function hasTag({ method, reply, conditional }: Route): boolean {
-  return conditional || (method === 'GET' && reply.media === undefined);
-}
-
-function headersOf({ paged, changes }: Route): object {
-  return { ETag: changes === undefined ? ETAG : FLAG_ETAG, ...(paged && { Link: LINK }) };
-}
-
-function success(route: Route): object {
-  const { reply } = route;
-  const showsRevision = REVISED.has(reply.schema) || route.changes !== undefined;
   return {
-    description: reply.schema === undefined ? 'Done; no body.' : 'Done.',
-    ...((hasTag(route) || showsRevision) && { headers: headersOf(route) }),
-    ...(reply.schema &&
-      content({ media: reply.media, schema: referTo(reply.schema), example: exampleOf(reply.schema) })),
+    [status]: success,
+    ...(hasTag && { 304: { description: 'Nothing has changed since.', headers } }),
+    ...Object.fromEntries(errors),
   };
 }
 
@@ -161,29 +158,25 @@ function errorResponse(route: Route, status: number, codes: readonly PossibleCod
 
 function errorContent({ badRequest, protocol }: Route, status: number, codes: readonly PossibleCode[]): Content {
   if (status === 400 && badRequest === 'messages') {
-    return { schema: referTo('MemberErrors'), example: [{ msg: reasonOf(status) }] };
+    return { schema: memberErrorsSchema, example: [{ msg: reasonOf(status) }] };
   }
   if ((status === 400 || status === 404) && protocol === 'ofrep') {
-    return { schema: referTo('OfrepFailure'), example: { errorCode: 'GENERAL', errorDetails: reasonOf(status) } };
+    return { schema: ofrepFailureSchema, example: { errorCode: 'GENERAL', errorDetails: reasonOf(status) } };
   }
-  return { schema: errorSchema(codes), example: errorExample(status, codes) };
+  return { schema: schemaOfCodes(codes), example: errorExample(status, codes) };
 }
 
 /** Returns the schema of the common error body, with the possible codes and names. */
-function errorSchema(codes: readonly PossibleCode[]): object {
+function schemaOfCodes(codes: readonly PossibleCode[]): object {
   const names = [...new Set(codes.map((code) => ERROR_KINDS[code].name))];
   return {
-    allOf: [referTo('Error'), { type: 'object', properties: { code: { enum: codes }, name: { enum: names } } }],
+    allOf: [errorSchema, { type: 'object', properties: { code: { enum: codes }, name: { enum: names } } }],
   };
 }
 
 function errorExample(status: number, [code = 'not_found']: readonly PossibleCode[]): unknown {
   const message = reasonOf(status);
   return { name: ERROR_KINDS[code].name, code, message, details: [{ message }] };
-}
-
-function exampleOf(schema: ReplySchema): unknown {
-  return schema === 'OpenApiDocument' ? undefined : EXAMPLES[schema];
 }
 
 function reasonOf(status: number): string {

@@ -6,15 +6,15 @@ import { createResponseCaches } from '../caching.js';
 import { createClientDocuments } from '../client/documents.js';
 import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
 import { createGate } from '../gate.js';
-import { openApiDocument } from '../openapi/document.js';
-import { type Actor, authModeOf, bodyLimitOf, heartbeatIntervalOf } from '../options.js';
+import { openApiDocument, type RouteGroup } from '../openapi/document.js';
+import { type Actor, authModeOf, DEFAULT_BODY_LIMIT, DEFAULT_HEARTBEAT_INTERVAL } from '../options.js';
 import { type Serialized, serialized } from '../reply.js';
 import type { Route } from '../route.js';
 import { createEventHub } from '../streaming/event-hub.js';
 import { createHub } from '../streaming/hub.js';
 import { createUserDirectory } from '../users.js';
 import { changeRoutes } from './changes.js';
-import { clientReportRoutes, clientRoutes } from './client.js';
+import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
 import { dependencyRoutes } from './dependencies.js';
 import { eventRoutes, eventToWire } from './events.js';
@@ -34,34 +34,68 @@ import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { usageRoutes } from './usage.js';
 
-/** All routes of the API. */
-export const ROUTES: readonly Route[] = [
-  ...projectRoutes,
-  ...flagRoutes,
-  ...featureRoutes,
-  ...tagRoutes,
-  ...strategyRoutes,
-  ...environmentRoutes,
-  ...variantRoutes,
-  ...dependencyRoutes,
-  ...segmentRoutes,
-  ...memberRoutes,
-  ...archiveRoutes,
-  ...metricsRoutes,
-  ...usageRoutes,
-  ...eventRoutes,
-  ...tokenRoutes,
-  ...playgroundRoutes,
-  ...clientRoutes,
-  ...clientReportRoutes,
-  ...frontendRoutes,
-  ...ofrepRoutes,
-  ...changeRoutes,
-  ...historyRoutes,
-  ...definitionRoutes,
-  ...sessionRoutes,
-  ...openApiRoutes,
+/** All routes of the API, in the groups of the OpenAPI document. */
+export const GROUPS: readonly RouteGroup[] = [
+  { tag: 'Projects', description: 'Every flag belongs to a project.', routes: projectRoutes },
+  {
+    tag: 'Flags',
+    description: 'Flags with their description, type, labels and owner.',
+    routes: [...flagRoutes, ...featureRoutes],
+  },
+  { tag: 'Tags', description: 'The labels of flags, in the form of Unleash.', routes: tagRoutes },
+  { tag: 'Strategies', description: 'Who gets a flag in an environment.', routes: strategyRoutes },
+  { tag: 'Environments', description: 'Switch flags on and off, by environment.', routes: environmentRoutes },
+  {
+    tag: 'Variants',
+    description: 'The variants of a flag with their weights and payloads.',
+    routes: variantRoutes,
+  },
+  { tag: 'Dependencies', description: 'Flags that are on only while their parent is.', routes: dependencyRoutes },
+  { tag: 'Segments', description: 'Named lists of constraints that strategies share.', routes: segmentRoutes },
+  {
+    tag: 'Members',
+    description: 'The users of a project and their roles. The host application knows the users.',
+    routes: memberRoutes,
+  },
+  { tag: 'Archive', description: 'Archived flags: revive or delete them.', routes: archiveRoutes },
+  {
+    tag: 'Metrics',
+    description: 'How often flags were evaluated, and by which applications.',
+    routes: [...metricsRoutes, ...usageRoutes],
+  },
+  { tag: 'Events', description: 'The log of all changes.', routes: eventRoutes },
+  { tag: 'API tokens', description: 'The secrets that admit programs to this API.', routes: tokenRoutes },
+  {
+    tag: 'Playground',
+    description: 'Evaluates flags for a context, and explains the results.',
+    routes: playgroundRoutes,
+  },
+  {
+    tag: 'Client',
+    description: 'For SDKs in servers: definitions, registration and reports.',
+    routes: [...clientRoutes, ...clientReportRoutes],
+  },
+  {
+    tag: 'Frontend',
+    description: 'For SDKs in browsers: the flags of one context.',
+    routes: [...frontendReportRoutes, ...frontendRoutes],
+  },
+  { tag: 'OFREP', description: 'The remote evaluation protocol of OpenFeature.', routes: ofrepRoutes },
+  {
+    tag: 'Change sets',
+    description: 'Several changes in one commit; history and undo.',
+    routes: [...changeRoutes, ...historyRoutes],
+  },
+  {
+    tag: 'Flags as code',
+    description: 'Export and import of all definitions as one document.',
+    routes: definitionRoutes,
+  },
+  { tag: 'Session', description: 'What the caller may do.', routes: sessionRoutes },
+  { tag: 'OpenAPI', description: 'This document.', routes: openApiRoutes },
 ];
+
+export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
 interface Endpoints {
   readonly endpoints: ReadonlyMap<Route, Endpoint>;
@@ -85,13 +119,13 @@ function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions
   const inputs = inputSchemas(flags.settings);
   const cacheFor = createResponseCaches();
   const auth = authModeOf(options.auth);
-  const heartbeatInterval = heartbeatIntervalOf(options);
+  const { bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
   let document: Serialized | undefined;
   return {
     flags,
     inputs,
     admin: { auth, actions: adminActionsOf(ROUTES) },
-    readBody: createBodyReader(bodyLimitOf(options)),
+    readBody: createBodyReader(bodyLimit),
     gate: createGate(),
     documents: createClientDocuments(flags, cacheFor('client')),
     replies: cacheFor('admin'),
@@ -100,7 +134,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions
     eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
     openApi() {
       document ??= serialized(
-        JSON.stringify(openApiDocument({ routes: ROUTES, schemas: inputs, settings: flags.settings, auth })),
+        JSON.stringify(openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth })),
       );
       return document;
     },

@@ -1,6 +1,6 @@
 import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
-import { isPermitted } from '../auth.js';
+import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
   askForChanges,
@@ -13,13 +13,15 @@ import {
 import { areAll, hasMembers, isAboutAccess, type ProjectFilter } from '../changes/visibility.js';
 import {
   BODIES,
+  changeSetSchema,
   changeSetToWire,
+  planSchema,
   planToWire,
+  previewSchema,
   previewToWire,
   type VisibleEffects,
   validatePreview,
 } from '../changes/wire.js';
-import type { Action } from '../permissions.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
@@ -68,16 +70,11 @@ const UNDO_ERRORS: readonly ErrorCode[] = [
 ];
 
 export const changeRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: CHANGES,
-    action: 'applyChanges',
+  route('POST', CHANGES, 'applyChanges', {
     permissionBy: 'handler',
     summary: 'Carry out changes in their order, in one commit: all of them, or none',
-    tag: 'Change sets',
-    access: 'admin',
-    body: { required: true, schema: () => BODIES.apply, checkedBy: 'core' },
-    reply: { status: 200, schema: 'ChangeSet' },
+    body: { schema: BODIES.apply, checkedBy: 'core' },
+    reply: changeSetSchema,
     errors: CHANGE_ERRORS,
     heavy: 'change',
     isLight: ({ body }) => hasAtMost(FEW_CHANGES, body) || switchesOff(body),
@@ -92,17 +89,12 @@ export const changeRoutes: readonly Route[] = [
       return shown(applied);
     },
   }),
-  route({
-    method: 'POST',
-    path: `${CHANGES}/plan`,
-    action: 'planChanges',
+  route('POST', `${CHANGES}/plan`, 'planChanges', {
     permission: 'previewChanges',
     permissionBy: 'handler',
     summary: 'What changes would do: the documents before and after, and the events; changes nothing',
-    tag: 'Change sets',
-    access: 'admin',
-    body: { required: true, schema: () => BODIES.plan, checkedBy: 'core' },
-    reply: { status: 200, schema: 'Plan' },
+    body: { schema: BODIES.plan, checkedBy: 'core' },
+    reply: planSchema,
     errors: CHANGE_ERRORS,
     heavy: 'read',
     // A plan waits for no other change of the same documents: eight plans would hold each of them eight times.
@@ -113,16 +105,11 @@ export const changeRoutes: readonly Route[] = [
       return visiblePlan(await asking.flags.plan(changes), request.principal);
     },
   }),
-  route({
-    method: 'POST',
-    path: `${CHANGES}/preview`,
-    action: 'previewChanges',
+  route('POST', `${CHANGES}/preview`, 'previewChanges', {
     permissionBy: 'handler',
     summary: 'Who would see what before and after changes, for up to 1,000 contexts; changes nothing',
-    tag: 'Change sets',
-    access: 'admin',
-    body: { required: true, schema: () => BODIES.preview, checkedBy: 'core' },
-    reply: { status: 200, schema: 'Preview' },
+    body: { schema: BODIES.preview, checkedBy: 'core' },
+    reply: previewSchema,
     errors: CHANGE_ERRORS,
     heavy: 'read',
     async handle({ body, ...request }) {
@@ -141,62 +128,47 @@ export const changeRoutes: readonly Route[] = [
       return { chunks: previewToWire({ flags: visible }) };
     },
   }),
-  route({
-    method: 'GET',
-    path: CHANGE,
-    action: 'getChange',
+  route('GET', CHANGE, 'getChange', {
     permissionBy: 'anyProject',
     summary: 'A change set with its events',
-    tag: 'Change sets',
-    access: 'admin',
     streamed: 'flags',
-    reply: { status: 200, schema: 'ChangeSet' },
-    errors: ['change_set_not_found'],
-    async handle({ flags, params, check, describeUsers }) {
+    reply: changeSetSchema,
+    async handle({ flags, params, principal, describeUsers }) {
       const changeSet = await flags.getChangeSet(params.id);
-      for (const project of projectsOf(changeSet.events)) await check('getChange', project);
-      for (const project of projectsOf(changeSet.events.filter(isAboutAccess))) await check('listEvents', project);
+      for (const project of projectsOf(changeSet.events)) await principal.check('getChange', project);
+      for (const project of projectsOf(changeSet.events.filter(isAboutAccess)))
+        await principal.check('listEvents', project);
       const first = changeSet.events.slice(0, 1);
       const { userOf, audience } = await describeActors(describeUsers, first);
       return { chunks: changeSetToWire(changeSet, userOf(first[0])), audience };
     },
   }),
-  route({
-    method: 'POST',
-    path: `${CHANGE}/undo`,
-    action: 'undoChange',
+  route('POST', `${CHANGE}/undo`, 'undoChange', {
     permissionBy: 'anyProject',
     summary: 'Take back a change set, in one commit; later changes of other parts stay',
-    tag: 'Change sets',
-    access: 'admin',
-    body: { required: false, schema: () => BODIES.undo, checkedBy: 'router' },
-    reply: { status: 200, schema: 'ChangeSet' },
+    body: { schema: BODIES.undo, required: false },
+    reply: changeSetSchema,
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
     heavy: 'change',
     changes: 'flag',
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
-      await askForUndo(asking, await request.flags.getChangeSet(params.id));
       const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
-      return shown(await asking.flags.undo(params.id, withoutUndefined({ reason })));
+      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      return shown(await asking.flags.undo(params.id, { ...withoutUndefined({ reason }), authorize }));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${CHANGE}/undo/plan`,
-    action: 'planUndo',
+  route('POST', `${CHANGE}/undo/plan`, 'planUndo', {
     permission: 'previewChanges',
     permissionBy: 'anyProject',
     summary: 'What an undo would do: the documents before and after, and the events; changes nothing',
-    tag: 'Change sets',
-    access: 'admin',
-    reply: { status: 200, schema: 'Plan' },
+    reply: planSchema,
     errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
     heavy: 'read',
     async handle({ params, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
-      await askForUndo(asking, await request.flags.getChangeSet(params.id));
-      return visiblePlan(await asking.flags.planUndo(params.id), request.principal);
+      const authorize = (set: ChangeSet) => askForUndo(asking, set);
+      return visiblePlan(await asking.flags.planUndo(params.id, { authorize }), request.principal);
     },
   }),
 ];
@@ -249,20 +221,6 @@ function switchesOff(body: unknown): boolean {
 function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
-}
-
-/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
-export function createProjectFilter(
-  principal: RouteRequest['principal'],
-  action: Action,
-  created: readonly string[] = [],
-): ProjectFilter {
-  const answers = new Map<string | null, Promise<boolean>>(created.map((project) => [project, Promise.resolve(true)]));
-  return (project) => {
-    const answer = answers.get(project) ?? isPermitted(principal, action, project);
-    answers.set(project, answer);
-    return answer;
-  };
 }
 
 /** The state of a project has its members. */

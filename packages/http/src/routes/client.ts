@@ -2,7 +2,20 @@ import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOri
 import { unchecked } from '../body.js';
 import type { ClientRequest } from '../client/documents.js';
 import { CLIENT_SPEC_HEADER, segmentFormFor, viewOf } from '../client/view.js';
-import { type Route, type RouteBody, type RouteRequest, type RouteResult, route } from '../route.js';
+import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
+import {
+  boolean,
+  component,
+  example,
+  listOf,
+  mapOf,
+  objectComponent,
+  positiveInteger,
+  strategyName,
+  strictObject,
+  text,
+  variantName,
+} from '../schema.js';
 import {
   bulkSchema,
   clientReportFromWire,
@@ -11,32 +24,124 @@ import {
   reportsFromWire,
   type WireBulk,
 } from '../wire/client.js';
+import { overrideSchema, payloadSchema } from '../wire/flag.js';
 import { CLIENT, ENVIRONMENT_PARAMETER, FRONTEND, VIEW_PARAMETERS } from './paths.js';
 
+const clientConstraintSchema = objectComponent(
+  'ClientConstraint',
+  { contextName: text, operator: text, values: listOf(text), inverted: boolean, caseInsensitive: boolean },
+  { value: text },
+);
+
+const variant = { name: variantName, weight: { type: 'number', minimum: 0 }, stickiness: text };
+
+const clientVariantSchema = objectComponent(
+  'ClientVariant',
+  { ...variant, overrides: listOf(overrideSchema) },
+  { payload: payloadSchema },
+);
+
+const clientStrategyVariantSchema = objectComponent('ClientStrategyVariant', variant, { payload: payloadSchema });
+
+const clientDependencySchema = objectComponent(
+  'ClientDependency',
+  { feature: text, enabled: boolean },
+  { variants: listOf(text) },
+);
+
+const clientSegmentSchema = objectComponent('ClientSegment', {
+  id: positiveInteger,
+  name: example('beta'),
+  constraints: listOf(clientConstraintSchema),
+});
+
+const clientStrategySchema = objectComponent(
+  'ClientStrategy',
+  {
+    name: strategyName,
+    parameters: {
+      ...example({ rollout: '25', groupId: 'checkout', stickiness: 'default' }, mapOf(text)),
+      description: 'All values as text.',
+    },
+    constraints: listOf(clientConstraintSchema),
+  },
+  { segments: example([1], listOf(positiveInteger)), variants: listOf(clientStrategyVariantSchema) },
+);
+
+const clientFeatureSchema = objectComponent(
+  'ClientFeature',
+  {
+    name: text,
+    type: text,
+    project: text,
+    enabled: { ...boolean, description: 'In the environment.' },
+    stale: boolean,
+    impressionData: boolean,
+    strategies: { ...listOf(clientStrategySchema), description: 'Without those that are disabled.' },
+    variants: listOf(clientVariantSchema),
+  },
+  { description: text, dependencies: listOf(clientDependencySchema) },
+);
+
+const clientFeaturesSchema = objectComponent(
+  'ClientFeatures',
+  {
+    version: { type: 'integer', const: 2 },
+    features: listOf(clientFeatureSchema),
+    query: strictObject(
+      { environment: text },
+      {
+        project: listOf(text),
+        namePrefix: text,
+        tag: { ...example([['simple', 'team-shop']], listOf(listOf(text))), description: 'Type and value.' },
+      },
+    ),
+  },
+  {
+    segments: {
+      ...example([{ id: 1, name: 'beta', constraints: [] }], listOf(clientSegmentSchema)),
+      description: 'Those that the flags use. Absent for clients that do not know segments.',
+    },
+  },
+);
+
+const featureStreamSchema = component('FeatureStream', {
+  type: 'string',
+  description: [
+    'First unless it resumes: unleash-connected with the event hydration (features, segments); then, as changes are',
+    'committed: unleash-updated with events feature-updated (feature), feature-removed (featureName, project),',
+    'segment-updated (segment) and segment-removed (segmentId). The data of each is JSON: { "events": [...] }, every',
+    'event with type and eventId. Comments are signs of life.',
+  ].join(' '),
+  examples: [
+    [
+      'id:9f86d081884c7d65-1',
+      'event:unleash-connected',
+      'data:{"events":[{"type":"hydration","eventId":1,"features":[],"segments":[]}]}',
+      '',
+      'id:9f86d081884c7d65-2',
+      'event:unleash-updated',
+      'data:{"events":[{"type":"feature-removed","eventId":2,"featureName":"checkout","project":"default"}]}',
+      '',
+      '',
+    ].join('\n'),
+  ],
+});
+
 export const clientRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: `${CLIENT}/features`,
-    action: 'listClientFlags',
+  route('GET', `${CLIENT}/features`, 'listClientFlags', {
     summary: 'The flags of an environment, as server-side SDKs evaluate them',
-    tag: 'Client',
-    access: 'client',
     query: VIEW_PARAMETERS,
-    reply: { status: 200, schema: 'ClientFeatures' },
-    errors: ['invalid_input', 'environment_not_found'],
+    reply: clientFeaturesSchema,
+    errors: ['environment_not_found'],
     vary: CLIENT_SPEC_HEADER,
     handle: (request) => request.documents.features(clientRequestOf(request)),
   }),
-  route({
-    method: 'GET',
-    path: `${CLIENT}/features/:featureName`,
-    action: 'getClientFlag',
+  route('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
     summary: 'One flag, as server-side SDKs evaluate it',
-    tag: 'Client',
-    access: 'client',
     query: [ENVIRONMENT_PARAMETER],
-    reply: { status: 200, schema: 'ClientFeature' },
-    errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
+    reply: clientFeatureSchema,
+    errors: ['environment_not_found'],
     vary: CLIENT_SPEC_HEADER,
     async handle(request) {
       const { featureName } = request.params;
@@ -45,121 +150,82 @@ export const clientRoutes: readonly Route[] = [
       return found;
     },
   }),
-  route({
-    method: 'GET',
-    path: `${CLIENT}/streaming`,
-    action: 'streamClientFlags',
+  route('GET', `${CLIENT}/streaming`, 'streamClientFlags', {
     summary: 'The flags of an environment, and every change of them from then on, as server-sent events',
-    tag: 'Client',
-    access: 'client',
     query: VIEW_PARAMETERS,
-    reply: { status: 200, schema: 'FeatureStream', media: 'text/event-stream' },
-    errors: ['invalid_input', 'environment_not_found'],
-    async handle({ flags: { settings }, hub, scope, query, lastEventId, ...caller }) {
-      const { isStillAdmitted, hasValidToken, tokenId } = caller;
+    reply: featureStreamSchema,
+    media: 'text/event-stream',
+    errors: ['environment_not_found'],
+    async handle({ flags: { settings }, hub, principal, query, lastEventId, isStillAdmitted }) {
+      const { scope, hasValidToken, token } = principal;
       const view = viewOf({ scope, query, settings });
-      return { stream: await hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId }) };
+      return { stream: await hub.prepare({ view, lastEventId, isStillAdmitted, hasValidToken, tokenId: token?.id }) };
     },
   }),
 ];
 
-function clientRequestOf({ flags: { settings }, scope, query, clientSpec }: RouteRequest): ClientRequest {
-  return { view: viewOf({ scope, query, settings }), segments: segmentFormFor(clientSpec) };
+function clientRequestOf({ flags: { settings }, principal, query, clientSpec }: RouteRequest): ClientRequest {
+  return { view: viewOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
 }
 
-const REGISTRATION: RouteBody = {
-  required: true,
+const REGISTRATION = {
   schema: ({ registration }) => clientReportSchema(registration),
   checkedBy: 'core',
-};
-const REPORT: RouteBody = {
-  required: true,
+} satisfies Partial<RouteBody>;
+const REPORT = {
   schema: ({ metricsReport }) => clientReportSchema(metricsReport),
   checkedBy: 'core',
-};
+} satisfies Partial<RouteBody>;
 
-/** Registrations and metrics from server-side and browser SDKs. */
 export const clientReportRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: `${CLIENT}/register`,
-    action: 'registerApplication',
+  route('POST', `${CLIENT}/register`, 'registerApplication', {
     summary: 'Tell that a client has started',
-    tag: 'Client',
-    access: 'client',
     body: REGISTRATION,
-    reply: { status: 202 },
-    errors: ['invalid_input'],
+    status: 202,
     handle: (request) => register(request, 'client'),
   }),
-  route({
-    method: 'POST',
-    path: `${CLIENT}/metrics`,
-    action: 'reportMetrics',
+  route('POST', `${CLIENT}/metrics`, 'reportMetrics', {
     summary: 'Report how often flags were evaluated',
-    tag: 'Client',
-    access: 'client',
     body: REPORT,
-    reply: { status: 202 },
-    errors: ['invalid_input'],
+    status: 202,
     handle: (request) => report(request, 'client'),
   }),
-  route({
-    method: 'POST',
-    path: `${CLIENT}/metrics/bulk`,
-    action: 'reportMetricsInBulk',
+  route('POST', `${CLIENT}/metrics/bulk`, 'reportMetricsInBulk', {
     summary: 'Report what many clients have told a proxy',
-    tag: 'Client',
-    access: 'client',
-    body: { required: true, schema: bulkSchema, checkedBy: 'router' },
-    reply: { status: 202 },
-    errors: ['invalid_input'],
+    body: { schema: bulkSchema },
+    status: 202,
     async handle(request) {
       const bulk = unchecked<WireBulk>(request.body);
       const registrations = registrationsFromWire(bulk, new Date());
       const origin = originOf(request, 'client');
       await request.flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, origin);
-      return {};
     },
   }),
-  route({
-    method: 'POST',
-    path: `${FRONTEND}/client/register`,
-    action: 'registerFrontend',
+];
+
+export const frontendReportRoutes: readonly Route[] = [
+  route('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
     summary: 'Tell that a browser client has started',
-    tag: 'Frontend',
-    access: 'frontend',
     body: REGISTRATION,
-    reply: { status: 200 },
-    errors: ['invalid_input'],
     handle: (request) => register(request, 'frontend'),
   }),
-  route({
-    method: 'POST',
-    path: `${FRONTEND}/client/metrics`,
-    action: 'reportFrontendMetrics',
+  route('POST', `${FRONTEND}/client/metrics`, 'reportFrontendMetrics', {
     summary: 'Report how often flags were asked for in a browser',
-    tag: 'Frontend',
-    access: 'frontend',
     body: REPORT,
-    reply: { status: 200 },
-    errors: ['invalid_input'],
     handle: (request) => report(request, 'frontend'),
   }),
 ];
 
 type ReportAccess = 'client' | 'frontend';
 
-async function register(request: RouteRequest, access: ReportAccess): Promise<RouteResult> {
+async function register(request: RouteRequest, access: ReportAccess): Promise<undefined> {
   const registration = clientReportFromWire(unchecked<ClientRegistration>(request.body));
   await request.flags.registerApplication(registration, reportOrigin(request, access));
-  return {};
 }
 
-async function report(request: RouteRequest, access: ReportAccess): Promise<RouteResult> {
+async function report(request: RouteRequest, access: ReportAccess): Promise<undefined> {
   const metrics = clientReportFromWire(unchecked<MetricsReport>(request.body));
   await request.flags.reportMetrics(metrics, reportOrigin(request, access));
-  return {};
 }
 
 function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin {
@@ -171,12 +237,12 @@ function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin
  * A token counts only evaluations of flags in its own projects, and in its own environment. Browsers without a token share
  * one bound of applications.
  */
-function originOf({ scope, tokenId }: RouteRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
+function originOf({ principal: { scope, token } }: RouteRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
   const { projects, environment } = scope;
   const isPublic = access === 'frontend';
   return {
     ...(projects !== '*' && { projects }),
     environment,
-    ...((isPublic || tokenId !== undefined) && { reporter: { token: tokenId ?? '', isPublic } }),
+    ...((isPublic || token) && { reporter: { token: token?.id ?? '', isPublic } }),
   };
 }

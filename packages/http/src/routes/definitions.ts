@@ -1,11 +1,36 @@
 import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { isPermitted } from '../auth.js';
+import { createProjectFilter, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { createAsking } from '../changes/permissions.js';
-import { definitionsToWire, importResultToWire } from '../changes/wire.js';
+
+import { definitionsToWire, importResultSchema, importResultToWire } from '../changes/wire.js';
+import { parameter } from '../query.js';
 import { type Route, type RouteRequest, route } from '../route.js';
-import { createProjectFilter, visibleEffects } from './changes.js';
+import { component } from '../schema.js';
+import { visibleEffects } from './changes.js';
+
+const { $schema: _$schema, ...definitions } = definitionsSchema();
+
+const exportSchema = component('Definitions', {
+  ...definitions,
+  examples: [
+    {
+      version: 1,
+      projects: [{ id: 'default', name: 'Default' }],
+      segments: [],
+      flags: [
+        {
+          name: 'checkout',
+          project: 'default',
+          type: 'release',
+          description: 'The new checkout',
+          environments: { production: { enabled: true, strategies: [{ name: 'default' }] } },
+        },
+      ],
+    },
+  ],
+});
 
 const IMPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
@@ -17,8 +42,6 @@ const IMPORT_ERRORS: readonly ErrorCode[] = [
   'last_owner',
   'change_set_too_large',
 ];
-
-const { $schema: _$schema, ...definitions } = definitionsSchema();
 
 const body: JsonSchema = {
   type: 'object',
@@ -35,24 +58,19 @@ const body: JsonSchema = {
 };
 
 export const definitionRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/admin/export',
-    action: 'exportDefinitions',
+  route('GET', '/api/admin/export', 'exportDefinitions', {
     permissionBy: 'anyProject',
     summary: 'Projects, segments and flags as one document',
-    tag: 'Flags as code',
-    access: 'admin',
     query: [
-      {
-        name: 'project',
-        description: 'Only this project. Default: all that the caller may export.',
-        schema: () => ({ type: 'string', minLength: 1, maxLength: 100 }),
-      },
+      parameter('project', 'Only this project. Default: all that the caller may export.', {
+        type: 'string',
+        minLength: 1,
+        maxLength: 100,
+      }),
     ],
     streamed: 'flags',
-    reply: { status: 200, schema: 'Definitions' },
-    errors: ['invalid_input', 'project_not_found'],
+    reply: exportSchema,
+    errors: ['project_not_found'],
     heavy: 'read',
     async handle({ flags, principal, query: { project } }) {
       const maySee = createProjectFilter(principal, 'exportDefinitions');
@@ -68,16 +86,11 @@ export const definitionRoutes: readonly Route[] = [
       return { chunks: definitionsToWire(definitions), audience: [...readable].sort() };
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/admin/import',
-    action: 'importDefinitions',
+  route('POST', '/api/admin/import', 'importDefinitions', {
     permissionBy: 'handler',
     summary: 'Bring projects, segments and flags to the state of a document; commits the differences only',
-    tag: 'Flags as code',
-    access: 'admin',
-    body: { required: true, schema: () => body, checkedBy: 'core' },
-    reply: { status: 200, schema: 'ImportResult' },
+    body: { schema: body, checkedBy: 'core' },
+    reply: importResultSchema,
     errors: IMPORT_ERRORS,
     heavy: 'change',
     async handle({ body: given, ...request }) {

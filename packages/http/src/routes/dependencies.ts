@@ -1,9 +1,13 @@
-import type { Dependency, DependencyInput, ErrorCode } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { DependencyInput } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { listPieces, propertiesOf, propertyOf } from '../query.js';
+import { listReply } from '../query.js';
 import { type Route, route } from '../route.js';
-import { DEPENDENCIES, FLAG, flagRef } from './paths.js';
+import { component, example, listOf, propertiesOf, propertyOf, text } from '../schema.js';
+import { dependencySchema, dependencyToWire } from '../wire/flag.js';
+import { DEPENDENCIES, FLAG } from './paths.js';
+
+const possibleParentsSchema = component('PossibleParents', example(['payments', 'search'], listOf(text)));
 
 /** A dependency in wire form: `feature` is the parent's name. */
 export interface WireDependency extends Omit<DependencyInput, 'flag'> {
@@ -11,7 +15,7 @@ export interface WireDependency extends Omit<DependencyInput, 'flag'> {
 }
 
 /** Applies the engine's schema to the wire names. */
-function dependencySchema(dependency: JsonSchema): JsonSchema {
+function dependencyInput({ dependency }: InputSchemas): JsonSchema {
   const { flag: _flag, ...rest } = propertiesOf(dependency);
   return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
 }
@@ -20,87 +24,43 @@ function dependencyFromWire({ feature, enabled, variants }: WireDependency): Dep
   return { flag: feature, ...(enabled !== undefined && { enabled }), ...(variants !== undefined && { variants }) };
 }
 
-export function dependencyToWire({ flag, enabled, variants }: Dependency) {
-  return { feature: flag, enabled, variants };
-}
-
-const FLAG_CHANGE_ERRORS: readonly ErrorCode[] = [
-  'project_not_found',
-  'flag_not_found',
-  'flag_archived',
-  'revision_mismatch',
-];
-
 export const dependencyRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: DEPENDENCIES,
-    action: 'addDependency',
+  route('POST', DEPENDENCIES, 'addDependency', {
     summary: 'Make a flag depend on a parent, or change how it does',
-    tag: 'Dependencies',
-    access: 'admin',
-    body: { required: true, schema: ({ dependency }) => dependencySchema(dependency), checkedBy: 'router' },
+    body: { schema: dependencyInput },
     changes: 'flag',
-    reply: { status: 200, schema: 'Dependency' },
-    errors: ['invalid_input', 'parent_not_found', 'dependency_cycle', 'dependency_too_deep', ...FLAG_CHANGE_ERRORS],
-    ifMatch: 'flag',
-    async handle({ flags, params, body, context }) {
+    reply: dependencySchema,
+    errors: ['parent_not_found', 'dependency_cycle', 'dependency_too_deep'],
+    async handle({ flags, ref, body, context }) {
       const input = dependencyFromWire(unchecked<WireDependency>(body));
-      return { body: dependencyToWire(await flags.addDependency(flagRef(params), input, context)) };
+      return { body: dependencyToWire(await flags.addDependency(ref, input, context)) };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: `${DEPENDENCIES}/:parentName`,
-    action: 'removeDependency',
+  route('DELETE', `${DEPENDENCIES}/:parentName`, 'removeDependency', {
     summary: 'End the dependency of a flag on one parent',
-    tag: 'Dependencies',
-    access: 'admin',
     changes: 'flag',
-    reply: { status: 200 },
-    errors: ['dependency_not_found', ...FLAG_CHANGE_ERRORS],
-    ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      await flags.removeDependency(flagRef(params), { flag: params.parentName }, context);
-      return {};
+    async handle({ flags, ref, params, context }) {
+      await flags.removeDependency(ref, { flag: params.parentName }, context);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: DEPENDENCIES,
-    action: 'removeDependencies',
+  route('DELETE', DEPENDENCIES, 'removeDependencies', {
     summary: 'End all dependencies of a flag',
-    tag: 'Dependencies',
-    access: 'admin',
     changes: 'flag',
-    reply: { status: 200 },
-    errors: FLAG_CHANGE_ERRORS,
-    ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      await flags.removeDependencies(flagRef(params), context);
-      return {};
+    async handle({ flags, ref, context }) {
+      await flags.removeDependencies(ref, context);
     },
   }),
-  route({
-    method: 'GET',
-    path: `${FLAG}/parents`,
-    action: 'listPossibleParents',
+  route('GET', `${FLAG}/parents`, 'listPossibleParents', {
     summary: 'The names of the flags that a flag could depend on',
-    tag: 'Dependencies',
-    access: 'admin',
     paged: 'optional',
     streamed: 'flags',
-    reply: { status: 200, schema: 'PossibleParents' },
-    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
-    async handle({ flags, params, query }) {
-      const ref = flagRef(params);
-      const { items, next } = await listPieces(query, {
+    reply: possibleParentsSchema,
+    handle: ({ flags, ref, query }) =>
+      listReply(query, {
         whole: () => flags.listPossibleParents(ref),
         page: (page) => flags.listPossibleParents(ref, page),
-        cursorOf: (name) => name,
         toWire: (name) => name,
-      });
-      return { chunks: items, next };
-    },
+        body: (names) => names,
+      }),
   }),
 ];

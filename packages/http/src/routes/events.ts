@@ -1,10 +1,12 @@
 import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
+import { TOKEN_KINDS } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
-import type { Action } from '../permissions.js';
-import { propertyOf, textsOfPage } from '../query.js';
+import { inputParameters, parameter, textsOfPage } from '../query.js';
+import type { Action } from '../roles.js';
 import {
   type QueryParameter,
   type QueryValues,
@@ -13,9 +15,20 @@ import {
   type RouteResult,
   route,
 } from '../route.js';
+import {
+  component,
+  count,
+  example,
+  listOf,
+  nullableText,
+  objectComponent,
+  strictObject,
+  text,
+  timestamp,
+  version,
+} from '../schema.js';
 import { describeActors } from '../users.js';
-import { constraintToWire, flagToWire } from '../wire/flag.js';
-import { dependencyToWire } from './dependencies.js';
+import { constraintToWire, dependencyToWire, flagToWire } from '../wire/flag.js';
 import { EVENTS } from './paths.js';
 import { tokenToWire } from './tokens.js';
 
@@ -55,6 +68,45 @@ const WIRE_NAMES = {
 export type WireEventType = (typeof WIRE_NAMES)[EventType];
 
 export const WIRE_EVENT_TYPES: readonly WireEventType[] = Object.values(WIRE_NAMES);
+
+export const eventTypeSchema = example('feature-environment-enabled', { type: 'string', enum: WIRE_EVENT_TYPES });
+
+/** The user of a change. */
+export const actorSchema: JsonSchema = {
+  ...strictObject({ name: example('Ada') }, { image: text }),
+  description: 'Who that is, if the host application describes its users, and knows this one.',
+};
+
+export const eventSchema = objectComponent(
+  'Event',
+  {
+    id: example(12, { type: 'integer', minimum: 1 }),
+    type: eventTypeSchema,
+    createdBy: text,
+    createdByTokenId: { ...nullableText, description: 'The id of the API token that was used; null: none.' },
+    createdByTokenType: {
+      ...example(null, { type: ['string', 'null'], enum: [...TOKEN_KINDS, null] }),
+      description: 'Its type.',
+    },
+    createdAt: timestamp,
+    project: nullableText,
+    featureName: nullableText,
+    environment: nullableText,
+    data: { ...example({ enabled: true }, {}), description: 'What is so now.' },
+    preData: { ...example({ enabled: false }, {}), description: 'What was so before; null where there was nothing.' },
+    changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
+    reason: { ...nullableText, description: 'Why the change was made.' },
+  },
+  { user: actorSchema },
+);
+
+const eventListSchema = objectComponent('EventList', { version, events: listOf(eventSchema), totalEvents: count });
+
+const eventStreamSchema = component('EventStream', {
+  type: 'string',
+  description: 'Messages with `id`, the position for `Last-Event-ID`, and `data`, an event as in EventList.',
+  examples: ['id:42\ndata:{"id":12,"type":"feature-stale-on","project":"default","featureName":"checkout"}\n\n'],
+});
 
 const EVENT_TYPES_BY_WIRE_NAME = new Map(
   Object.entries(WIRE_NAMES).map(([type, name]) => [name, type as EventType] as const),
@@ -136,62 +188,46 @@ function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] 
 }
 
 const FILTERS: readonly QueryParameter[] = [
-  filter('project', 'Only events of this project.'),
-  {
-    name: 'type',
-    description: 'Only events of this type.',
-    schema: () => ({ type: 'string', enum: WIRE_EVENT_TYPES }),
-  },
-  filter('from', 'Only events at or after this time.'),
-  filter('to', 'Only events at or before this time.'),
-  filter('limit', 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.'),
-  filter('offset', 'Skip so many; 0 when absent.'),
+  parameter('type', 'Only events of this type.', { type: 'string', enum: WIRE_EVENT_TYPES }),
+  ...inputParameters('eventQuery', {
+    project: 'Only events of this project.',
+    from: 'Only events at or after this time.',
+    to: 'Only events at or before this time.',
+    limit: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
+    offset: 'Skip so many; 0 when absent.',
+  }),
 ];
 
 export const eventRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: EVENTS,
-    action: 'listEvents',
+  route('GET', EVENTS, 'listEvents', {
     summary: 'What happened, newest first',
-    tag: 'Events',
-    access: 'admin',
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
-    reply: { status: 200, schema: 'EventList' },
-    errors: ['invalid_input'],
+    reply: eventListSchema,
     handle: (request) => readEvents(request, 'listEvents', eventQuery(request.query)),
   }),
-  route({
-    method: 'GET',
-    path: `${EVENTS}/:featureName`,
-    action: 'listFlagEvents',
+  route('GET', `${EVENTS}/:featureName`, 'listFlagEvents', {
     summary: 'What happened to one flag, newest first',
-    tag: 'Events',
-    access: 'admin',
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
-    reply: { status: 200, schema: 'EventList' },
-    errors: ['invalid_input'],
+    reply: eventListSchema,
+    never: ['flag_not_found'],
     handle(request) {
       const query = { ...eventQuery(request.query), flag: request.params.featureName };
       return readEvents(request, 'listFlagEvents', query);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/admin/event-stream',
-    action: 'streamEvents',
+  route('GET', '/api/admin/event-stream', 'streamEvents', {
     permission: 'listEvents',
     permissionBy: 'anyProject',
     summary: 'What happens from now on, or after `Last-Event-ID`, as server-sent events',
-    tag: 'Events',
-    access: 'admin',
-    reply: { status: 200, schema: 'EventStream', media: 'text/event-stream' },
+    reply: eventStreamSchema,
+    media: 'text/event-stream',
     errors: ['invalid_input'],
-    async handle({ principal, eventHub, lastEventId, isStillAdmitted, hasValidToken }) {
+    async handle({ principal, eventHub, lastEventId, isStillAdmitted }) {
+      const { hasValidToken } = principal;
       const maySee = (project: string | null) => isPermitted(principal, 'listEvents', project);
       return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
     },
@@ -219,10 +255,6 @@ async function readEvents(request: RouteRequest, action: Action, query: EventQue
     audience: [...audience, ...visible.map(({ id, reason }) => `${id} ${reason === null}`)],
     next: read > 0 && end < total ? { offset: `${end}` } : undefined,
   };
-}
-
-function filter(name: keyof EventQuery, description: string): QueryParameter {
-  return { name, description, schema: (inputs) => propertyOf(inputs.eventQuery, name) };
 }
 
 /** Converts a wire query to an engine query. Only the names of the event types differ. */

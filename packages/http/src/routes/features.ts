@@ -3,11 +3,86 @@ import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
-import type { Principal } from '../permissions.js';
-import { propertyOf, textsOfPage } from '../query.js';
-import { type QueryParameter, type QueryValues, type Route, type RouteResult, route } from '../route.js';
+import { inputParameters, parameter, textsOfPage } from '../query.js';
+import {
+  type QueryParameter,
+  type QueryValues,
+  type Route,
+  type RouteRequest,
+  type RouteResult,
+  route,
+} from '../route.js';
+import {
+  boolean,
+  count,
+  environmentName,
+  listOf,
+  objectComponent,
+  optionalTimestamp,
+  positiveInteger,
+  propertyOf,
+  strictObject,
+  text,
+  timestamp,
+  version,
+} from '../schema.js';
+import { flagMembers } from '../wire/flag.js';
 import { labelsInQuery } from '../wire/tags.js';
 import { FEATURES, TAG_PARAMETER } from './paths.js';
+
+const audiencePartSchema = objectComponent(
+  'AudiencePart',
+  { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
+  {
+    segment: { type: 'integer', description: 'The segment that is the only condition.' },
+    list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
+    field: { type: 'string', description: 'The context field without which the flag is off.' },
+    targeted: { ...boolean, description: 'Other conditions.' },
+  },
+);
+
+const featureEnvironmentSchema = objectComponent('FeatureEnvironment', {
+  name: environmentName,
+  enabled: boolean,
+  strategyCount: count,
+  rollout: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 100,
+    description: 'The largest percentage of one strategy; 100 of one without a percentage, 0 without strategies.',
+  },
+  hasVariants: { ...boolean, description: 'Of the flag, or of a strategy in this environment.' },
+  audience: {
+    ...listOf(audiencePartSchema),
+    maxItems: 2,
+    description: 'Whom the strategies admit while the flag is enabled. Empty without strategies.',
+  },
+  offBecauseOf: {
+    type: ['string', 'null'],
+    description: 'The parent that switches the flag off here for everybody, although it is enabled.',
+  },
+});
+
+const featureSchema = objectComponent('Feature', {
+  name: text,
+  project: text,
+  description: flagMembers.description,
+  type: text,
+  stale: boolean,
+  archived: boolean,
+  labels: flagMembers.labels,
+  owner: flagMembers.owner,
+  revision: positiveInteger,
+  createdAt: timestamp,
+  lastSeenAt: optionalTimestamp,
+  environments: listOf(featureEnvironmentSchema),
+});
+
+const featureListSchema = objectComponent('FeatureList', {
+  version,
+  features: listOf(featureSchema),
+  total: { ...count, description: 'Of all pages.' },
+});
 
 function flagOverviewToWire(flag: FlagOverview) {
   const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, lastSeenAt } = flag;
@@ -37,33 +112,27 @@ function versionOf({ name, revision, lastSeenAt, environments }: FlagOverview): 
   return `${name} ${revision} ${lastSeenAt} ${parents}`;
 }
 
-function filter(name: keyof FlagQuery, description: string): QueryParameter {
-  return { name, description, schema: ({ flagQuery }) => propertyOf(flagQuery, name) };
-}
-
 function repeatable(name: keyof FlagQuery, description: string): QueryParameter {
-  return {
-    name,
-    description,
-    schema({ flagQuery }) {
-      const { items, maxItems } = propertyOf(flagQuery, name);
-      return { type: 'array', items, maxItems };
-    },
-  };
+  return parameter(name, description, ({ flagQuery }) => {
+    const { items, maxItems } = propertyOf(flagQuery, name);
+    return { type: 'array', items, maxItems };
+  });
 }
 
 const FILTERS: readonly QueryParameter[] = [
-  filter('query', 'Part of the name, the description, a label or the owner, in any case of letters.'),
   repeatable('project', 'Only flags of these projects.'),
-  filter('type', 'Only flags of this type.'),
   repeatable('label', 'Only flags that have one of these labels.'),
-  filter('owner', 'Only flags of this owner.'),
-  filter('stale', 'true: only stale flags; false: only others.'),
-  filter('archived', 'true: only archived flags; otherwise only those that are not archived.'),
-  filter('enabledIn', 'Only flags that are on in this environment.'),
-  filter('namePrefix', 'Only flags whose names begin so.'),
+  ...inputParameters('flagQuery', {
+    query: 'Part of the name, the description, a label or the owner, in any case of letters.',
+    type: 'Only flags of this type.',
+    owner: 'Only flags of this owner.',
+    stale: 'true: only stale flags; false: only others.',
+    archived: 'true: only archived flags; otherwise only those that are not archived.',
+    enabledIn: 'Only flags that are on in this environment.',
+    namePrefix: 'Only flags whose names begin so.',
+    sort: 'The order, by name when absent; with - in front descending. Equal flags are in name order.',
+  }),
   TAG_PARAMETER,
-  filter('sort', 'The order, by name when absent; with - in front descending. Equal flags are in name order.'),
 ];
 
 /** Converts a wire query to an engine query: tags are labels. */
@@ -73,58 +142,64 @@ export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
   return unchecked<FlagQuery>({ ...query, label: [...unchecked<readonly string[]>(query.label ?? []), ...labels] });
 }
 
+/**
+ * Lists flags of the projects that the caller may read, and asks once for each. Rejects with `forbidden` if the caller may
+ * read no project.
+ */
+export async function listReadable(query: FlagQuery, { flags, principal }: Pick<RouteRequest, 'flags' | 'principal'>) {
+  let isAnyReadable = false;
+  async function canRead(project: string): Promise<boolean> {
+    const isReadable = await isPermitted(principal, 'listFlags', project);
+    isAnyReadable ||= isReadable;
+    return isReadable;
+  }
+  const page = await flags.listFlags({}, { ...query, canRead });
+  if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
+  return page;
+}
+
+type ListFlags = (query: FlagQuery) => ReturnType<typeof listReadable>;
+
 /** Returns a page of at most 1 MiB. */
-async function readPage(flags: Flags, query: FlagQuery): Promise<RouteResult> {
-  const { items, next, total } = await flags.listFlags({}, query);
+async function readPage(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
+  const { items, next, total } = await list(query);
   const texts = textsOfPage(items, flagOverviewToWire);
-  // Only the engine knows the key of a page that is cut.
-  if (texts.length < items.length) return readPage(flags, { ...query, limit: texts.length });
+  // The page was cut: ask again with the smaller limit to get its cursor.
+  if (texts.length < items.length) return readPage(list, { ...query, limit: texts.length });
   const chunks = jsonObject({ version: 1, features: jsonTexts(texts), total });
   return { chunks, next: next === undefined ? undefined : { after: next } };
 }
 
-async function readWhole(flags: Flags, query: FlagQuery): Promise<RouteResult> {
-  const { items, total } = await flags.listFlags({}, query);
+async function readWhole(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
+  const { items, total } = await list(query);
   const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
   return { chunks, etag: versionTag(items.map(versionOf)) };
 }
 
 export const featureRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: FEATURES,
-    action: 'searchFlags',
+  route('GET', FEATURES, 'searchFlags', {
     permission: 'listFlags',
     summary: 'The flags of all projects that the caller may read, by text, label, owner and state',
-    tag: 'Flags',
-    access: 'admin',
     query: FILTERS,
     paged: 'optional',
     streamed: 'flags',
     permissionBy: 'handler',
-    reply: { status: 200, schema: 'FeatureList' },
-    errors: ['invalid_input', 'environment_not_found'],
+    reply: featureListSchema,
+    errors: ['environment_not_found'],
     async handle({ flags, query, principal }) {
-      const filter = createProjectFilter(principal, flags);
-      const search = { ...flagQueryOf(query), canRead: filter.canRead };
-      const isPaged = search.limit !== undefined || search.after !== undefined;
-      const result = isPaged ? await readPage(flags, search) : await readWhole(flags, search);
-      await filter.assertAnyReadable();
-      return result;
+      const search = flagQueryOf(query);
+      const list = (one: FlagQuery) => listReadable(one, { flags, principal });
+      return search.limit === undefined && search.after === undefined
+        ? readWhole(list, search)
+        : readPage(list, search);
     },
   }),
-  route({
-    method: 'POST',
-    path: `${FEATURES}/validate`,
-    action: 'validateFlagName',
+  route('POST', `${FEATURES}/validate`, 'validateFlagName', {
     permission: 'createFlag',
     permissionBy: 'anyProject',
     summary: 'Whether a name is valid and free for a new flag',
-    tag: 'Flags',
-    access: 'admin',
-    body: { required: true, schema: ({ clone }) => clone, checkedBy: 'router' },
-    reply: { status: 200 },
-    errors: ['invalid_input', 'flag_exists'],
+    body: { schema: ({ clone }) => clone },
+    errors: ['flag_exists'],
     async handle({ flags, body }) {
       const { name } = unchecked<{ readonly name: string }>(body);
       if (!(await isFlag(flags, name))) return {};
@@ -141,26 +216,4 @@ async function isFlag(flags: Flags, name: string): Promise<boolean> {
     if (isFlagsError(error) && error.code === 'flag_not_found') return false;
     throw error;
   }
-}
-
-/** Which projects a caller may read, for lists across projects. */
-export interface ProjectFilter {
-  /** Returns whether the caller may list the flags of a project. */
-  canRead(project: string): Promise<boolean>;
-  /** Rejects with `forbidden` if the caller may read no project. Call it after the list. */
-  assertAnyReadable(): Promise<void>;
-}
-
-export function createProjectFilter(principal: Principal, flags: Flags): ProjectFilter {
-  let isAnyReadable = false;
-  return {
-    async canRead(project) {
-      const isReadable = await isPermitted(principal, 'listFlags', project);
-      isAnyReadable ||= isReadable;
-      return isReadable;
-    },
-    async assertAnyReadable() {
-      if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
-    },
-  };
 }

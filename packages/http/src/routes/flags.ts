@@ -1,23 +1,38 @@
-import type {
-  ArchivedFlag,
-  FlagChanges,
-  FlagOverview,
-  FlagSummary,
-  Flags,
-  Page,
-  PageQuery,
-  ProjectRef,
-} from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { FlagChanges, FlagOverview, FlagSummary, Flags, Page, PageQuery, ProjectRef } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { listPieces, propertiesOf, propertyOf } from '../query.js';
+import { inputParameters, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, route } from '../route.js';
-import { archivedFlagToWire, flagDetailToWire, flagListToWire, flagSummaryToWire } from '../wire/flag.js';
+import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
+import {
+  archivedFlagToWire,
+  flagDetailSchema,
+  flagDetailToWire,
+  flagListToWire,
+  flagMembers,
+  flagSchema,
+  flagSummary,
+  flagSummarySchema,
+  flagSummaryToWire,
+} from '../wire/flag.js';
 import { flagQueryOf } from './features.js';
-import { ARCHIVE, FLAG, FLAGS, flagInProject, flagRef, projectOfFlag, projectRef, TAG_PARAMETER } from './paths.js';
+import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from './paths.js';
+
+const flagListSchema = objectComponent('FlagList', { version, features: listOf(flagSummarySchema) });
+
+const archivedFlagSchema = objectComponent('ArchivedFlag', {
+  ...flagSummary,
+  project: text,
+  archived: { type: 'boolean', const: true },
+  archivedAt: { ...optionalTimestamp, description: 'null for a flag that release 0.1 has archived.' },
+  description: flagMembers.description,
+  impressionData: boolean,
+});
+
+const archivedFlagListSchema = objectComponent('ArchivedFlagList', { version, features: listOf(archivedFlagSchema) });
 
 /** The schema of a flag update: the changes, and a required name, which the operation ignores. */
-function flagUpdateSchema(flagChanges: JsonSchema): JsonSchema {
+function flagUpdateInput({ flagChanges }: InputSchemas): JsonSchema {
   return {
     ...flagChanges,
     properties: { name: { type: 'string' }, ...propertiesOf(flagChanges) },
@@ -47,32 +62,17 @@ async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePref
 }
 
 export const flagRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: FLAGS,
-    action: 'listFlags',
+  route('GET', FLAGS, 'listFlags', {
     summary: 'The flags of a project, by name',
-    tag: 'Flags',
-    access: 'admin',
     query: [
-      {
-        name: 'archived',
-        description: 'true: only the archived flags; otherwise only those that are not archived.',
-        schema: () => ({ type: 'boolean' }),
-      },
-      {
-        name: 'namePrefix',
-        description: 'Only flags whose names begin so.',
-        schema: ({ flagQuery }) => propertyOf(flagQuery, 'namePrefix'),
-      },
+      parameter('archived', 'true: only the archived flags; otherwise only those that are not archived.', boolean),
+      ...inputParameters('flagQuery', { namePrefix: 'Only flags whose names begin so.' }),
       TAG_PARAMETER,
     ],
     paged: 'optional',
     cacheBy: 'flags',
-    reply: { status: 200, schema: 'FlagList' },
-    errors: ['invalid_input', 'project_not_found'],
-    async handle({ flags, params, query }) {
-      const ref = projectRef(params);
+    reply: flagListSchema,
+    async handle({ flags, ref, query }) {
       const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.listFlags(ref, page) };
       const archived = {
         whole: () => flags.listArchivedFlags(ref),
@@ -80,209 +80,128 @@ export const flagRoutes: readonly Route[] = [
       };
       const all = query.archived === true ? archived : live;
       const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
-      const { items, next } = await listPieces<FlagSummary>(query, {
+      return listReply<FlagSummary>(query, {
         ...(isFiltered ? await filteredFlags(flags, ref, query) : all),
-        cursorOf: ({ name }) => name,
         toWire: flagSummaryToWire,
+        body: flagListToWire,
       });
-      return { chunks: flagListToWire(items), next };
     },
   }),
-  route({
-    method: 'POST',
-    path: FLAGS,
-    action: 'createFlag',
+  route('POST', FLAGS, 'createFlag', {
     summary: 'Create a flag, off in every environment',
-    tag: 'Flags',
-    access: 'admin',
-    body: { required: true, schema: ({ newFlag }) => newFlag, checkedBy: 'core' },
+    body: 'newFlag',
     changes: 'flag',
-    reply: { status: 201, schema: 'Flag' },
-    errors: ['invalid_input', 'project_not_found', 'flag_exists'],
-    async handle({ flags, params, body }) {
-      return { changed: await flags.createFlag(projectRef(params), unchecked(body)) };
+    status: 201,
+    reply: flagSchema,
+    errors: ['flag_exists'],
+    async handle({ flags, ref, body }) {
+      return { changed: await flags.createFlag(ref, unchecked(body)) };
     },
   }),
-  route({
-    method: 'GET',
-    path: FLAG,
-    action: 'getFlag',
+  route('GET', FLAG, 'getFlag', {
     summary: 'A flag, archived or not, with its configuration in every environment',
-    tag: 'Flags',
-    access: 'admin',
     cacheBy: 'flags',
     query: [
-      {
-        name: 'asOf',
-        description: 'The flag as it was at this time, ISO 8601; now when absent. `lastSeenAt` is null then.',
-        schema: () => ({ type: 'string', maxLength: 100 }),
-      },
+      parameter('asOf', 'The flag as it was at this time, ISO 8601; now when absent. `lastSeenAt` is null then.', {
+        type: 'string',
+        maxLength: 100,
+      }),
     ],
-    reply: { status: 200, schema: 'FlagDetail' },
-    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
+    reply: flagDetailSchema,
     heavy: 'read',
     isLight: ({ query: { asOf } }) => asOf === undefined,
-    async handle({ flags, params, query: { asOf } }) {
-      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(flagRef(params))) };
-      const flag = await flags.getFlag(flagRef(params));
+    async handle({ flags, ref, query: { asOf } }) {
+      if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(ref)) };
+      const flag = await flags.getFlag(ref);
       return { body: flagDetailToWire(flag), revision: flag.revision };
     },
   }),
-  route({
-    method: 'PUT',
-    path: FLAG,
-    action: 'updateFlag',
+  route('PUT', FLAG, 'updateFlag', {
     summary: 'Change the description, type, staleness, impression data, labels or owner of a flag',
-    tag: 'Flags',
-    access: 'admin',
-    body: { required: true, schema: ({ flagChanges }) => flagUpdateSchema(flagChanges), checkedBy: 'router' },
+    body: { schema: flagUpdateInput },
     changes: 'flag',
-    reply: { status: 200, schema: 'Flag' },
-    errors: ['invalid_input', 'project_not_found', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
-    ifMatch: 'flag',
-    async handle({ flags, params, body, context }) {
-      return { changed: await flags.updateFlag(flagRef(params), unchecked<FlagChanges>(body), context) };
+    reply: flagSchema,
+    async handle({ flags, ref, body, context }) {
+      return { changed: await flags.updateFlag(ref, unchecked<FlagChanges>(body), context) };
     },
   }),
-  route({
-    method: 'PATCH',
-    path: FLAG,
-    action: 'patchFlag',
+  route('PATCH', FLAG, 'patchFlag', {
     summary: 'Change a flag by a JSON Patch (RFC 6902)',
-    tag: 'Flags',
-    access: 'admin',
-    body: { required: true, schema: ({ jsonPatch }) => jsonPatch, checkedBy: 'core' },
+    body: 'jsonPatch',
     changes: 'flag',
-    reply: { status: 200, schema: 'Flag' },
-    errors: [
-      'invalid_input',
-      'invalid_patch',
-      'patch_test_failed',
-      'project_not_found',
-      'flag_not_found',
-      'flag_archived',
-      'revision_mismatch',
-    ],
-    ifMatch: 'flag',
-    async handle({ flags, params, body, context }) {
-      return { changed: await flags.patchFlag(flagRef(params), unchecked(body), context) };
+    reply: flagSchema,
+    errors: ['invalid_patch', 'patch_test_failed'],
+    async handle({ flags, ref, body, context }) {
+      return { changed: await flags.patchFlag(ref, unchecked(body), context) };
     },
   }),
-  route({
-    method: 'POST',
-    path: `${FLAG}/clone`,
-    action: 'cloneFlag',
+  route('POST', `${FLAG}/clone`, 'cloneFlag', {
     summary: 'Copy a flag under a new name, off in every environment',
-    tag: 'Flags',
-    access: 'admin',
-    body: { required: true, schema: ({ clone }) => clone, checkedBy: 'core' },
+    body: 'clone',
     changes: 'flag',
-    reply: { status: 201, schema: 'Flag' },
-    errors: [
-      'invalid_input',
-      'project_not_found',
-      'flag_not_found',
-      'flag_archived',
-      'flag_exists',
-      'revision_mismatch',
-    ],
-    ifMatch: 'flag',
-    async handle({ flags, params, body, context }) {
-      return { changed: await flags.cloneFlag(flagRef(params), unchecked(body), context) };
+    status: 201,
+    reply: flagSchema,
+    errors: ['flag_exists'],
+    async handle({ flags, ref, body, context }) {
+      return { changed: await flags.cloneFlag(ref, unchecked(body), context) };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: FLAG,
-    action: 'archiveFlag',
+  route('DELETE', FLAG, 'archiveFlag', {
     summary: 'Archive a flag',
-    tag: 'Flags',
-    access: 'admin',
     changes: 'flag',
-    reply: { status: 202 },
-    errors: ['project_not_found', 'flag_not_found', 'flag_has_children', 'revision_mismatch'],
-    ifMatch: 'flag',
-    async handle({ flags, params, context }) {
-      await flags.archiveFlag(flagRef(params), context);
-      return {};
+    status: 202,
+    errors: ['flag_has_children'],
+    never: ['flag_archived'],
+    async handle({ flags, ref, context }) {
+      await flags.archiveFlag(ref, context);
     },
   }),
 ];
 
-const ARCHIVED = { cursorOf: ({ name }: ArchivedFlag) => name, toWire: archivedFlagToWire };
+const ARCHIVED = { toWire: archivedFlagToWire, body: flagListToWire };
 
 export const archiveRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: `${ARCHIVE}/features`,
-    action: 'listArchivedFlags',
+  route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
     summary: 'The archived flags of all projects, by name',
-    tag: 'Archive',
-    access: 'admin',
     paged: 'optional',
     streamed: 'flags',
-    reply: { status: 200, schema: 'ArchivedFlagList' },
-    errors: ['invalid_input'],
-    async handle({ flags, query }) {
-      const { items, next } = await listPieces(query, {
+    reply: archivedFlagListSchema,
+    handle: ({ flags, query }) =>
+      listReply(query, {
         ...ARCHIVED,
         whole: () => flags.listArchivedFlags(),
         page: (page) => flags.listArchivedFlags({}, page),
-      });
-      return { chunks: flagListToWire(items), next };
-    },
+      }),
   }),
-  route({
-    method: 'GET',
-    path: `${ARCHIVE}/features/:projectId`,
-    action: 'listProjectArchivedFlags',
+  route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
     summary: 'The archived flags of a project, by name',
-    tag: 'Archive',
-    access: 'admin',
     paged: 'optional',
     streamed: 'flags',
-    reply: { status: 200, schema: 'ArchivedFlagList' },
-    errors: ['invalid_input', 'project_not_found'],
-    async handle({ flags, params, query }) {
-      const ref = projectRef(params);
-      const { items, next } = await listPieces(query, {
+    reply: archivedFlagListSchema,
+    handle: ({ flags, ref, query }) =>
+      listReply(query, {
         ...ARCHIVED,
         whole: () => flags.listArchivedFlags(ref),
         page: (page) => flags.listArchivedFlags(ref, page),
-      });
-      return { chunks: flagListToWire(items), next };
-    },
+      }),
   }),
-  route({
-    method: 'POST',
-    path: `${ARCHIVE}/revive/:featureName`,
-    action: 'reviveFlag',
+  route('POST', `${ARCHIVE}/revive/:featureName`, 'reviveFlag', {
     summary: 'Take a flag out of the archive, off in every environment',
-    tag: 'Archive',
-    access: 'admin',
     changes: 'flag',
-    reply: { status: 200, schema: 'Flag' },
-    errors: ['flag_not_found', 'revision_mismatch'],
-    ifMatch: 'flag',
+    reply: flagSchema,
+    never: ['flag_archived'],
     projectOf: projectOfFlag,
-    async handle({ flags, params, project, context }) {
-      return { changed: await flags.reviveFlag(flagInProject(params, project), context) };
+    async handle({ flags, ref, context }) {
+      return { changed: await flags.reviveFlag(ref, context) };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: `${ARCHIVE}/:featureName`,
-    action: 'deleteFlag',
+  route('DELETE', `${ARCHIVE}/:featureName`, 'deleteFlag', {
     summary: 'Delete an archived flag for good; its name is free again',
-    tag: 'Archive',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: ['flag_not_found', 'flag_not_archived', 'revision_mismatch'],
+    errors: ['flag_not_archived'],
     ifMatch: 'flag',
     projectOf: projectOfFlag,
-    async handle({ flags, params, project, context }) {
-      await flags.deleteFlag(flagInProject(params, project), context);
-      return {};
+    async handle({ flags, ref, context }) {
+      await flags.deleteFlag(ref, context);
     },
   }),
 ];

@@ -2,9 +2,34 @@ import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/
 import { unchecked } from '../body.js';
 import { isInView, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
+import { parameter } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
+import { boolean, listOf, mapOf, objectComponent, text, variantName } from '../schema.js';
 import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/client.js';
+import { payloadSchema } from '../wire/flag.js';
 import { FRONTEND } from './paths.js';
+
+export const evaluatedVariantSchema = objectComponent(
+  'EvaluatedVariant',
+  {
+    name: { ...variantName, description: 'disabled when there is none.' },
+    enabled: { ...boolean, description: 'Whether there is a variant.' },
+    feature_enabled: { ...boolean, description: 'Whether the flag is on.' },
+    featureEnabled: { ...boolean, description: 'The same as feature_enabled.' },
+  },
+  { payload: payloadSchema },
+);
+
+const frontendToggleSchema = objectComponent('FrontendToggle', {
+  name: text,
+  enabled: { type: 'boolean', const: true },
+  variant: evaluatedVariantSchema,
+  impressionData: boolean,
+});
+
+const frontendTogglesSchema = objectComponent('FrontendToggles', {
+  toggles: { ...listOf(frontendToggleSchema), description: 'The flags that are on.' },
+});
 
 /** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */
 function toToggles(flags: readonly EvaluatedFlag[]) {
@@ -26,44 +51,30 @@ export function evaluatedVariantToWire({ name, enabled, feature_enabled, payload
  * SDK is only a context field for constraints.
  */
 const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
-  field('userId', 'The user.'),
-  field('sessionId', 'The session.'),
-  field('remoteAddress', 'The address of the user; that of the request when absent.'),
-  field('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
-  field('appName', 'The application.'),
-  field('currentTime', 'The time that counts, ISO 8601; now when absent.'),
-  {
-    name: 'properties',
-    description: 'Any other fields of the context: properties[name]=value.',
-    schema: () => ({ type: 'object', additionalProperties: { type: 'string' } }),
-  },
+  parameter('userId', 'The user.'),
+  parameter('sessionId', 'The session.'),
+  parameter('remoteAddress', 'The address of the user; that of the request when absent.'),
+  parameter('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
+  parameter('appName', 'The application.'),
+  parameter('currentTime', 'The time that counts, ISO 8601; now when absent.'),
+  parameter('properties', 'Any other fields of the context: properties[name]=value.', mapOf(text)),
 ];
 
 export const frontendRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: FRONTEND,
-    action: 'evaluateFlags',
+  route('GET', FRONTEND, 'evaluateFlags', {
     summary: 'The flags that are on for a context in the query',
-    tag: 'Frontend',
-    access: 'frontend',
     query: CONTEXT_PARAMETERS,
-    reply: { status: 200, schema: 'FrontendToggles' },
-    errors: ['invalid_input', 'environment_not_found'],
+    reply: frontendTogglesSchema,
+    errors: ['environment_not_found'],
     async handle(request) {
       const context = contextFromWire(request.query, request.clientIp());
       return toToggles(await evaluate(request, context));
     },
   }),
-  route({
-    method: 'POST',
-    path: FRONTEND,
-    action: 'evaluateFlagsForContext',
+  route('POST', FRONTEND, 'evaluateFlagsForContext', {
     summary: 'The flags that are on for a context in the body',
-    tag: 'Frontend',
-    access: 'frontend',
-    body: { required: false, schema: () => frontendBodySchema, checkedBy: 'router' },
-    reply: { status: 200, schema: 'FrontendToggles' },
+    body: { schema: frontendBodySchema, required: false },
+    reply: frontendTogglesSchema,
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
@@ -72,13 +83,9 @@ export const frontendRoutes: readonly Route[] = [
   }),
 ];
 
-function field(name: string, description: string): QueryParameter {
-  return { name, description, schema: () => ({ type: 'string' }) };
-}
-
 /** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
 async function evaluate(
-  { flags, scope, signal }: RouteRequest,
+  { flags, principal: { scope }, signal }: RouteRequest,
   context: EvaluationContext,
 ): Promise<readonly EvaluatedFlag[]> {
   const view = viewOf({ scope, query: {}, settings: flags.settings });

@@ -1,70 +1,50 @@
 import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
+import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
 import { areAll, isAboutAccess, subjectsOf, visibilityOf } from '../changes/visibility.js';
-import { historyEntryToWire } from '../changes/wire.js';
+import { historyEntryToWire, historySchema } from '../changes/wire.js';
 import { jsonObject, jsonTexts } from '../json-chunks.js';
-import { propertyOf } from '../query.js';
-import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { inputParameters } from '../query.js';
+import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
-import { createProjectFilter } from './changes.js';
-import { FLAG, flagRef, PROJECT, projectRef } from './paths.js';
+import { FLAG, PROJECT } from './paths.js';
 
-const PAGE: readonly QueryParameter[] = [
-  {
-    name: 'limit',
-    description: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
-    schema: ({ pageQuery }) => propertyOf(pageQuery, 'limit'),
-  },
-  {
-    name: 'after',
-    description: 'From where the page before has ended: `next` of its answer.',
-    schema: ({ pageQuery }) => propertyOf(pageQuery, 'after'),
-  },
-];
+const PAGE = inputParameters('pageQuery', {
+  limit: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
+  after: 'From where the page before has ended: `next` of its answer.',
+});
 
 /** The change sets of a page that does not pass the gate. */
 const SHORT_PAGE = 100;
 
 /** What the rows of all histories have in common. */
 const HISTORY = {
-  method: 'GET',
   permission: 'listHistory',
-  tag: 'Change sets',
-  access: 'admin',
   query: PAGE,
   paged: 'always',
   heavy: 'read',
   isLight: ({ query: { limit = 0 } }) => Number(limit) <= SHORT_PAGE,
   streamed: 'flags',
-  reply: { status: 200, schema: 'History' },
+  reply: historySchema,
 } as const satisfies Partial<Route>;
 
 export const historyRoutes: readonly Route[] = [
-  route({
+  route('GET', '/api/admin/history', 'listHistory', {
     ...HISTORY,
-    path: '/api/admin/history',
-    action: 'listHistory',
     permissionBy: 'anyProject',
     summary: 'The change sets of all projects that the caller may read, newest first',
-    errors: ['invalid_input'],
     handle: (request) => readHistory(request, {}),
   }),
-  route({
+  route('GET', `${PROJECT}/history`, 'listProjectHistory', {
     ...HISTORY,
-    path: `${PROJECT}/history`,
-    action: 'listProjectHistory',
     summary: 'The change sets of a project, newest first',
-    errors: ['invalid_input', 'project_not_found'],
-    handle: (request) => readHistory(request, projectRef(request.params)),
+    handle: (request) => readHistory(request, request.ref),
   }),
-  route({
+  route('GET', `${FLAG}/history`, 'listFlagHistory', {
     ...HISTORY,
-    path: `${FLAG}/history`,
-    action: 'listFlagHistory',
     summary: 'The change sets of a flag, newest first',
-    errors: ['invalid_input', 'project_not_found', 'flag_not_found'],
-    handle: (request) => readHistory(request, flagRef(request.params)),
+    handle: (request) => readHistory(request, request.ref),
   }),
 ];
 

@@ -3,9 +3,27 @@ import type { JsonSchema } from '@flags/core/integration';
 import { versionTag } from '../caching.js';
 import { invalidInput } from '../errors.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
+import { positiveIntegerIn } from '../query.js';
 import { type Route, route } from '../route.js';
+import { example, listOf, objectComponent, positiveInteger, text } from '../schema.js';
 import type { ShownUser, UserId } from '../users.js';
-import { positiveInteger, projectRef, USER_ROLE, USERS } from './paths.js';
+import { USER_ROLE, USERS } from './paths.js';
+
+export const roleSchema = objectComponent('Role', { id: example(4, positiveInteger), name: example('owner') });
+
+const memberSchema = objectComponent(
+  'Member',
+  { id: example(7, positiveInteger), roleId: positiveInteger },
+  {
+    name: {
+      ...example('Ada'),
+      description: 'Present if the host application describes its users, and knows this one.',
+    },
+    image: { ...text, description: 'The address of a picture.' },
+  },
+);
+
+const memberListSchema = objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) });
 
 export interface MemberParams {
   readonly projectId: string;
@@ -21,7 +39,7 @@ const memberBodySchema: JsonSchema = {
 
 /** Returns the member in the path. Throws when the body contradicts the path. */
 function memberFromWire(params: MemberParams, body: unknown): Member {
-  const member = { userId: positiveInteger(params.userId), roleId: positiveInteger(params.roleId) };
+  const member = { userId: positiveIntegerIn(params.userId), roleId: positiveIntegerIn(params.roleId) };
   const { userId, roleId } = member;
   const faults = [
     ...(userId === undefined ? [{ message: 'must be a positive integer', path: '/userId' }] : []),
@@ -54,85 +72,44 @@ function contradictions(path: Readonly<Record<string, unknown>>, body: unknown):
 }
 
 export const memberRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: USERS,
-    action: 'listMembers',
+  route('GET', USERS, 'listMembers', {
     summary: 'The roles of the instance, and who has which in a project',
-    tag: 'Members',
-    access: 'admin',
     streamed: 'flags',
-    reply: { status: 200, schema: 'MemberList' },
-    errors: ['project_not_found'],
-    async handle({ flags, params, describeUsers }) {
-      const members = await flags.listMembers(projectRef(params));
+    reply: memberListSchema,
+    async handle({ flags, ref, describeUsers }) {
+      const members = await flags.listMembers(ref);
       const users = await describeUsers?.(members.map(({ userId }) => userId));
       const chunks = memberListToWire(flags.settings.roles, members, users);
       return users ? { chunks, etag: namedListTag(members, users) } : { chunks };
     },
   }),
-  route({
-    method: 'POST',
-    path: USER_ROLE,
-    action: 'addMember',
+  route('POST', USER_ROLE, 'addMember', {
     summary: 'Add a user to a project with a role',
-    tag: 'Members',
-    access: 'admin',
-    body: { required: false, schema: () => memberBodySchema, checkedBy: 'router' },
-    reply: { status: 200 },
-    errors: [
-      'invalid_input',
-      'project_not_found',
-      'role_not_found',
-      'user_not_found',
-      'member_exists',
-      'revision_mismatch',
-    ],
-    ifMatch: 'project',
+    body: { schema: memberBodySchema, required: false },
+    errors: ['user_not_found', 'member_exists'],
+    changes: 'project',
     badRequest: 'messages',
-    async handle({ flags, params, body, context }) {
-      await flags.addMember(projectRef(params), memberFromWire(params, body), context);
-      return {};
+    async handle({ flags, ref, params, body, context }) {
+      await flags.addMember(ref, memberFromWire(params, body), context);
     },
   }),
-  route({
-    method: 'PUT',
-    path: USER_ROLE,
-    action: 'changeMemberRole',
+  route('PUT', USER_ROLE, 'changeMemberRole', {
     summary: 'Give a member another role',
-    tag: 'Members',
-    access: 'admin',
-    body: { required: false, schema: () => memberBodySchema, checkedBy: 'router' },
-    reply: { status: 200 },
-    errors: ['invalid_input', 'project_not_found', 'role_not_found', 'last_owner', 'revision_mismatch'],
-    ifMatch: 'project',
+    body: { schema: memberBodySchema, required: false },
+    errors: ['last_owner'],
+    changes: 'project',
     badRequest: 'messages',
-    async handle({ flags, params, body, context }) {
-      await flags.changeMemberRole(projectRef(params), memberFromWire(params, body), context);
-      return {};
+    async handle({ flags, ref, params, body, context }) {
+      await flags.changeMemberRole(ref, memberFromWire(params, body), context);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: USER_ROLE,
-    action: 'removeMember',
+  route('DELETE', USER_ROLE, 'removeMember', {
     summary: 'Remove a user, who must hold that role, from a project',
-    tag: 'Members',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: [
-      'invalid_input',
-      'project_not_found',
-      'role_not_found',
-      'member_not_found',
-      'last_owner',
-      'revision_mismatch',
-    ],
-    ifMatch: 'project',
+    errors: ['member_not_found', 'last_owner'],
+    changes: 'project',
     badRequest: 'messages',
-    async handle({ flags, params, context }) {
-      await flags.removeMember(projectRef(params), memberFromWire(params, undefined), context);
-      return {};
+    async handle({ flags, ref, params, context }) {
+      await flags.removeMember(ref, memberFromWire(params, undefined), context);
     },
   }),
 ];

@@ -1,40 +1,95 @@
-import type {
-  Application,
-  ApplicationDetail,
-  EvaluationCounts,
-  FlagApplication,
-  PageQuery,
-  SeenFlags,
-  YesNo,
-} from '@flags/core';
+import type { Application, ApplicationDetail, FlagApplication, SeenFlags } from '@flags/core';
 import { unchecked } from '../body.js';
-import { type JsonChunks, jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
-import { allPages, listPieces } from '../query.js';
+import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
+import { allPages, listReply, parameter } from '../query.js';
 import { type Route, route } from '../route.js';
+import {
+  component,
+  count,
+  example,
+  listOf,
+  mapOf,
+  nullableText,
+  objectComponent,
+  strictObject,
+  text,
+  timestamp,
+} from '../schema.js';
 import { APPLICATIONS, METRICS } from './paths.js';
 
-function seenFlagsListToWire(applications: AsyncIterable<SeenFlags>) {
-  return jsonArray(applications, seenFlagsToWire);
-}
+const seenTogglesItemSchema = objectComponent('SeenTogglesItem', {
+  appName: text,
+  seenToggles: listOf(text),
+  metricsCount: count,
+});
+
+const seenTogglesSchema = component('SeenToggles', listOf(seenTogglesItemSchema));
+
+const yesNoSchema = objectComponent('YesNo', { yes: count, no: count });
+
+const featureMetricsSchema = objectComponent('FeatureMetrics', {
+  lastHour: mapOf(yesNoSchema),
+  lastMinute: mapOf(yesNoSchema),
+});
+
+const applicationSummarySchema = objectComponent('ApplicationSummary', {
+  appName: text,
+  strategies: listOf(text),
+  createdAt: timestamp,
+  links: strictObject({ appDetails: example('/api/admin/applications/web') }),
+});
+
+const applicationListSchema = objectComponent('ApplicationList', { applications: listOf(applicationSummarySchema) });
+
+const applicationInstanceSchema = objectComponent('ApplicationInstance', {
+  instanceId: text,
+  clientIp: text,
+  lastSeen: timestamp,
+  createdAt: timestamp,
+});
+
+const applicationStrategiesSchema = objectComponent('ApplicationStrategies', {
+  appName: text,
+  strategies: listOf(text),
+});
+
+const applicationDetailSchema = objectComponent(
+  'ApplicationDetail',
+  {
+    appName: text,
+    instances: listOf(applicationInstanceSchema),
+    strategies: listOf(applicationStrategiesSchema),
+    seenToggles: listOf(text),
+  },
+  // The number of dropped names of unknown flags; the last 100 names are kept. Absent when none was dropped.
+  { droppedNames: count },
+);
+
+const seenAppSchema = objectComponent('SeenApp', {
+  appName: text,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  description: text,
+  strategies: listOf(text),
+  url: text,
+  color: nullableText,
+  icon: text,
+});
+
+const seenAppsSchema = component('SeenApps', mapOf(listOf(seenAppSchema)));
+
+const asGiven = (item: unknown) => item;
 
 function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
   return { appName, seenToggles: flags, metricsCount };
 }
 
-function evaluationCountsToWire({ lastHour, lastMinute }: EvaluationCounts) {
-  return jsonObject({ lastHour: jsonMap(lastHour, countsToWire), lastMinute: jsonMap(lastMinute, countsToWire) });
-}
-
-function applicationListToWire(applications: JsonChunks) {
-  return jsonObject({ applications });
-}
-
 function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
   return jsonObject({
     appName,
-    instances: jsonArray(instances, instanceToWire),
+    instances: jsonArray(instances, asGiven),
     strategies: [{ appName, strategies }],
-    seenToggles: jsonArray(seenFlags, (flag) => flag),
+    seenToggles: jsonArray(seenFlags, asGiven),
     droppedNames,
   });
 }
@@ -49,14 +104,6 @@ async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): A
     before = flag;
   }
   yield before === undefined ? '{}' : ']}';
-}
-
-function instanceToWire({ instanceId, clientIp, lastSeen, createdAt }: ApplicationDetail['instances'][number]) {
-  return { instanceId, clientIp, lastSeen, createdAt };
-}
-
-function countsToWire({ yes, no }: YesNo) {
-  return { yes, no };
 }
 
 function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
@@ -74,100 +121,66 @@ function applicationRecordToWire(application: Application) {
 }
 
 export const metricsRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: `${METRICS}/seen-toggles`,
-    action: 'listSeenFlags',
+  route('GET', `${METRICS}/seen-toggles`, 'listSeenFlags', {
     summary: 'Which application has evaluated which flags',
-    tag: 'Metrics',
-    access: 'admin',
     streamed: 'projects',
-    reply: { status: 200, schema: 'SeenToggles' },
-    errors: [],
+    reply: seenTogglesSchema,
     deprecated: true,
-    handle: async ({ flags }) => ({ chunks: seenFlagsListToWire(allPages((page) => flags.listSeenFlags(page))) }),
+    handle: async ({ flags }) => ({
+      chunks: jsonArray(
+        allPages((page) => flags.listSeenFlags(page)),
+        seenFlagsToWire,
+      ),
+    }),
   }),
-  route({
-    method: 'GET',
-    path: `${METRICS}/feature-toggles`,
-    action: 'countEvaluations',
+  route('GET', `${METRICS}/feature-toggles`, 'countEvaluations', {
     summary: 'How often each flag was on and off in the last minute and the last hour',
-    tag: 'Metrics',
-    access: 'admin',
     streamed: 'projects',
-    reply: { status: 200, schema: 'FeatureMetrics' },
-    errors: [],
-    handle: async ({ flags }) => ({ chunks: evaluationCountsToWire(await flags.countEvaluations()) }),
+    reply: featureMetricsSchema,
+    async handle({ flags }) {
+      const { lastHour, lastMinute } = await flags.countEvaluations();
+      return { chunks: jsonObject({ lastHour: jsonMap(lastHour, asGiven), lastMinute: jsonMap(lastMinute, asGiven) }) };
+    },
   }),
-  route({
-    method: 'GET',
-    path: APPLICATIONS,
-    action: 'listApplications',
+  route('GET', APPLICATIONS, 'listApplications', {
     summary: 'The applications seen within the last day',
-    tag: 'Metrics',
-    access: 'admin',
     query: [
-      {
-        name: 'strategyName',
-        description: 'Only applications that implement this strategy; repeated: any of them; empty: all.',
-        schema: () => ({ type: 'array', items: { type: 'string' } }),
-      },
+      parameter('strategyName', 'Only applications that implement this strategy; repeated: any of them; empty: all.', {
+        type: 'array',
+        items: { type: 'string' },
+      }),
     ],
     paged: 'optional',
     streamed: 'projects',
-    reply: { status: 200, schema: 'ApplicationList' },
-    errors: ['invalid_input'],
+    reply: applicationListSchema,
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
       const filter = strategies === undefined || strategies.length === 0 ? {} : { strategies };
-      const page = (range: PageQuery) => flags.listApplications(filter, range);
-      const { items, next } = await listPieces(query, {
-        cursorOf: ({ appName }) => appName,
+      return listReply(query, {
+        page: (page) => flags.listApplications(filter, page),
         toWire: applicationSummaryToWire,
-        whole: async () => allPages(page),
-        page,
+        body: (applications) => jsonObject({ applications }),
       });
-      return { chunks: applicationListToWire(items), next };
     },
   }),
-  route({
-    method: 'GET',
-    path: `${APPLICATIONS}/:appName`,
-    action: 'getApplication',
+  route('GET', `${APPLICATIONS}/:appName`, 'getApplication', {
     summary: 'One application with its instances and the flags it has evaluated',
-    tag: 'Metrics',
-    access: 'admin',
     streamed: 'projects',
-    reply: { status: 200, schema: 'ApplicationDetail' },
-    errors: ['application_not_found'],
+    reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
       chunks: applicationToWire(await flags.getApplication({ application: params.appName })),
     }),
   }),
-  route({
-    method: 'DELETE',
-    path: `${APPLICATIONS}/:appName`,
-    action: 'deleteApplication',
+  route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
     summary: 'Forget an application; one that registers or reports again begins anew',
-    tag: 'Metrics',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: ['application_not_found'],
     async handle({ flags, params }) {
       await flags.deleteApplication({ application: params.appName });
-      return {};
     },
   }),
-  route({
-    method: 'GET',
-    path: `${METRICS}/seen-apps`,
-    action: 'listApplicationsByFlag',
+  route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
     summary: 'The applications that have evaluated each flag',
-    tag: 'Metrics',
-    access: 'admin',
     streamed: 'projects',
-    reply: { status: 200, schema: 'SeenApps' },
-    errors: [],
+    reply: seenAppsSchema,
     deprecated: true,
     handle: async ({ flags }) => ({
       chunks: seenApplicationsToWire(allPages((page) => flags.listApplicationsByFlag(page))),

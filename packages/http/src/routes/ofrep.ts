@@ -15,7 +15,41 @@ import { unchecked } from '../body.js';
 import { isInView, type View, viewOf } from '../client/view.js';
 import { wholeList } from '../json-chunks.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
+import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
+
+const ofrepEvaluationSchema = objectComponent(
+  'OfrepEvaluation',
+  {
+    key: { type: 'string', description: 'The name of the flag.' },
+    reason: example('SPLIT', {
+      type: 'string',
+      enum: ['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED', 'UNKNOWN'],
+    }),
+  },
+  {
+    value: {
+      type: ['boolean', 'string', 'number', 'object', 'array'],
+      examples: ['#00f'],
+      description:
+        "What the variant's payload holds; where there is none, whether the flag is on. Absent for a flag that is off and whose variants have payloads: use your default.",
+    },
+    variant: text,
+    metadata: {
+      ...strictObject({
+        project: text,
+        type: text,
+        enabled: { ...boolean, description: 'Whether the flag is on, also where the value is a payload.' },
+        stale: boolean,
+        impressionData: boolean,
+      }),
+      examples: [{ project: 'default', type: 'release', enabled: true, stale: false, impressionData: false }],
+      description: 'Absent for frontend tokens where the flag is off.',
+    },
+  },
+);
+
+const ofrepEvaluationsSchema = objectComponent('OfrepEvaluations', { flags: listOf(ofrepEvaluationSchema) });
 
 /** The request body of the OpenFeature Remote Evaluation Protocol. */
 export interface OfrepRequest {
@@ -77,39 +111,29 @@ function offToOfrep(
 
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
 export const ofrepRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: `${OFREP_FLAGS}/:key`,
-    action: 'resolveFlag',
+  route('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'One flag for a context, for OpenFeature',
-    tag: 'OFREP',
-    access: 'ofrep',
     query: [ENVIRONMENT_PARAMETER],
     body: BODY,
-    reply: { status: 200, schema: 'OfrepEvaluation' },
-    errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
+    reply: ofrepEvaluationSchema,
+    errors: ['environment_not_found'],
     protocol: 'ofrep',
     async handle(request) {
-      const { flags, params, tokenKind } = request;
+      const { flags, params, principal } = request;
       const view = viewIn(request);
       const configured = findFlag(await flags.loadConfiguration(view), params.key);
       const isVisible = configured !== undefined && isInView(configured, view);
       const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, view)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);
-      return { body: resolutionToOfrep(resolution, tokenKind) };
+      return { body: resolutionToOfrep(resolution, principal.token?.kind) };
     },
   }),
-  route({
-    method: 'POST',
-    path: OFREP_FLAGS,
-    action: 'resolveFlags',
+  route('POST', OFREP_FLAGS, 'resolveFlags', {
     summary: 'All flags for a context, for OpenFeature',
-    tag: 'OFREP',
-    access: 'ofrep',
     query: [ENVIRONMENT_PARAMETER],
     body: BODY,
-    reply: { status: 200, schema: 'OfrepEvaluations' },
-    errors: ['invalid_input', 'environment_not_found'],
+    reply: ofrepEvaluationsSchema,
+    errors: ['environment_not_found'],
     protocol: 'ofrep',
     conditional: true,
     async handle(request) {
@@ -118,13 +142,13 @@ export const ofrepRoutes: readonly Route[] = [
       const names = flags.filter((flag) => isInView(flag, view)).map(({ name }) => name);
       const { signal } = request;
       const resolutions = await resolveAll(request.flags, scopeOf(request, view), { names, signal });
-      return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.tokenKind));
+      return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.principal.token?.kind));
     },
   }),
 ];
 
-function viewIn({ flags: { settings }, scope, query }: RouteRequest): View {
-  return viewOf({ scope, query, settings });
+function viewIn({ flags: { settings }, principal, query }: RouteRequest): View {
+  return viewOf({ scope: principal.scope, query, settings });
 }
 
 function scopeOf({ body }: RouteRequest, { environment }: View) {

@@ -1,11 +1,120 @@
 import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
-import { type JsonSchema, timeSlice } from '@flags/core/integration';
+import { type JsonSchema, paced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type Serialized, serialized } from '../reply.js';
-import { type Route, route } from '../route.js';
+import { type Route, route, TOO_LARGE } from '../route.js';
+import {
+  boolean,
+  count,
+  example,
+  listOf,
+  objectComponent,
+  strategyName,
+  strictObject,
+  text,
+  version,
+} from '../schema.js';
 import { contextFromWire, contextSchema, type WireContext } from '../wire/client.js';
-import { constraintToWire } from '../wire/flag.js';
-import { evaluatedVariantToWire } from './frontend.js';
+import { constraintSchema, constraintToWire } from '../wire/flag.js';
+import { evaluatedVariantSchema, evaluatedVariantToWire } from './frontend.js';
+
+const hashed = {
+  groupId: text,
+  id: example('7'),
+  bucket: { ...count, description: 'What came out of the hash, or by chance.' },
+};
+
+const reason: JsonSchema = {
+  type: 'string',
+  enum: [
+    'unknown_flag',
+    'broken_flag',
+    'dependency',
+    'disabled',
+    'no_strategies',
+    'strategy',
+    'no_strategy_holds',
+    'unreadable_context',
+  ],
+  examples: ['strategy'],
+  description: 'What decided. strategy: the last one listed holds.',
+};
+
+const explainedDependencySchema = objectComponent('ExplainedDependency', {
+  dependency: strictObject({ feature: example('payments') }, { enabled: boolean, variants: listOf(text) }),
+  holds: boolean,
+});
+
+const explainedConstraintSchema = objectComponent(
+  'ExplainedConstraint',
+  { constraint: constraintSchema, holds: boolean },
+  {
+    value: { type: 'string', description: 'That of the context.' },
+    isCut: { ...boolean, description: 'The explanation was too long: operands and value are left out.' },
+  },
+);
+
+const explainedSegmentSchema = objectComponent('ExplainedSegment', {
+  id: example(1, count),
+  found: boolean,
+  holds: boolean,
+  constraints: listOf(explainedConstraintSchema),
+});
+
+const explainedRolloutSchema = objectComponent(
+  'ExplainedRollout',
+  { holds: boolean, groupId: text, random: boolean, rollout: { type: 'number' } },
+  { id: hashed.id, bucket: hashed.bucket },
+);
+
+const explainedStrategySchema = objectComponent(
+  'ExplainedStrategy',
+  {
+    name: strategyName,
+    holds: boolean,
+    disabled: boolean,
+    constraints: { ...listOf(explainedConstraintSchema), description: 'Up to the one that fails.' },
+    segments: { ...listOf(explainedSegmentSchema), description: 'Up to the one that fails.' },
+  },
+  {
+    isTooCostly: { ...boolean, description: 'Evaluating it could take too long: it does not hold.' },
+    test: { ...boolean, description: 'Of the strategy itself; absent where it was not asked.' },
+    rollout: explainedRolloutSchema,
+  },
+);
+
+const explainedVariantChoiceSchema = objectComponent(
+  'ExplainedVariantChoice',
+  { variant: { anyOf: [evaluatedVariantSchema, { type: 'null' }] }, overridden: boolean },
+  { ...hashed, stickiness: text, random: boolean, totalWeight: { type: 'number' } },
+);
+
+const explainedFeatureSchema = objectComponent(
+  'ExplainedFeature',
+  {
+    name: text,
+    project: text,
+    enabled: boolean,
+    reason,
+    variant: evaluatedVariantSchema,
+    dependencies: listOf(explainedDependencySchema),
+    strategies: { ...listOf(explainedStrategySchema), description: 'In order, up to the one that holds.' },
+  },
+  { variantChoice: explainedVariantChoiceSchema },
+);
+
+const playgroundSchema = objectComponent(
+  'Playground',
+  { environment: text, features: listOf(explainedFeatureSchema) },
+  {
+    next: {
+      type: 'string',
+      description: 'The answer ends before this flag, because it was too long. Send it as `from` for the rest.',
+    },
+  },
+);
+
+const contextListSchema = objectComponent('ContextList', { version, contexts: listOf(contextSchema) });
 
 /** A playground request: for one flag, the flags of a project, or all flags. */
 export interface WirePlayground {
@@ -23,7 +132,7 @@ interface Candidate {
   readonly project: string;
 }
 
-const playgroundSchema: JsonSchema = {
+const playgroundInput: JsonSchema = {
   type: 'object',
   properties: {
     environment: { type: 'string' },
@@ -90,18 +199,14 @@ function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number)
 }
 
 export const playgroundRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/api/admin/playground',
-    action: 'explainFlags',
+  route('POST', '/api/admin/playground', 'explainFlags', {
     summary: 'Why flags are on or off for a context',
-    tag: 'Playground',
-    access: 'admin',
-    body: { required: true, schema: () => playgroundSchema, checkedBy: 'router' },
-    reply: { status: 200, schema: 'Playground' },
-    errors: ['invalid_input', 'environment_not_found', 'project_not_found', 'flag_not_found'],
+    body: { schema: playgroundInput },
+    reply: playgroundSchema,
+    errors: ['environment_not_found', 'project_not_found', 'flag_not_found'],
     heavy: 'read',
     isLight: ({ body }) => Object(body).asOf === undefined,
+    never: TOO_LARGE,
     async handle({ flags, body, signal }) {
       const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
       // Refuses what is no time, even if there is nothing to explain.
@@ -123,15 +228,9 @@ export const playgroundRoutes: readonly Route[] = [
       return { serialized: await explainAll(environment, selected, { explain, maxFlags, signal }) };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/admin/contexts',
-    action: 'listRecentContexts',
+  route('GET', '/api/admin/contexts', 'listRecentContexts', {
     summary: 'The contexts that this process has evaluated last, newest first, if it keeps them',
-    tag: 'Playground',
-    access: 'admin',
-    reply: { status: 200, schema: 'ContextList' },
-    errors: [],
+    reply: contextListSchema,
     handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
   }),
 ];
@@ -162,14 +261,12 @@ async function explainAll(
   const end = performance.now() + MAX_MILLISECONDS;
   let length = 0;
   let next = '';
-  for (const [index, flag] of selected.entries()) {
-    if (timeSlice.isOver()) await timeSlice.next(signal);
+  for await (const [index, flag] of paced(selected.entries(), { signal })) {
     if (length >= MAX_REPLY_LENGTH || index >= maxFlags || performance.now() > end) {
       next = `,"next":${JSON.stringify(flag.name)}`;
       break;
     }
     const explanation = await explain(flag.name);
-    if (timeSlice.isOver()) await timeSlice.next(signal);
     // It did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
     const part = JSON.stringify(explanationToWire(flag, explanation));

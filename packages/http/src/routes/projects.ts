@@ -1,17 +1,54 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
-import { listPieces } from '../query.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
+import { listReply } from '../query.js';
 import { type Route, route } from '../route.js';
-import { flagSummaryToWire } from '../wire/flag.js';
-import { PROJECT, PROJECTS, projectRef } from './paths.js';
+import { count, example, listOf, objectComponent, text, timestamp, version } from '../schema.js';
+import { flagSummarySchema, flagSummaryToWire } from '../wire/flag.js';
+import { PROJECT, PROJECTS } from './paths.js';
+
+const health: JsonSchema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 100,
+  description: '100 minus the percentage of flags that are stale or potentially stale.',
+};
+
+const project = { id: example('default'), name: example('Default'), description: text };
+
+const overview = {
+  name: example('Default'),
+  description: text,
+  features: listOf(flagSummarySchema),
+  health,
+  members: count,
+  version,
+};
+
+const projectSchema = objectComponent('Project', project);
+
+const projectSummarySchema = objectComponent('ProjectSummary', {
+  ...project,
+  createdAt: timestamp,
+  health,
+  memberCount: count,
+  featureCount: count,
+});
+
+const projectListSchema = objectComponent('ProjectList', { version, projects: listOf(projectSummarySchema) });
+
+const projectOverviewSchema = objectComponent('ProjectOverview', overview);
+
+const healthReportSchema = objectComponent('HealthReport', {
+  ...overview,
+  potentiallyStaleCount: { ...count, description: 'Not stale, but older than the lifetime of their type.' },
+  activeCount: { ...count, description: 'Not stale.' },
+  staleCount: count,
+});
 
 function projectToWire({ id, name, description }: Project) {
   return { id, name, description };
-}
-
-function projectListToWire(projects: JsonChunks) {
-  return jsonObject({ version: 1, projects });
 }
 
 function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
@@ -31,102 +68,66 @@ function projectSummaryToWire(project: ProjectSummary) {
 }
 
 export const projectRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: PROJECTS,
-    action: 'listProjects',
+  route('GET', PROJECTS, 'listProjects', {
     summary: 'All projects, by id',
-    tag: 'Projects',
-    access: 'admin',
     paged: 'optional',
     cacheBy: 'projects',
-    reply: { status: 200, schema: 'ProjectList' },
-    errors: ['invalid_input'],
-    async handle({ flags, query }) {
-      const { items, next } = await listPieces(query, {
+    reply: projectListSchema,
+    handle: ({ flags, query }) =>
+      listReply(query, {
         whole: () => flags.listProjects(),
         page: (page) => flags.listProjects(page),
-        cursorOf: ({ id }) => id,
         toWire: projectSummaryToWire,
-      });
-      return { chunks: projectListToWire(items), next };
-    },
+        body: (projects) => jsonObject({ version: 1, projects }),
+      }),
   }),
-  route({
-    method: 'POST',
-    path: PROJECTS,
-    action: 'createProject',
+  route('POST', PROJECTS, 'createProject', {
+    changes: 'project',
     summary: 'Create a project without members',
-    tag: 'Projects',
-    access: 'admin',
-    body: { required: true, schema: ({ newProject }) => newProject, checkedBy: 'core' },
-    reply: { status: 201, schema: 'Project' },
-    errors: ['invalid_input', 'project_exists'],
+    body: 'newProject',
+    status: 201,
+    reply: projectSchema,
+    errors: ['project_exists'],
     async handle({ flags, body }) {
       const project = await flags.createProject(unchecked(body));
       return { body: projectToWire(project), revision: project.revision };
     },
   }),
-  route({
-    method: 'GET',
-    path: PROJECT,
-    action: 'getProject',
+  route('GET', PROJECT, 'getProject', {
     summary: 'A project with its flags and its health',
-    tag: 'Projects',
-    access: 'admin',
     cacheBy: 'projects',
-    reply: { status: 200, schema: 'ProjectOverview' },
-    errors: ['project_not_found'],
-    async handle({ flags, params }) {
-      const project = await flags.getProject(projectRef(params));
+    reply: projectOverviewSchema,
+    async handle({ flags, ref }) {
+      const project = await flags.getProject(ref);
       return { chunks: jsonObject(projectOverviewToWire(project)), revision: project.revision };
     },
   }),
-  route({
-    method: 'GET',
-    path: `${PROJECT}/health-report`,
-    action: 'getProjectHealth',
+  route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     permission: 'getProject',
     summary: 'A project as its overview shows it, and how many of its flags are stale, potentially stale and active',
-    tag: 'Projects',
-    access: 'admin',
     cacheBy: 'projects',
-    reply: { status: 200, schema: 'HealthReport' },
-    errors: ['project_not_found'],
-    async handle({ flags, params }) {
-      const project = await flags.getProject(projectRef(params));
+    reply: healthReportSchema,
+    async handle({ flags, ref }) {
+      const project = await flags.getProject(ref);
       return { chunks: jsonObject(healthReportToWire(project)), revision: project.revision };
     },
   }),
-  route({
-    method: 'PUT',
-    path: PROJECT,
-    action: 'updateProject',
+  route('PUT', PROJECT, 'updateProject', {
     summary: 'Change the display name or the description of a project',
-    tag: 'Projects',
-    access: 'admin',
-    body: { required: true, schema: ({ projectChanges }) => projectChanges, checkedBy: 'core' },
-    reply: { status: 200, schema: 'Project' },
-    errors: ['invalid_input', 'project_not_found', 'revision_mismatch'],
-    ifMatch: 'project',
-    async handle({ flags, params, body, context }) {
-      const project = await flags.updateProject(projectRef(params), unchecked(body), context);
+    body: 'projectChanges',
+    reply: projectSchema,
+    changes: 'project',
+    async handle({ flags, ref, body, context }) {
+      const project = await flags.updateProject(ref, unchecked(body), context);
       return { body: projectToWire(project), revision: project.revision };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: PROJECT,
-    action: 'deleteProject',
+  route('DELETE', PROJECT, 'deleteProject', {
     summary: 'Delete a project that has no flags, and its archived flags for good',
-    tag: 'Projects',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: ['project_not_found', 'project_protected', 'project_not_empty', 'revision_mismatch'],
-    ifMatch: 'project',
-    async handle({ flags, params, context }) {
-      await flags.deleteProject(projectRef(params), context);
-      return {};
+    errors: ['project_protected', 'project_not_empty'],
+    changes: 'project',
+    async handle({ flags, ref, context }) {
+      await flags.deleteProject(ref, context);
     },
   }),
 ];

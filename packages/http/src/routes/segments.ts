@@ -1,10 +1,35 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectIn, unchecked } from '../body.js';
 import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
-import { allPages, listPieces } from '../query.js';
+import { listReply, segmentIdIn } from '../query.js';
 import { type Route, route } from '../route.js';
-import { constraintToWire } from '../wire/flag.js';
-import { SEGMENT, SEGMENTS, segmentRef } from './paths.js';
+import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../schema.js';
+import { constraintSchema, constraintToWire } from '../wire/flag.js';
+import { SEGMENT, SEGMENTS } from './paths.js';
+
+const segmentSchema = objectComponent('Segment', {
+  id: positiveInteger,
+  name: example('beta'),
+  description: example('Who has asked for it'),
+  constraints: listOf(constraintSchema),
+  project: {
+    ...example(null, nullableText),
+    description: 'Whose flags alone may use it; null: those of every project.',
+  },
+  createdAt: timestamp,
+  createdBy: text,
+});
+
+const segmentListSchema = objectComponent('SegmentList', { segments: listOf(segmentSchema) });
+
+const segmentUseSchema = objectComponent('SegmentUse', {
+  id: { type: 'string', description: 'The id of the strategy.' },
+  featureName: text,
+  projectId: text,
+  environment: text,
+});
+
+const segmentUsesSchema = objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) });
 
 function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints: constraints.map(constraintToWire), project, createdAt, createdBy };
@@ -14,135 +39,83 @@ function segmentListToWire(segments: JsonChunks) {
   return jsonObject({ segments });
 }
 
-function segmentUsesToWire(uses: readonly SegmentUse[]) {
-  return jsonObject({ strategies: jsonArray(uses, segmentUseToWire) });
-}
-
 function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {
   return { id: strategy, featureName: flag, projectId: project, environment };
 }
 
 export const segmentRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: SEGMENTS,
-    action: 'listSegments',
+  route('GET', SEGMENTS, 'listSegments', {
     summary: 'All segments, by id',
-    tag: 'Segments',
-    access: 'admin',
     paged: 'optional',
     streamed: 'flags',
-    reply: { status: 200, schema: 'SegmentList' },
-    errors: ['invalid_input'],
-    async handle({ flags, query }) {
-      const { items, next } = await listPieces(query, {
-        // Reads page by page, because segments may be large. The list is therefore not a consistent snapshot.
-        whole: async () => allPages((page) => flags.listSegments({}, page)),
+    reply: segmentListSchema,
+    // Reads page by page, because segments may be large.
+    handle: ({ flags, query }) =>
+      listReply(query, {
         page: (page) => flags.listSegments({}, page),
-        cursorOf: ({ id }) => `${id}`,
         toWire: segmentToWire,
-      });
-      return { chunks: segmentListToWire(items), next };
-    },
+        body: segmentListToWire,
+      }),
   }),
-  route({
-    method: 'POST',
-    path: SEGMENTS,
-    action: 'createSegment',
+  route('POST', SEGMENTS, 'createSegment', {
+    changes: 'segment',
     summary: 'Create a segment',
-    tag: 'Segments',
-    access: 'admin',
-    body: { required: true, schema: ({ newSegment }) => newSegment, checkedBy: 'core' },
-    reply: { status: 201, schema: 'Segment' },
-    errors: ['invalid_input', 'project_not_found', 'segment_exists'],
+    body: 'newSegment',
+    status: 201,
+    reply: segmentSchema,
+    errors: ['project_not_found', 'segment_exists'],
     permissionBy: 'body',
     async handle({ flags, body }) {
       const segment = await flags.createSegment(unchecked(body));
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
-  route({
-    method: 'GET',
-    path: SEGMENT,
-    action: 'getSegment',
+  route('GET', SEGMENT, 'getSegment', {
     summary: 'A segment',
-    tag: 'Segments',
-    access: 'admin',
-    reply: { status: 200, schema: 'Segment' },
-    errors: ['segment_not_found'],
+    reply: segmentSchema,
     projectOf: projectOfSegment,
-    async handle({ flags, params, project }) {
-      const segment = await flags.getSegment({ ...segmentRef(params), project });
+    async handle({ flags, ref }) {
+      const segment = await flags.getSegment(ref);
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
-  route({
-    method: 'PUT',
-    path: SEGMENT,
-    action: 'updateSegment',
+  route('PUT', SEGMENT, 'updateSegment', {
     summary: 'Change a segment for all strategies that use it',
-    tag: 'Segments',
-    access: 'admin',
-    body: { required: true, schema: ({ segmentChanges }) => segmentChanges, checkedBy: 'core' },
-    reply: { status: 200, schema: 'Segment' },
-    errors: [
-      'invalid_input',
-      'project_not_found',
-      'segment_not_found',
-      'segment_exists',
-      'segment_in_use',
-      'revision_mismatch',
-    ],
-    ifMatch: 'segment',
+    body: 'segmentChanges',
+    reply: segmentSchema,
+    errors: ['project_not_found', 'segment_exists', 'segment_in_use'],
+    changes: 'segment',
     projectOf: projectOfSegment,
-    async handle({ flags, params, body, project, check, context }) {
+    async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
-      if (next !== undefined && next !== project) await check('updateSegment', next);
-      const segment = await flags.updateSegment({ ...segmentRef(params), project }, unchecked(body), context);
+      if (next !== undefined && next !== project) await principal.check('updateSegment', next);
+      const segment = await flags.updateSegment(ref, unchecked(body), context);
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: SEGMENT,
-    action: 'deleteSegment',
+  route('DELETE', SEGMENT, 'deleteSegment', {
     summary: 'Delete a segment that no strategy uses',
-    tag: 'Segments',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: ['segment_not_found', 'segment_in_use', 'revision_mismatch'],
-    ifMatch: 'segment',
+    errors: ['segment_in_use'],
+    changes: 'segment',
     projectOf: projectOfSegment,
-    async handle({ flags, params, project, context }) {
-      await flags.deleteSegment({ ...segmentRef(params), project }, context);
-      return {};
+    async handle({ flags, ref, context }) {
+      await flags.deleteSegment(ref, context);
     },
   }),
-  route({
-    method: 'GET',
-    path: `${SEGMENT}/strategies`,
-    action: 'listSegmentUses',
+  route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'The strategies that use a segment, those of archived flags included',
-    tag: 'Segments',
-    access: 'admin',
     streamed: 'flags',
-    reply: { status: 200, schema: 'SegmentUses' },
-    errors: ['segment_not_found'],
+    reply: segmentUsesSchema,
     projectOf: projectOfSegment,
-    handle: async ({ flags, params, project }) => ({
-      chunks: segmentUsesToWire(await flags.listSegmentUses({ ...segmentRef(params), project })),
+    handle: async ({ flags, ref }) => ({
+      chunks: jsonObject({ strategies: jsonArray(await flags.listSegmentUses(ref), segmentUseToWire) }),
     }),
   }),
-  route({
-    method: 'GET',
-    path: `${SEGMENTS}/strategies/:strategyId`,
-    action: 'listStrategySegments',
+  route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
     summary: 'The segments that a strategy uses, by id',
-    tag: 'Segments',
-    access: 'admin',
     streamed: 'flags',
-    reply: { status: 200, schema: 'SegmentList' },
-    errors: [],
+    reply: segmentListSchema,
+    never: ['strategy_not_found'],
     handle: async ({ flags, params }) => ({
       chunks: segmentListToWire(jsonArray(await flags.listSegments({ strategy: params.strategyId }), segmentToWire)),
     }),
@@ -151,5 +124,5 @@ export const segmentRoutes: readonly Route[] = [
 
 /** Handlers pass the project on: the segment may move to another project after the permission check. */
 async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
-  return (await flags.getSegment(segmentRef({ segmentId }))).project;
+  return (await flags.getSegment({ segment: segmentIdIn(segmentId) })).project;
 }

@@ -1,7 +1,47 @@
-import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
+import { BUILT_IN_STRATEGIES, type JsonSchema } from '@flags/core/integration';
 import { isPermitted, permissionOf } from '../auth.js';
-import type { Action, Principal } from '../permissions.js';
+import type { Principal } from '../permissions.js';
+import { parameter } from '../query.js';
+import type { Action } from '../roles.js';
 import { type AdminAction, type Route, route } from '../route.js';
+import { component, environmentName, example, listOf, objectComponent, strictObject, text } from '../schema.js';
+import { roleSchema } from './members.js';
+
+const named = (name: JsonSchema, members: Readonly<Record<string, JsonSchema>>) =>
+  listOf(strictObject({ name, ...members }));
+
+const sessionSchema = objectComponent(
+  'Session',
+  {
+    version: { ...example('0.3.0'), description: 'The version of the packages that answer.' },
+    auth: {
+      type: 'string',
+      enum: ['none', 'token', 'host', 'session'],
+      examples: ['session'],
+      description: 'How to sign in: not at all, by API token, in the application, or either of the last two.',
+    },
+  },
+  {
+    actor: { type: 'string', description: 'Who makes the request. Absent for callers that are not let in.' },
+    environments: named(environmentName, { displayName: text }),
+    environment: { type: 'string', description: 'The environment of evaluations and commands that name none.' },
+    types: named(example('release'), {
+      lifetimeDays: { type: ['number', 'null'], description: 'Days until a flag is stale; null: never.' },
+    }),
+    roles: listOf(roleSchema),
+    strategies: {
+      ...named(example('userWithId'), {
+        description: text,
+        parameters: named(example('userIds'), {
+          type: { type: 'string', enum: ['percentage', 'list', 'string'] },
+          description: text,
+        }),
+      }),
+      description: 'The built-in strategies.',
+    },
+    actions: { ...listOf(text), description: 'What `authorize` allows in the project of the query.' },
+  },
+);
 
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
 export const VERSION = '0.2.0';
@@ -21,24 +61,24 @@ function isOfInstance({ path, projectOf, permissionBy }: Route): boolean {
   return !path.includes(':projectId') && projectOf === undefined && permissionBy === undefined;
 }
 
+const openApiDocumentSchema = component('OpenApiDocument', {
+  type: 'object',
+  properties: { openapi: example('3.1.0'), info: { type: 'object' }, paths: { type: 'object' } },
+  required: ['openapi', 'info', 'paths'],
+});
+
 export const sessionRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/admin/session',
-    action: 'getSession',
+  route('GET', '/api/admin/session', 'getSession', {
     summary: 'Who makes the request, what they may do, and what an admin page needs to know; never 401',
-    tag: 'Session',
-    access: 'admin',
     isOpen: true,
     query: [
-      {
-        name: 'project',
-        description: 'Also list the actions that the caller may do in this project.',
-        schema: () => ({ type: 'string', minLength: 1, maxLength: 100 }),
-      },
+      parameter('project', 'Also list the actions that the caller may do in this project.', {
+        type: 'string',
+        minLength: 1,
+        maxLength: 100,
+      }),
     ],
-    reply: { status: 200, schema: 'Session' },
-    errors: ['invalid_input'],
+    reply: sessionSchema,
     async handle({ flags, principal, admin: { auth, actions }, query }) {
       const everybody = { version: VERSION, auth };
       if (principal.isOutsider) return { body: everybody };
@@ -74,15 +114,9 @@ async function allowedActions(
 }
 
 export const openApiRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/admin/openapi.json',
-    action: 'getOpenApi',
+  route('GET', '/api/admin/openapi.json', 'getOpenApi', {
     summary: 'This API as an OpenAPI document',
-    tag: 'OpenAPI',
-    access: 'admin',
-    reply: { status: 200, schema: 'OpenApiDocument' },
-    errors: [],
+    reply: openApiDocumentSchema,
     handle: async ({ openApi }) => ({ serialized: openApi() }),
   }),
 ];

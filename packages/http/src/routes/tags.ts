@@ -3,11 +3,23 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { versionTag } from '../caching.js';
 import { jsonArray, jsonObject } from '../json-chunks.js';
-import { propertyOf } from '../query.js';
 import { type Route, route } from '../route.js';
+import { example, listOf, objectComponent, propertyOf, version } from '../schema.js';
 import { SIMPLE } from '../wire/tags.js';
-import { createProjectFilter } from './features.js';
-import { FEATURE, flagInProject, projectOfFlag } from './paths.js';
+import { listReadable } from './features.js';
+import { FEATURE, projectOfFlag } from './paths.js';
+
+const tagSchema = objectComponent('Tag', { type: { type: 'string', const: 'simple' }, value: example('team-shop') });
+
+const tagListSchema = objectComponent('TagList', { version, tags: listOf(tagSchema) });
+
+const tagTypeSchema = objectComponent('TagType', {
+  name: example('simple'),
+  description: example('A label of a flag'),
+  icon: example('#'),
+});
+
+const tagTypeListSchema = objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) });
 
 interface Tag {
   readonly type: typeof SIMPLE;
@@ -23,14 +35,14 @@ function tagListToWire({ labels }: Pick<Flag, 'labels'>) {
 }
 
 /** The schema of a tag in a request. The type may be absent. */
-function tagSchema({ labelChanges }: InputSchemas): JsonSchema {
+function tagInput({ labelChanges }: InputSchemas): JsonSchema {
   const { items: value } = propertyOf(labelChanges, 'add');
   return { type: 'object', properties: { type: { type: 'string', enum: [SIMPLE] }, value }, required: ['value'] };
 }
 
-function tagChangesSchema(inputs: InputSchemas): JsonSchema {
+function tagChangesInput(inputs: InputSchemas): JsonSchema {
   const { maxItems } = propertyOf(inputs.labelChanges, 'add');
-  const tags = { type: 'array', maxItems, items: tagSchema(inputs) };
+  const tags = { type: 'array', maxItems, items: tagInput(inputs) };
   return {
     type: 'object',
     properties: { addedTags: tags, removedTags: tags },
@@ -66,113 +78,71 @@ function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
 }
 
 export const tagRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/admin/tags',
-    action: 'listTags',
+  route('GET', '/api/admin/tags', 'listTags', {
     permission: 'listFlags',
     permissionBy: 'handler',
     summary: 'The labels of all flags that the caller may read, as tags, in the order of the flags',
-    tag: 'Tags',
-    access: 'admin',
-    reply: { status: 200, schema: 'TagList' },
-    errors: [],
-    async handle({ flags, principal }) {
-      const filter = createProjectFilter(principal, flags);
-      const { items } = await flags.listFlags({}, { canRead: filter.canRead });
-      await filter.assertAnyReadable();
+    reply: tagListSchema,
+    async handle(request) {
+      const { items } = await listReadable({}, request);
       const etag = versionTag(items.map(({ name, revision }) => `${name} ${revision}`));
       return { chunks: jsonObject({ version: 1, tags: jsonArray(labelsOfAll(items), toTag) }), etag };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/admin/tag-types',
-    action: 'listTagTypes',
+  route('GET', '/api/admin/tag-types', 'listTagTypes', {
     permission: 'listFlags',
     permissionBy: 'anyProject',
     summary: 'The types of tags; there is one',
-    tag: 'Tags',
-    access: 'admin',
-    reply: { status: 200, schema: 'TagTypeList' },
-    errors: [],
+    reply: tagTypeListSchema,
     handle: async () => ({
       body: { version: 1, tagTypes: [{ name: SIMPLE, description: 'A label of a flag', icon: '#' }] },
     }),
   }),
-  route({
-    method: 'GET',
-    path: TAGS,
-    action: 'listFlagTags',
+  route('GET', TAGS, 'listFlagTags', {
     permission: 'getFlag',
     summary: 'The labels of a flag, as tags',
-    tag: 'Tags',
-    access: 'admin',
-    reply: { status: 200, schema: 'TagList' },
-    errors: ['flag_not_found'],
+    reply: tagListSchema,
     projectOf: projectOfFlag,
-    async handle({ flags, params, project }) {
-      const flag = await flags.getFlag(flagInProject(params, project));
+    async handle({ flags, ref }) {
+      const flag = await flags.getFlag(ref);
       return { body: tagListToWire(flag), revision: flag.revision };
     },
   }),
-  route({
-    method: 'POST',
-    path: TAGS,
-    action: 'addFlagTag',
+  route('POST', TAGS, 'addFlagTag', {
     permission: 'updateFlag',
     summary: 'Add a label to a flag, as a tag; one that it has stays',
-    tag: 'Tags',
-    access: 'admin',
     changes: 'flag',
-    body: { required: true, schema: tagSchema, checkedBy: 'router' },
-    reply: { status: 201, schema: 'Tag' },
-    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
-    ifMatch: 'flag',
+    body: { schema: tagInput },
+    status: 201,
+    reply: tagSchema,
     projectOf: projectOfFlag,
-    async handle({ flags, params, project, body, context }) {
+    async handle({ flags, ref, body, context }) {
       const { value } = unchecked<Tag>(body);
-      await flags.changeLabels(flagInProject(params, project), { add: [value] }, context);
+      await flags.changeLabels(ref, { add: [value] }, context);
       return { body: toTag(value) };
     },
   }),
-  route({
-    method: 'PUT',
-    path: TAGS,
-    action: 'updateFlagTags',
+  route('PUT', TAGS, 'updateFlagTags', {
     permission: 'updateFlag',
     summary: 'Add labels to a flag and remove others, as tags, in one change',
-    tag: 'Tags',
-    access: 'admin',
     changes: 'flag',
-    body: { required: true, schema: tagChangesSchema, checkedBy: 'router' },
-    reply: { status: 200, schema: 'TagList' },
-    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
-    ifMatch: 'flag',
+    body: { schema: tagChangesInput },
+    reply: tagListSchema,
     projectOf: projectOfFlag,
-    async handle({ flags, params, project, body, context }) {
+    async handle({ flags, ref, body, context }) {
       const { addedTags, removedTags } = unchecked<TagChanges>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
-      const flag = await flags.changeLabels(flagInProject(params, project), changes, context);
+      const flag = await flags.changeLabels(ref, changes, context);
       return { body: tagListToWire(flag) };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: `${TAGS}/:type/:value`,
-    action: 'removeFlagTag',
+  route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {
     permission: 'updateFlag',
     summary: 'Remove a label from a flag, as a tag; does nothing if the flag has no such tag',
-    tag: 'Tags',
-    access: 'admin',
     changes: 'flag',
-    reply: { status: 200 },
-    errors: ['invalid_input', 'flag_not_found', 'flag_archived', 'revision_mismatch'],
-    ifMatch: 'flag',
     projectOf: projectOfFlag,
-    async handle({ flags, params, project, context }) {
-      await flags.changeLabels(flagInProject(params, project), tagRemoval(params), context);
-      return {};
+    async handle({ flags, ref, params, context }) {
+      await flags.changeLabels(ref, tagRemoval(params), context);
     },
   }),
 ];

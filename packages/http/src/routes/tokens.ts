@@ -7,12 +7,44 @@ import {
   type TokenChanges,
   type TokenRotation,
 } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { type JsonChunks, jsonObject } from '../json-chunks.js';
-import { listPieces, propertiesOf, propertyOf } from '../query.js';
-import { type Route, route } from '../route.js';
+import { jsonObject } from '../json-chunks.js';
+import { listReply } from '../query.js';
+import { type Route, route, TOO_LARGE } from '../route.js';
+import {
+  example,
+  listOf,
+  objectComponent,
+  optionalTimestamp,
+  propertiesOf,
+  propertyOf,
+  text,
+  timestamp,
+} from '../schema.js';
 import { TOKEN, TOKENS } from './paths.js';
+
+const token = {
+  id: { type: 'string', description: 'Names the token; not its secret.' },
+  tokenName: text,
+  username: { type: 'string', description: 'The same as tokenName.' },
+  type: example('client', { type: 'string', enum: TOKEN_KINDS }),
+  project: { ...example('*'), description: 'The first of the projects; * for all.' },
+  projects: { ...listOf(text), description: 'Ids of projects; * alone for all.' },
+  environment: text,
+  createdAt: timestamp,
+  expiresAt: optionalTimestamp,
+  lastUsedAt: { ...optionalTimestamp, description: 'When the token was last used, accurate to the hour; null: never.' },
+};
+
+const tokenSchema = objectComponent('Token', token);
+
+const tokenListSchema = objectComponent('TokenList', { tokens: listOf(tokenSchema) });
+
+const createdTokenSchema = objectComponent('CreatedToken', {
+  ...token,
+  secret: { ...example('*:production.<shown once>'), description: 'Shown once, here.' },
+});
 
 /** The request body that creates a token. */
 export interface WireNewToken {
@@ -31,13 +63,13 @@ interface WireRotation extends TokenRotation {
   readonly id: string;
 }
 
-function rotationSchema(rotation: JsonSchema): JsonSchema {
+function rotationInput({ tokenRotation }: InputSchemas): JsonSchema {
   const id = { type: 'string', minLength: 1, maxLength: 255, description: 'The id of the token, not its secret.' };
-  return { type: 'object', properties: { id, ...propertiesOf(rotation) }, required: ['id'] };
+  return { type: 'object', properties: { id, ...propertiesOf(tokenRotation) }, required: ['id'] };
 }
 
 /** Applies the engine's schema to the wire names. Clients cannot set the secret over HTTP. */
-function newTokenSchema(newToken: JsonSchema): JsonSchema {
+function newTokenInput({ newToken }: InputSchemas): JsonSchema {
   const of = (name: keyof NewToken) => propertyOf(newToken, name);
   return {
     type: 'object',
@@ -92,10 +124,6 @@ export function tokenToWire({ id, name, kind, project, projects, environment, cr
   };
 }
 
-function tokenListToWire(tokens: JsonChunks) {
-  return jsonObject({ tokens });
-}
-
 function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
   return { ...tokenToWire(token), lastUsedAt };
 }
@@ -105,86 +133,59 @@ function createdTokenToWire({ token, secret }: CreatedToken) {
 }
 
 export const tokenRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: TOKENS,
-    action: 'listTokens',
+  route('GET', TOKENS, 'listTokens', {
     summary: 'All API tokens, oldest first, without their secrets',
-    tag: 'API tokens',
-    access: 'admin',
     paged: 'optional',
     streamed: 'flags',
-    reply: { status: 200, schema: 'TokenList' },
-    errors: ['invalid_input'],
-    async handle({ flags, query }) {
-      const { items, next } = await listPieces(query, {
+    reply: tokenListSchema,
+    handle: ({ flags, query }) =>
+      listReply(query, {
         whole: () => flags.listTokens(),
         page: (page) => flags.listTokens(page),
-        cursorOf: ({ createdAt, id }) => `${createdAt} ${id}`,
         toWire: listedTokenToWire,
-      });
-      return { chunks: tokenListToWire(items), next };
-    },
+        body: (tokens) => jsonObject({ tokens }),
+      }),
   }),
-  route({
-    method: 'POST',
-    path: TOKENS,
-    action: 'createToken',
+  route('POST', TOKENS, 'createToken', {
     summary: 'Create an API token; its secret is shown in this answer only',
-    tag: 'API tokens',
-    access: 'admin',
-    body: { required: true, schema: ({ newToken }) => newTokenSchema(newToken), checkedBy: 'router' },
-    reply: { status: 201, schema: 'CreatedToken', isSecret: true },
-    errors: ['invalid_input', 'project_not_found', 'environment_not_found', 'token_exists'],
+    body: { schema: newTokenInput },
+    status: 201,
+    reply: createdTokenSchema,
+    isSecret: true,
+    errors: ['project_not_found', 'environment_not_found', 'token_exists'],
+    never: TOO_LARGE,
     handle: async ({ flags, body }) => ({
       body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)))),
     }),
   }),
-  route({
-    method: 'POST',
-    path: `${TOKENS}/rotate`,
-    action: 'rotateToken',
+  route('POST', `${TOKENS}/rotate`, 'rotateToken', {
     summary: 'Replace an API token; the old one expires after an overlap; the new secret is shown in this answer only',
-    tag: 'API tokens',
-    access: 'admin',
-    body: { required: true, schema: ({ tokenRotation }) => rotationSchema(tokenRotation), checkedBy: 'router' },
-    reply: { status: 201, schema: 'CreatedToken', isSecret: true },
-    errors: ['invalid_input', 'token_not_found', 'token_exists'],
+    body: { schema: rotationInput },
+    status: 201,
+    reply: createdTokenSchema,
+    isSecret: true,
+    errors: ['token_not_found', 'token_exists'],
+    never: TOO_LARGE,
     async handle({ flags, body }) {
       const { id, overlap, expiresAt } = unchecked<WireRotation>(body);
       const rotation = { ...(overlap !== undefined && { overlap }), ...(expiresAt !== undefined && { expiresAt }) };
       return { body: createdTokenToWire(await flags.rotateToken(id, rotation)) };
     },
   }),
-  route({
-    method: 'PUT',
-    path: TOKEN,
-    action: 'updateToken',
+  route('PUT', TOKEN, 'updateToken', {
     // Whoever may rotate a token can already end it, and get another one with any expiry.
     permission: 'rotateToken',
     summary: 'Change when an API token expires; named by its id or by its secret',
-    tag: 'API tokens',
-    access: 'admin',
-    body: { required: true, schema: ({ tokenChanges }) => tokenChanges, checkedBy: 'core' },
-    reply: { status: 200 },
-    errors: ['invalid_input', 'token_not_found'],
+    body: 'tokenChanges',
+    never: TOO_LARGE,
     async handle({ flags, params, body }) {
       await flags.updateToken({ token: params.token }, unchecked<TokenChanges>(body));
-      return {};
     },
   }),
-  route({
-    method: 'DELETE',
-    path: TOKEN,
-    action: 'deleteToken',
+  route('DELETE', TOKEN, 'deleteToken', {
     summary: 'Delete an API token, named by its id or by its secret',
-    tag: 'API tokens',
-    access: 'admin',
-    reply: { status: 200 },
-    errors: ['token_not_found'],
     async handle({ flags, params }) {
       await flags.deleteToken({ token: params.token });
-      return {};
     },
   }),
 ];

@@ -1,16 +1,50 @@
-import { type Flags, isFlagsError, type PageQuery, type UsageFilter, type UsagePeriod } from '@flags/core';
+import { type Flags, isFlagsError, type UsageFilter, type UsagePeriod } from '@flags/core';
 import { unchecked } from '../body.js';
-import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
-import { allPages, listPieces, propertyOf } from '../query.js';
-import {
-  type QueryParameter,
-  type QueryValues,
-  type Route,
-  type RouteRequest,
-  type RouteResult,
-  route,
-} from '../route.js';
-import { CLIENT_METRICS, USAGE } from './paths.js';
+import { jsonArray, jsonObject } from '../json-chunks.js';
+import { allPages, inputParameters, listReply, parameter } from '../query.js';
+import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { count, example, listOf, mapOf, objectComponent, strictObject, text, timestamp, version } from '../schema.js';
+import { CLIENT_METRICS, projectOfFlag, USAGE } from './paths.js';
+
+const usagePeriodSchema = objectComponent(
+  'UsagePeriod',
+  {
+    feature: text,
+    environment: text,
+    appName: text,
+    yes: count,
+    no: count,
+    variants: {
+      ...example({ blue: 8 }, mapOf(count)),
+      description: 'Counts by variant; `disabled` stands for no variant.',
+    },
+  },
+  {
+    hour: {
+      ...example('2026-03-01T12:00:00.000Z', timestamp),
+      description: 'The start of the hour, unless days are listed.',
+    },
+    day: { ...timestamp, description: 'The start of the day (UTC), where days are listed.' },
+  },
+);
+
+const usageListSchema = objectComponent('UsageList', { version, usage: listOf(usagePeriodSchema) });
+
+const usageSummarySchema = objectComponent('UsageSummary', {
+  version,
+  maturity: text,
+  featureName: text,
+  lastHourUsage: listOf(strictObject({ environment: text, timestamp, yes: count, no: count })),
+  seenApplications: listOf(text),
+});
+
+const rawUsageSchema = objectComponent(
+  'RawUsage',
+  { featureName: text, appName: text, environment: text, timestamp, yes: count, no: count },
+  { variants: mapOf(count) },
+);
+
+const rawUsageListSchema = objectComponent('RawUsageList', { version, maturity: text, data: listOf(rawUsageSchema) });
 
 /** Members of the answers that follow Unleash 4.x. */
 const STABLE = { version: 1, maturity: 'stable' } as const;
@@ -19,20 +53,12 @@ const MAX_HOURS_BACK = 48;
 /** Applications in one raw answer; the first by name. */
 const RAW_APPLICATIONS = 100;
 
-function parameter(name: keyof UsageFilter, description: string): QueryParameter {
-  return { name, description, schema: ({ usageFilter }) => propertyOf(usageFilter, name) };
-}
-
-const PARAMETERS: readonly QueryParameter[] = [
-  parameter('environment', 'Only evaluations in this environment; all when absent.'),
-  parameter('application', 'Only evaluations by this application; all when absent.'),
-  parameter('hours', 'So many hours, the current one among them; 24 when days are absent too.'),
-  parameter('days', 'So many days (UTC), the current one among them; not together with hours.'),
-];
-
-function usageListToWire(usage: JsonChunks) {
-  return jsonObject({ version: 1, usage });
-}
+const PARAMETERS = inputParameters('usageFilter', {
+  environment: 'Only evaluations in this environment; all when absent.',
+  application: 'Only evaluations by this application; all when absent.',
+  hours: 'So many hours, the current one among them; 24 when days are absent too.',
+  days: 'So many days (UTC), the current one among them; not together with hours.',
+});
 
 function usagePeriodToWire({ flag, environment, appName, hour, day, yes, no, variants }: UsagePeriod) {
   return { feature: flag, environment, appName, hour, day, yes, no, variants: Object.fromEntries(variants) };
@@ -40,68 +66,44 @@ function usagePeriodToWire({ flag, environment, appName, hour, day, yes, no, var
 
 /** Usage over time. Without a flag, rows of zero are left out; a flag has a row for every hour or day. */
 export const usageRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: USAGE,
-    action: 'listUsage',
+  route('GET', USAGE, 'listUsage', {
     summary: 'How often flags were on and off, by the hour or the day, without rows of zero',
-    tag: 'Metrics',
-    access: 'admin',
     query: PARAMETERS,
     paged: 'optional',
     streamed: 'projects',
-    reply: { status: 200, schema: 'UsageList' },
-    errors: ['invalid_input', 'environment_not_found'],
+    reply: usageListSchema,
+    errors: ['environment_not_found'],
     handle: (request) => listUsage(request, {}),
   }),
-  route({
-    method: 'GET',
-    path: `${USAGE}/:featureName`,
-    action: 'listFlagUsage',
+  route('GET', `${USAGE}/:featureName`, 'listFlagUsage', {
     summary: 'How often a flag was on and off, by the hour or the day, without gaps',
-    tag: 'Metrics',
-    access: 'admin',
     projectOf: projectOfFlag,
     query: PARAMETERS,
     paged: 'optional',
     streamed: 'projects',
-    reply: { status: 200, schema: 'UsageList' },
-    errors: ['invalid_input', 'environment_not_found', 'flag_not_found'],
+    reply: usageListSchema,
+    errors: ['environment_not_found'],
     handle: (request) => listUsage(request, { flag: request.params.featureName }),
   }),
-  route({
-    method: 'GET',
-    path: CLIENT_METRICS,
-    action: 'summarizeFlagUsage',
+  route('GET', CLIENT_METRICS, 'summarizeFlagUsage', {
     summary: 'How often a flag was on and off in the current hour, and who has evaluated it, as in Unleash',
-    tag: 'Metrics',
-    access: 'admin',
     projectOf: projectOfFlag,
     streamed: 'projects',
-    reply: { status: 200, schema: 'UsageSummary' },
-    errors: [],
+    reply: usageSummarySchema,
+    never: ['flag_not_found'],
     handle: async ({ flags, params }) => ({
       chunks: jsonObject({ ...STABLE, ...(await summarizeUsage(flags, params.featureName)) }),
     }),
   }),
-  route({
-    method: 'GET',
-    path: `${CLIENT_METRICS}/raw`,
-    action: 'listRawFlagUsage',
+  route('GET', `${CLIENT_METRICS}/raw`, 'listRawFlagUsage', {
     summary: 'How often a flag was on and off in each hour, environment and application, as in Unleash',
-    tag: 'Metrics',
-    access: 'admin',
     projectOf: projectOfFlag,
     query: [
-      {
-        name: 'hoursBack',
-        description: `So many hours, from 1 to ${MAX_HOURS_BACK}; ${SUMMARY_HOURS} with any other text.`,
-        schema: () => ({ type: 'string' }),
-      },
+      parameter('hoursBack', `So many hours, from 1 to ${MAX_HOURS_BACK}; ${SUMMARY_HOURS} with any other text.`),
     ],
     streamed: 'projects',
-    reply: { status: 200, schema: 'RawUsageList' },
-    errors: [],
+    reply: rawUsageListSchema,
+    never: ['flag_not_found'],
     handle: async ({ flags, params, query }) => ({
       chunks: jsonObject({
         ...STABLE,
@@ -111,23 +113,13 @@ export const usageRoutes: readonly Route[] = [
   }),
 ];
 
-async function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
-  const { environment, application, hours, days } = unchecked<UsageFilter>(query);
-  const filter: UsageFilter = {
-    ...one,
-    ...(environment !== undefined && { environment }),
-    ...(application !== undefined && { application }),
-    ...(hours !== undefined && { hours }),
-    ...(days !== undefined && { days }),
-  };
-  const page = (range: PageQuery) => flags.listUsage(filter, range);
-  const { items, next } = await listPieces(query, {
-    whole: async () => allPages(page),
-    page,
-    cursorOf: ({ flag, appName, environment: name, hour, day }) => JSON.stringify([flag, appName, name, hour ?? day]),
+function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'>): Promise<RouteResult> {
+  const { limit: _limit, after: _after, ...filter } = query;
+  return listReply(query, {
+    page: (page) => flags.listUsage({ ...unchecked<UsageFilter>(filter), ...one }, page),
     toWire: usagePeriodToWire,
+    body: (usage) => jsonObject({ version: 1, usage }),
   });
-  return { chunks: usageListToWire(items), next };
 }
 
 /** Iterates over the hours of a flag, by application. Ends at once if the flag is unknown, as in Unleash. */
@@ -182,8 +174,4 @@ async function* rawUsage(flags: Flags, flag: string, hours: number): AsyncGenera
 function hoursBack({ hoursBack: given }: QueryValues): number {
   const hours = Number(given ?? Number.NaN);
   return hours >= 1 && hours <= MAX_HOURS_BACK ? Math.ceil(hours) : SUMMARY_HOURS;
-}
-
-async function projectOfFlag(flags: Flags, { featureName = '' }: Readonly<Record<string, string>>): Promise<string> {
-  return (await flags.locateFlag({ flag: featureName })).project;
 }

@@ -1,8 +1,7 @@
 import { type FeedPage, type Flags, FlagsError, type FlagsEvent, isFlagsError } from '@flags/core';
-import { timeSlice } from '@flags/core/integration';
+import { nextTurn, pause } from '@flags/core/integration';
 import { type ProjectFilter, subjectsOf, type Visibility, visibilityOf } from '../changes/visibility.js';
 import { HostFault, invalidInput } from '../errors.js';
-import { nextTurn } from '../event-loop.js';
 import { ownBytes } from '../reply.js';
 import type { ReplySink } from '../request.js';
 import type { StreamPermission } from './channel.js';
@@ -148,7 +147,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   async function sendPage(client: Client): Promise<boolean> {
     const { listener, request } = client;
     const isOpen = () => clients.has(listener) && listener.isReady;
-    if (timeSlice.isOver()) await timeSlice.next();
+    await pause();
     if (!isOpen() || client.after === newest) return false;
     const found = await readPage(
       client.after,

@@ -1,7 +1,7 @@
 import { type Flags, FlagsError } from '@flags/core';
+import { nextTurn } from '@flags/core/integration';
 import type { ResponseCache } from '../caching.js';
 import { keyOf, type View } from '../client/view.js';
-import { runInTurn } from '../event-loop.js';
 import type { ReplySink } from '../request.js';
 import {
   type Admission,
@@ -41,7 +41,7 @@ function createChannels(flags: Flags, cache: ResponseCache<Hydration>): Channels
       for (const channel of channels.values()) {
         if (channel.listeners.size === 0 || scheduled.has(channel)) continue;
         scheduled.add(channel);
-        runInTurn(() => {
+        void nextTurn().then(() => {
           scheduled.delete(channel);
           channel.advance();
           onAdvanced(channel);

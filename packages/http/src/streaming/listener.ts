@@ -1,7 +1,11 @@
+import timers from 'node:timers';
 import type { Flags } from '@flags/core';
-import { clearImmediate, runInTurn, setImmediate } from '../event-loop.js';
+import { nextTurn } from '@flags/core/integration';
 import type { ReplySink } from '../request.js';
 import { type Frame, HEARTBEAT } from './frames.js';
+
+/** Kept: fake timers in the tests of a host would otherwise hold up every stream. */
+const { clearImmediate, setImmediate } = timers;
 
 /** The maximum bytes per write. Each accepted write shows that the client still reads. */
 const WRITE_SIZE = 64 * 1024;
@@ -63,7 +67,7 @@ function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () 
 
   function pause(): void {
     isPaused = true;
-    runInTurn(() => {
+    void nextTurn().then(() => {
       isPaused = false;
       if (!sink.destroyed) proceed();
     });

@@ -1,7 +1,7 @@
 import type { ClientRegistration, EvaluationContext, FlagCounts, MetricsReport } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { propertiesOf, propertyOf } from '../query.js';
+import { nullableText, propertiesOf, propertyOf } from '../schema.js';
 
 /** A context in wire form, where null equals absent. */
 export interface WireContext {
@@ -15,17 +15,16 @@ export interface WireContext {
 }
 
 const id: JsonSchema = { type: ['string', 'number', 'null'] };
-const text: JsonSchema = { type: ['string', 'null'] };
 
 export const contextSchema: JsonSchema = {
   type: 'object',
   properties: {
     userId: id,
     sessionId: id,
-    remoteAddress: text,
-    environment: { ...text, description: 'What constraints on `environment` compare; it chooses nothing.' },
-    appName: text,
-    currentTime: { ...text, description: 'ISO 8601; now when absent.' },
+    remoteAddress: nullableText,
+    environment: { ...nullableText, description: 'What constraints on `environment` compare; it chooses nothing.' },
+    appName: nullableText,
+    currentTime: { ...nullableText, description: 'ISO 8601; now when absent.' },
     properties: {
       type: ['object', 'null'],
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },

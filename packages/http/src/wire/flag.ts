@@ -1,6 +1,7 @@
 import type {
   ArchivedFlag,
   Constraint,
+  Dependency,
   Flag,
   FlagDetail,
   FlagEnvironment,
@@ -8,8 +9,130 @@ import type {
   Strategy,
   Variant,
 } from '@flags/core';
+import { PAYLOAD_TYPES } from '@flags/core';
+import type { JsonSchema } from '@flags/core/integration';
 import { type JsonChunks, jsonObject } from '../json-chunks.js';
-import { dependencyToWire } from '../routes/dependencies.js';
+import {
+  boolean,
+  component,
+  environmentName,
+  example,
+  listOf,
+  objectComponent,
+  optionalTimestamp,
+  strategyName,
+  text,
+  timestamp,
+  variantName,
+} from '../schema.js';
+
+export const payloadSchema = objectComponent('Payload', {
+  type: { type: 'string', enum: PAYLOAD_TYPES },
+  value: example('#00f'),
+});
+
+export const overrideSchema = objectComponent('Override', { contextName: text, values: listOf(text) });
+
+export const weightType: JsonSchema = { type: 'string', enum: ['fix', 'variable'] };
+export const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
+
+/** The members that flag variants and strategy variants share. */
+const variantBase = { name: variantName, weightType, weight, stickiness: text };
+
+export const variantSchema = objectComponent(
+  'Variant',
+  { ...variantBase, overrides: listOf(overrideSchema) },
+  { payload: payloadSchema },
+);
+
+export const constraintSchema = component('Constraint', ({ constraint }) =>
+  example({ contextName: 'userId', operator: 'IN', values: ['7', '8'] }, constraint),
+);
+
+const strategyVariantSchema = objectComponent('StrategyVariant', variantBase, { payload: payloadSchema });
+
+const parameters: JsonSchema = {
+  type: ['object', 'null'],
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'As they were sent.',
+  examples: [{ rollout: 25, groupId: 'checkout', stickiness: 'default' }],
+};
+
+const segments: JsonSchema = { type: 'array', items: { type: 'integer' } };
+
+export const strategySchema = objectComponent(
+  'Strategy',
+  { id: { type: 'string', format: 'uuid' }, name: strategyName, constraints: listOf(constraintSchema), parameters },
+  {
+    title: text,
+    disabled: boolean,
+    sortOrder: { type: 'integer' },
+    segments,
+    variants: listOf(strategyVariantSchema),
+  },
+);
+
+export const dependencySchema = objectComponent('Dependency', {
+  feature: { ...example('payments'), description: 'The name of the parent.' },
+  enabled: { ...boolean, description: 'Whether the parent has to be on, or off.' },
+  variants: {
+    ...example([], listOf(text)),
+    description: 'One of these the parent has to have; any when empty.',
+  },
+});
+
+const flagEnvironmentSchema = objectComponent('FlagEnvironment', {
+  name: environmentName,
+  enabled: boolean,
+  strategies: listOf(strategySchema),
+});
+
+export const flagMembers = {
+  name: text,
+  project: { type: 'string', description: 'The id of the owning project.' },
+  description: { type: ['string', 'null'] },
+  type: text,
+  stale: boolean,
+  impressionData: boolean,
+  archived: boolean,
+  createdAt: timestamp,
+  lastSeenAt: optionalTimestamp,
+  variants: { anyOf: [listOf(variantSchema), { type: 'null' }], description: 'null when the flag has none.' },
+  labels: listOf(text),
+  owner: { type: ['string', 'null'] },
+} satisfies Readonly<Record<string, JsonSchema>>;
+
+export const flagSchema = objectComponent('Flag', flagMembers);
+
+export const flagDetailSchema = objectComponent(
+  'FlagDetail',
+  { ...flagMembers, environments: listOf(flagEnvironmentSchema) },
+  {
+    dependencies: { ...listOf(dependencySchema), description: 'Absent when the flag has none.' },
+    children: {
+      ...listOf(text),
+      description: 'The flags, not archived, that depend on this one; absent when there are none.',
+    },
+  },
+);
+
+const environmentSummarySchema = objectComponent('EnvironmentSummary', {
+  name: environmentName,
+  displayName: text,
+  enabled: boolean,
+});
+
+/** The members of a flag in lists. */
+export const flagSummary = {
+  name: text,
+  type: text,
+  stale: boolean,
+  createdAt: timestamp,
+  lastSeenAt: optionalTimestamp,
+  environments: listOf(environmentSummarySchema),
+};
+
+export const flagSummarySchema = objectComponent('FlagSummary', flagSummary);
 
 /** Undefined members do not appear in the JSON. */
 export function strategyToWire(strategy: Strategy) {
@@ -44,6 +167,10 @@ export function variantListToWire(variants: readonly Variant[]) {
 /** Converts the reply to a change of variants: the computed weights. */
 export function variantWeightsToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
+}
+
+export function dependencyToWire({ flag, enabled, variants }: Dependency) {
+  return { feature: flag, enabled, variants };
 }
 
 /** Events have no `lastSeenAt`, because the log has no metrics. It is null then. */

@@ -3,7 +3,7 @@ import { inputSchemas } from '@flags/core/integration';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/openapi/document.js';
 import type { Method } from '../../src/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes/all-routes.js';
 import type { SentResponse } from './send.js';
 
 interface Document {
@@ -40,7 +40,7 @@ const checks = new Map<string, DocumentedCheck>();
 /** A check that an answer is one which the OpenAPI document of a token-protected router describes. */
 export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): DocumentedCheck {
   const key = JSON.stringify(settings);
-  const document = () => openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' });
+  const document = () => openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' });
   const check = checks.get(key) ?? createDocumentedCheck(document());
   checks.set(key, check);
   return check;

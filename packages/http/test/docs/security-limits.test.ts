@@ -46,18 +46,15 @@ const PROBES: Readonly<Record<string, Probe>> = {
   structure: send(FEATURES, (amount) => `{"name":"a","x":[${many(amount - 4, () => '[]').join(',')}]}`),
   depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
   async documentBytes(flags, amount) {
-    const [most, flag] = [1_000_000, { ...DEFAULT, flag: 'measured' }];
+    const flag = { ...DEFAULT, flag: 'measured' };
     const { revision: _revision, ...stored } = await flags.createFlag(DEFAULT, { name: 'measured' });
-    const { id } = await flags.addStrategy(
-      { ...flag, environment: 'production' },
-      { name: 'default', parameters: { a: '' } },
-    );
-    const strategies = [{ id, name: 'default', constraints: [], parameters: { a: '' } }];
+    const { id } = await flags.addStrategy({ ...flag, environment: 'production' }, { name: 'default' });
+    const most = text(LIMITS.parameterText);
+    const input = (filling: string) => ({ name: 'default', parameters: { a: most, b: most, c: filling } });
+    const strategies = [{ id, constraints: [], ...input('') }];
     const environments = [{ name: 'production', enabled: false, strategies }];
-    await flags.updateFlag(flag, { description: text(most) });
-    const rest = amount - most - JSON.stringify({ ...stored, environments }).length;
-    const input = { name: 'default', parameters: { a: text(rest) } };
-    await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input);
+    const rest = amount - JSON.stringify({ ...stored, environments }).length;
+    await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input(text(rest)));
   },
   name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
   label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),

@@ -1,7 +1,7 @@
 import { inputSchemas } from '@flags/core/integration';
 import request from 'supertest';
 import { openApiDocument } from '../../src/openapi/document.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes/all-routes.js';
 import { createDocumentedCheck, type DocumentedCheck } from '../contract/documented.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
 import { createHostApp, type HostApp } from '../host-app.js';
@@ -44,7 +44,7 @@ describe.each(EXPRESS_VERSIONS_IN_LENGTH)('OFREP, upon Express $major', (version
     await switchOn(host.flags, 'checkout', { users: 'ada', payload: { type: 'json', value: '{"__proto__":{"a":1}}' } });
     const { settings } = host.flags;
     checkDocumented = createDocumentedCheck(
-      openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'none' }),
+      openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'none' }),
     );
   });
 

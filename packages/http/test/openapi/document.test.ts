@@ -41,10 +41,10 @@ describe('the OpenAPI document', () => {
 
   it('offers If-None-Match with every GET, and If-Match where it is looked at', async () => {
     const { paths } = await documentFor('token');
-    for (const { method, path, ifMatch, reply, conditional, vary } of ROUTES) {
+    for (const { method, path, ifMatch, media, conditional, vary } of ROUTES) {
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       const headers = operation?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
-      const reading = reply.media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
+      const reading = media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
       const expected = method === 'GET' || conditional ? reading : ifMatch === undefined ? [] : ['If-Match'];
       expect([method, path, headers]).toEqual([method, path, vary === undefined ? expected : [...expected, vary]]);
     }

@@ -2,7 +2,7 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import { openApiDocument } from '../../src/openapi/document.js';
 import type { AuthMode } from '../../src/options.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS } from '../../src/routes/all-routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];
 
@@ -34,7 +34,7 @@ export interface Media {
 export async function documentFor(auth: AuthMode): Promise<OpenApi> {
   const flags = await createFlags({ storage: memoryStorage() });
   const { settings } = flags;
-  const document = openApiDocument({ routes: ROUTES, schemas: inputSchemas(settings), settings, auth });
+  const document = openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth });
   await flags.close();
   return JSON.parse(JSON.stringify(document));
 }

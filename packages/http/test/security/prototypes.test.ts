@@ -20,7 +20,7 @@ const BODY =
   '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}';
 
 describe.each(EXPRESS_VERSIONS_IN_LENGTH)('upon Express $major', (version) => {
-  const routes = ROUTES.filter(({ reply }) => reply.media === undefined);
+  const routes = ROUTES.filter(({ media }) => media === undefined);
 
   let host: HostApp;
 

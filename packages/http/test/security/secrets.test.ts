@@ -9,7 +9,7 @@ import request from 'supertest';
 import { createFlagsRouter } from '../../../express/src/index.js';
 import { openApiDocument } from '../../src/openapi/document.js';
 import type { Route } from '../../src/route.js';
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
 
 const GIVEN = 'given-by-configuration-4711-and-long-enough';
 const UNKNOWN = '*:*.7f3a9c0d5e2b8f146c7d1a0e9b3f5c8d2e4a6b7c0d1e2f3a';
@@ -108,7 +108,7 @@ describe('a secret', () => {
 
   it('is in no list of tokens, of events or of anything else', async () => {
     const { flags, app } = lived;
-    const isList = ({ method, access, reply }: Route) => method === 'GET' && access === 'admin' && !reply.media;
+    const isList = ({ method, access, media }: Route) => method === 'GET' && access === 'admin' && !media;
     for (const { path } of ROUTES.filter(isList)) {
       const filled = path.replace(':projectId', 'default').replaceAll(/:\w+/g, 'checkout');
       expectNoSecretIn((await request(app).get(filled).set('authorization', GIVEN)).text);
@@ -142,7 +142,7 @@ describe('a secret', () => {
 
   it('of no form that would be taken for a real one is in the OpenAPI document', () => {
     const { settings } = lived.flags;
-    const parts = { routes: ROUTES, schemas: inputSchemas(settings), settings, auth: 'token' } as const;
+    const parts = { groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' } as const;
     const text = JSON.stringify(openApiDocument(parts));
     expectNoSecretIn(text);
     const examples = text.match(/[\w*-]+:[\w*-]+\.[0-9a-f]{20,}/g) ?? [];

@@ -156,11 +156,16 @@ describe('a page of large events', () => {
     const { app, flags } = await createHostApp();
     const names = Array.from({ length: 20 }, (_, index) => `flag-${index}`);
     for (const name of names) {
-      await flags.createFlag({ project: 'default' }, { name, description: 'ü'.repeat(150_000) });
+      await flags.createFlag({ project: 'default' }, { name });
+      const payload = { type: 'string', value: 'ü'.repeat(150_000) } as const;
+      await flags.setVariants({ project: 'default', flag: name }, [{ name: 'large', payload }]);
     }
     const seen: string[] = [];
     let pages = 0;
-    for (let path: string | undefined = '/api/admin/events?limit=1000&type=feature-created'; path !== undefined; ) {
+    for (
+      let path: string | undefined = '/api/admin/events?limit=1000&type=feature-variants-updated';
+      path !== undefined;
+    ) {
       const { text, body, headers } = await request(app).get(path).expect(200);
       expect(Buffer.byteLength(text)).toBeLessThan(MIB);
       expect(body.totalEvents).toBe(20);
@@ -175,14 +180,20 @@ describe('a page of large events', () => {
   it('has one event at least', async () => {
     const { app, flags } = await createHostApp();
     const ref = { project: 'default', flag: 'checkout' };
-    await flags.createFlag(ref, { name: 'checkout', description: 'x'.repeat(700_000) });
-    await flags.updateFlag(ref, { description: 'y'.repeat(700_000) });
+    await flags.createFlag(ref, { name: 'checkout' });
+    for (const letter of 'xy') {
+      const payload = { type: 'string', value: letter.repeat(233_000) } as const;
+      await flags.setVariants(
+        ref,
+        [...'abc'].map((name) => ({ name, payload })),
+      );
+    }
     const { body, headers } = await request(app).get('/api/admin/events/checkout').expect(200);
     expect(body.events).toHaveLength(1);
     expect(headers.link).toBe('</api/admin/events/checkout?offset=1>; rel="next"');
     expect(headers.etag).toMatch(/^"[^"]+"$/);
     const last = await request(app).get('/api/admin/events/checkout?offset=1').expect(200);
-    expect([last.body.events.length, last.headers.link]).toEqual([1, undefined]);
+    expect([last.body.events.length, last.headers.link]).toEqual([2, undefined]);
   });
 
   it('is counted from the offset, and refused with what is wrong about it', async () => {

@@ -1,6 +1,6 @@
+import { isSameJson, memberOf } from '@flags/core/admin';
 import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
 import { describeConstraint, describeStrategy, listOf, SHOWN_VALUES, segmentName, strategyTitle } from './describe.js';
-import { isEqual, memberOf } from './merge.js';
 
 /** One thing that differs, in words. */
 export interface Difference {
@@ -110,7 +110,7 @@ export function constraintDifferences(
       const was = former[index] ?? is;
       const rule = `${field} ${describeConstraint({ ...is, values: [] })}`.trim();
       const values = valueDifferences(place, rule, was.values, is.values);
-      if (values && isEqual({ ...was, values: [] }, { ...is, values: [] })) return values;
+      if (values && isSameJson({ ...was, values: [] }, { ...is, values: [] })) return values;
       return [...different(place, field, describeConstraint(was), describeConstraint(is)), ...(values ?? [])];
     });
   });

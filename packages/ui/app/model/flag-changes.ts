@@ -1,5 +1,5 @@
+import { isSameJson } from '@flags/core/admin';
 import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
-import { isEqual } from './merge.js';
 
 /** Metadata that `updateFlag` changes. */
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
@@ -9,16 +9,16 @@ export function changesBetween(before: FlagDetail, edited: FlagDetail, revision:
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
   const changes: Omit<Change, 'ifRevision'>[] = [];
-  const changed = METADATA.filter((name) => !isEqual(before[name] ?? null, after[name] ?? null));
+  const changed = METADATA.filter((name) => !isSameJson(before[name] ?? null, after[name] ?? null));
   if (changed.length > 0) {
     changes.push({ op: 'updateFlag', ref, input: Object.fromEntries(changed.map((name) => [name, after[name]])) });
   }
   for (const environment of after.environments) {
     const former = before.environments.find(({ name }) => name === environment.name);
-    if (former === undefined || isEqual(former, environment)) continue;
+    if (former === undefined || isSameJson(former, environment)) continue;
     changes.push(environmentChange(ref, former, environment));
   }
-  if (!isEqual(before.variants ?? [], after.variants ?? [])) {
+  if (!isSameJson(before.variants ?? [], after.variants ?? [])) {
     changes.push({ op: 'setVariants', ref, input: (after.variants ?? []).map(variantInput) });
   }
   changes.push(...dependencyChanges(ref, before, after));
@@ -34,7 +34,7 @@ interface Ref {
 
 function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnvironment): Omit<Change, 'ifRevision'> {
   const at = { ...ref, environment: after.name };
-  if (isEqual(before.strategies, after.strategies)) return { op: after.enabled ? 'enable' : 'disable', ref: at };
+  if (isSameJson(before.strategies, after.strategies)) return { op: after.enabled ? 'enable' : 'disable', ref: at };
   return {
     op: 'configureEnvironment',
     ref: at,
@@ -55,7 +55,7 @@ function dependencyChanges(ref: Ref, before: FlagDetail, after: FlagDetail): Omi
   const formerly = before.dependencies ?? [];
   const now = after.dependencies ?? [];
   const removed = formerly.filter(({ feature }) => !now.some((other) => other.feature === feature));
-  const set = now.filter((dependency) => !formerly.some((other) => isEqual(other, dependency)));
+  const set = now.filter((dependency) => !formerly.some((other) => isSameJson(other, dependency)));
   return [
     ...removed.map(({ feature }) => ({ op: 'removeDependency' as const, ref, input: { flag: feature } })),
     ...set.map(({ feature, enabled, variants }) => ({

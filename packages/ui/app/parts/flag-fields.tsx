@@ -1,5 +1,5 @@
+import { isSameJson } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
-import { isEqual } from '../model/merge.js';
 import { session } from '../state/session.js';
 import { flagType } from '../words.js';
 import { ProseField, SelectField, TextField } from './field.js';
@@ -20,7 +20,7 @@ interface FlagFieldsProps {
 export function FlagFields({ values: { description, type, owner, labels }, onChange }: FlagFieldsProps) {
   const [labelText, setLabelText] = useState(labels.join(', '));
   // What is being typed stays as it is, until a merge brings other labels.
-  const isTyped = isEqual(labelsOf(labelText), labels);
+  const isTyped = isSameJson(labelsOf(labelText), labels);
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (
     <>

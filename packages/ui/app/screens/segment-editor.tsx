@@ -1,8 +1,8 @@
+import { isSameJson } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
 import type { Change, Segment, SegmentUse } from '../api/types.js';
 import { missingConstraint } from '../model/describe.js';
 import { constraintDifferences, type Difference } from '../model/differences.js';
-import { isEqual } from '../model/merge.js';
 import { AllowedButton } from '../parts/allowed-button.js';
 import { ConflictTable } from '../parts/conflict-table.js';
 import { ProseField, SelectField, TextField } from '../parts/field.js';
@@ -160,7 +160,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
 
 /** One change with the members that differ. */
 function changesOf(segment: number, { base, mine, revision }: Draft<SegmentInput>): readonly Change[] {
-  const members = (Object.keys(EMPTY) as (keyof SegmentInput)[]).filter((name) => !isEqual(base[name], mine[name]));
+  const members = (Object.keys(EMPTY) as (keyof SegmentInput)[]).filter((name) => !isSameJson(base[name], mine[name]));
   if (members.length === 0) return [];
   const input = Object.fromEntries(members.map((name) => [name, mine[name]]));
   return [{ op: 'updateSegment', ref: { segment }, input, ifRevision: revision }];

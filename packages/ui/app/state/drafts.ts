@@ -1,6 +1,6 @@
+import { isSameJson } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import type { FlagDetail } from '../api/types.js';
-import { isEqual } from '../model/merge.js';
 
 /** An edit of a flag or a segment that is not saved: the state that it began with, and the edited one. */
 export interface Draft<T = FlagDetail> {
@@ -31,7 +31,7 @@ export function draftOf<T = FlagDetail>(flag: string): Draft<T> | undefined {
 
 /** Keeps a draft. One that equals its base is none. */
 export function keepDraft<T>(flag: string, draft: Draft<T>): void {
-  if (isEqual(draft.base, draft.mine)) {
+  if (isSameJson(draft.base, draft.mine)) {
     discardDraft(flag);
     return;
   }

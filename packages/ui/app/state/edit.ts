@@ -1,8 +1,8 @@
+import { type Choices, isSameJson, type Merge, mergeStates } from '@flags/core/admin';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, FlagDetail } from '../api/types.js';
 import { type Difference, flagDifferences } from '../model/differences.js';
 import { changesBetween } from '../model/flag-changes.js';
-import { type Choices, isEqual, type Merge, mergeDocuments } from '../model/merge.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from './drafts.js';
 import { showToast } from './toasts.js';
 
@@ -33,8 +33,8 @@ export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
   const [choices, setChoices] = useState<Choices>(new Map());
   const kept = draftOf<T>(key);
   const draft: Draft<T> = kept ?? { base: newest, revision, mine: newest };
-  const isOutdated = draft.revision !== revision && !isEqual(draft.base, newest);
-  const merge = mergeDocuments({ base: draft.base, theirs: newest, mine: draft.mine }, choices);
+  const isOutdated = draft.revision !== revision && !isSameJson(draft.base, newest);
+  const merge = mergeStates({ base: draft.base, theirs: newest, mine: draft.mine }, { choices });
   const mustResolve = isOutdated && merge.conflicts.length > 0;
   const keepMerged = () => keepDraft(key, { base: newest, revision, mine: merge.result });
 

@@ -9,7 +9,7 @@ import { preparePluck, type SqliteDatabase } from './database.js';
  *
  * @param prefix prefix of every name; must begin a valid identifier
  */
-function metricsTables(prefix: string): string {
+export function metricsTables(prefix: string): string {
   return `
     CREATE TABLE ${prefix}counters (
       second INTEGER NOT NULL,

@@ -1,6 +1,5 @@
 import type { Change } from '@flags/core';
 import type { PossibleCode } from '../../../src/openapi/responses.js';
-import type { Operation } from '../../../src/permissions.js';
 import type { Row, Step } from '../row.js';
 import { inOrder } from '../row.js';
 import {
@@ -74,7 +73,7 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: 
 ];
 
 interface Target {
-  readonly endpoint: Operation;
+  readonly endpoint: string;
   readonly path: string;
   readonly rest?: object;
 }

@@ -120,7 +120,7 @@ function copyOf({ body, summary }: Template, number: number): DocumentPut {
   return { key, expected: 0, parent: 'default', body: JSON.parse(text), summary: JSON.parse(summary) };
 }
 
-/** 1 MiB of strategies, values, variants and description, less what a change may add. */
+/** 1 MiB of strategies, values and variants, less what a change may add. */
 function largeFlag({ body, summary }: Template, number: number): DocumentPut {
   const name = number === 0 ? 'largest' : `large-${number}`;
   const flag = JSON.parse(body.replaceAll(flagName(0), name).replaceAll(strategyId(0), strategyId(999_999)));
@@ -128,12 +128,13 @@ function largeFlag({ body, summary }: Template, number: number): DocumentPut {
   const [strategy] = environment.strategies;
   const constraint = strategy.constraints[0];
   environment.strategies = texts(20, 36).map((id) => {
-    const constraints = [{ ...constraint, values: texts(1000, 20) }];
+    const constraints = [{ ...constraint, values: texts(2000, 20) }];
     return { ...strategy, id, constraints, parameters: { ...strategy.parameters, rollout: '0' } };
   });
-  flag.variants = texts(1000, 12).map((variant) => ({ ...flag.variants[0], name: variant, weight: 1 }));
-  flag.description = '';
-  flag.description = 'd'.repeat(Math.max(0, MEBIBYTE - 4096 - JSON.stringify(flag).length));
+  flag.variants = texts(100, 12).map((variant) => ({ ...flag.variants[0], name: variant, weight: 10 }));
+  flag.description = 'd'.repeat(10_000);
+  const [first] = environment.strategies;
+  first.parameters.filling = 'd'.repeat(Math.max(0, MEBIBYTE - 4096 - JSON.stringify(flag).length));
   const key = { kind: 'flag', id: name };
   return { key, expected: 0, parent: 'default', body: flag, summary: JSON.parse(summary) };
 }

@@ -32,7 +32,7 @@ export function expectBudgets(storage: string, program: () => ServerProgram, pla
       }, 1_200_000);
 
       it('has rows for every route', () => {
-        expect(ROUTES.filter(({ action }) => ROWS[action] === undefined)).toEqual([]);
+        expect(ROUTES.filter(({ method, action }) => method !== 'GET' && ROWS[action] === undefined)).toEqual([]);
         expect(routes).toEqual(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)));
       });
 

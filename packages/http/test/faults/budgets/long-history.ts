@@ -41,15 +41,19 @@ function keptOpen(storage: Storage): Storage {
   return Object.assign(Object.create(storage) as Storage, { close: () => undefined });
 }
 
-/** A flag of nearly 1 MiB, of 50,000 values and a long description, which every event of its description repeats. */
+/** A flag of nearly 1 MiB, of 50,000 values and long variants, which every event of its description repeats. */
 async function createLargest(flags: Flags): Promise<void> {
   const place = { ...DEFAULT, flag: 'largest', environment: 'production' };
   await flags.createFlag(DEFAULT, { name: place.flag });
   const constraints = [{ contextName: 'userId', operator: 'IN', values: texts(50_000, 6) } as const];
   await flags.addStrategy(place, { name: 'default', constraints });
   await flags.enable(place);
-  const text = 'd'.repeat(500_000);
-  for (let number = 0; number < 40; number++) await flags.updateFlag(place, { description: `${number} ${text}` });
+  const payload = { type: 'string', value: 'd'.repeat(250_000) } as const;
+  await flags.setVariants(place, [
+    { name: 'one', payload },
+    { name: 'other', payload },
+  ]);
+  for (let number = 0; number < 40; number++) await flags.updateFlag(place, { description: `${number}` });
   await flags.apply([{ op: 'updateFlag', ref: place, input: { stale: true } }], { id: LARGE_SET });
 }
 

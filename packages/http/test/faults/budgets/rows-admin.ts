@@ -13,16 +13,12 @@ import type { BudgetRow } from './row.js';
 const granted = { isGranted: true } as const;
 
 export const PROJECT_ROWS = {
-  listProjects: [],
   createProject: [{ name: 'largest', body: () => padded('{"id":"made","name":"Made","ignored":"…"}'), ...granted }],
-  getProject: [],
-  getProjectHealth: [],
   updateProject: [{ name: 'largest', body: () => padded('{"name":"Default","ignored":"…"}'), ...granted }],
   deleteProject: [
     { name: 'of 10,000 flags' },
     { name: 'without flags', path: '/api/admin/projects/empty', ...granted },
   ],
-  listMembers: [],
   addMember: [{ name: 'largest', body: () => padded('{"ignored":"…"}'), ...granted }],
   changeMemberRole: [
     {
@@ -46,13 +42,11 @@ const SEGMENTS = '/api/admin/segments';
 const projects = (name: string) => `/api/admin/events?${manyParameters(name)}`;
 
 export const OTHER_ADMIN_ROWS = {
-  listSegments: [],
   createSegment: [
     { name: '49,000 values', body: () => ofValues('{"name":"made","constraints":'), ...granted },
     { name: 'wrong constraints', body: () => wrongConstraints().replace('default', 'wrong') },
     { name: 'unknown members', body: () => withUnknown('"name":"unknown","constraints":[]'), ...granted },
   ],
-  getSegment: [],
   updateSegment: [
     {
       name: '49,000 values',
@@ -62,23 +56,12 @@ export const OTHER_ADMIN_ROWS = {
     },
     {
       name: 'shared by many',
-      body: () => padded('{"name":"shared","description":"…","constraints":[]}', MEBIBYTE / 2),
+      body: () => padded('{"name":"shared","description":"short","ignored":"…","constraints":[]}', MEBIBYTE / 2),
     },
   ],
   deleteSegment: [{ name: 'in use' }, { name: 'unused', path: `${SEGMENTS}/3`, ...granted }],
-  listSegmentUses: [],
-  listStrategySegments: [],
-  listSeenFlags: [],
-  countEvaluations: [],
   listUsage: [{ name: '168 hours', path: '/api/admin/metrics/usage?hours=168', ...granted }],
-  listFlagUsage: [],
-  summarizeFlagUsage: [],
-  listRawFlagUsage: [],
-  listApplications: [],
-  getApplication: [],
-  listApplicationsByFlag: [],
   deleteApplication: [{ name: 'known', path: '/api/admin/metrics/applications/service-1', ...granted }],
-  listRecentContexts: [],
   explainFlags: [
     { name: 'all flags', body: () => '{"environment":"production","context":{"userId":"7"}}', ...granted },
     {
@@ -92,7 +75,6 @@ export const OTHER_ADMIN_ROWS = {
         within('{"environment":"production","context":{"properties":{', (number) => `"p${number}":"v"`, '}}}'),
     },
   ],
-  listTokens: [],
   createToken: [{ name: 'largest', body: () => padded('{"username":"made","type":"admin","ignored":"…"}') }],
   rotateToken: [{ name: 'unknown', body: () => padded('{"id":"unknown","ignored":"…"}') }],
   updateToken: [{ name: 'unknown', body: () => padded('{"expiresAt":null,"ignored":"…"}') }],
@@ -108,5 +90,4 @@ export const OTHER_ADMIN_ROWS = {
     { name: 'long Last-Event-ID', headers: { 'last-event-id': longText(14_000) } },
   ],
   getSession: [{ name: 'with actions', path: '/api/admin/session?project=default', ...granted }],
-  getOpenApi: [],
 } satisfies Record<string, readonly BudgetRow[]>;

@@ -161,7 +161,7 @@ function requestOf({ route, kind, row }: Case, round: number): Sent {
       ...row.headers,
     },
     ...(body !== undefined && { body }),
-    isEndless: route.reply.media === 'text/event-stream',
+    isEndless: route.media === 'text/event-stream',
   };
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { isEqual, mergeDocuments } from '../../app/model/merge.js';
+import { isSameJson } from '../../src/base/json.js';
+import { mergeStates } from '../../src/base/parts.js';
 
 const strategy = (id: string, rollout: number, rest: object = {}) => ({ id, parameters: { rollout }, ...rest });
 
@@ -8,7 +9,7 @@ describe('merging two edits', () => {
     const base = { stale: false, strategies: [strategy('a', 25), strategy('b', 10)] };
     const theirs = { stale: true, strategies: [strategy('a', 25), strategy('b', 20)] };
     const mine = { stale: false, strategies: [strategy('a', 50), strategy('b', 10)] };
-    const { result, conflicts, merged } = mergeDocuments({ base, theirs, mine });
+    const { result, conflicts, merged } = mergeStates({ base, theirs, mine });
     expect(result).toEqual({ stale: true, strategies: [strategy('a', 50), strategy('b', 20)] });
     expect(conflicts).toEqual([]);
     expect(merged.map(({ path }) => path)).toEqual(['/stale', '/strategies/a', '/strategies/b']);
@@ -21,19 +22,19 @@ describe('merging two edits', () => {
       mine: { strategies: [strategy('a', 50)] },
     };
     const path = '/strategies/a/parameters/rollout';
-    expect(mergeDocuments(sides).conflicts).toEqual([{ path, base: 25, theirs: 30, mine: 50 }]);
-    expect(mergeDocuments(sides).result).toEqual(sides.mine);
-    expect(mergeDocuments(sides, new Map([[path, 'theirs']])).result).toEqual(sides.theirs);
+    expect(mergeStates(sides).conflicts).toEqual([{ path, base: 25, theirs: 30, mine: 50 }]);
+    expect(mergeStates(sides).result).toEqual(sides.mine);
+    expect(mergeStates(sides, { choices: new Map([[path, 'theirs']]) }).result).toEqual(sides.theirs);
   });
 
   it('keeps what each of them has added, and the order of whoever changed it', () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => strategy(id, 1));
-    const { result } = mergeDocuments({ base: [a, b], theirs: [b, a, c], mine: [a, b, d] });
+    const { result } = mergeStates({ base: [a, b], theirs: [b, a, c], mine: [a, b, d] });
     expect(result.map((one) => one?.id)).toEqual(['b', 'a', 'c', 'd']);
   });
 
   it('reports an edit of what the other has removed', () => {
-    const { conflicts } = mergeDocuments({ base: [strategy('a', 1)], theirs: [], mine: [strategy('a', 2)] });
+    const { conflicts } = mergeStates({ base: [strategy('a', 1)], theirs: [], mine: [strategy('a', 2)] });
     expect(conflicts.map(({ path }) => path)).toEqual(['/a']);
   });
 
@@ -50,10 +51,10 @@ describe('merging two edits', () => {
   it('changes nothing where only one of them has changed something', () => {
     fc.assert(
       fc.property(document, document, (base, edited) => {
-        const one = mergeDocuments({ base, theirs: edited, mine: base });
-        const other = mergeDocuments({ base, theirs: base, mine: edited });
+        const one = mergeStates({ base, theirs: edited, mine: base });
+        const other = mergeStates({ base, theirs: base, mine: edited });
         expect([one.conflicts, other.conflicts]).toEqual([[], []]);
-        expect(isEqual(one.result, edited) && isEqual(other.result, edited)).toBe(true);
+        expect(isSameJson(one.result, edited) && isSameJson(other.result, edited)).toBe(true);
       }),
     );
   });
@@ -61,9 +62,9 @@ describe('merging two edits', () => {
   it('never loses a part that neither has changed, nor makes one up', () => {
     fc.assert(
       fc.property(document, document, document, (base, theirs, mine) => {
-        const { result } = mergeDocuments<Record<string, unknown>>({ base, theirs, mine });
+        const { result } = mergeStates<Record<string, unknown>>({ base, theirs, mine });
         for (const [name, value] of Object.entries(base)) {
-          if (isEqual(theirs[name], value) && isEqual(mine[name], value)) expect(result[name]).toEqual(value);
+          if (isSameJson(theirs[name], value) && isSameJson(mine[name], value)) expect(result[name]).toEqual(value);
         }
         const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
         expect(Object.keys(result).every((name) => names.has(name))).toBe(true);
@@ -75,7 +76,7 @@ describe('merging two edits', () => {
 it('removes a member that has the name of an inherited one', () => {
   const base = JSON.parse('{"a": "1", "__proto__": "x"}') as object;
   const theirs = JSON.parse('{"a": "2", "__proto__": "x"}') as object;
-  const { result, conflicts } = mergeDocuments<object>({ base, theirs, mine: { a: '1' } });
+  const { result, conflicts } = mergeStates<object>({ base, theirs, mine: { a: '1' } });
   expect(conflicts).toEqual([]);
   expect(JSON.stringify(result)).toBe('{"a":"2"}');
 });

@@ -1,8 +1,5 @@
-import { timeSlice } from '../base/time-slice.js';
-import type { Engine } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import { paced } from '../base/paced.js';
 import { FlagsError, locateRefusals } from '../errors.js';
-import { assertAffordable } from '../flags/affordable.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from '../flags/change-flag.js';
 import { assertCanDepend } from '../flags/dependencies.decide.js';
 import { listChildren, listLiveChildren } from '../flags/dependencies.operations.js';
@@ -15,6 +12,7 @@ import { changeRegistry, listUses } from '../segments/segment.operations.js';
 import { isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { restoreFlag, restoreProject, restoreSegment } from './restore.decide.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration<State> {
@@ -37,35 +35,29 @@ export interface Restorations {
  *
  * @throws FlagsError as the single operations: for missing references, taken names, and documents that others need
  */
-export async function restoreDocuments(
-  engine: Engine,
-  unit: UnitOfWork,
-  { projects, segments, flags }: Restorations,
-): Promise<void> {
+export async function restoreDocuments(unit: UnitOfWork, { projects, segments, flags }: Restorations): Promise<void> {
   const events = new Map<string, readonly FlagEvent[]>();
   const earlier = new Map<string, SegmentState | undefined>();
   for (const { id } of segments) earlier.set(id, (await unit.read(segmentDocuments, id))?.state);
   for (const { id, target } of projects) if (target) await applyToProject(unit, id, target);
   for (const { id, target } of segments) if (target) await applyToSegment(unit, id, target);
-  for (const { id, target, path } of flags) {
+  for await (const { id, target, path } of paced(flags)) {
     const found = await unit.read(flagDocuments, id);
     const own = restoreFlag(found?.state, target);
     events.set(id, own);
     if (found && target) {
-      const { state: flag } = found;
-      await locateRefusals(path, () => assertStrategies(engine, unit, { flag, events: own }));
+      const { project } = found.state;
+      await locateRefusals(path, () => assertSegmentsUsable(unit.read, { project, events: own }));
     }
     await applyToFlag(unit, id, own);
-    if (timeSlice.isOver()) await timeSlice.next();
   }
   for (const { id, target } of segments) if (!target) await applyToSegment(unit, id, undefined);
   await restoreNames(unit, segments, earlier);
-  for (const { id, target, path } of flags) {
+  for await (const { id, target, path } of paced(flags)) {
     if (events.get(id)?.length) {
       await locateRefusals(path, () => assertReferences(unit, id, target));
       if (target && !target.archived) await assertDependencies(unit, target, path);
     }
-    if (timeSlice.isOver()) await timeSlice.next();
   }
   for (const { id, target, path } of segments) {
     if (target) await locateRefusals(path, () => assertSegment(unit, target, earlier.get(id)));
@@ -131,22 +123,6 @@ async function assertSegment(
   if (others.length === 0) return;
   const message = `The segment ${id} is used by strategies of other projects; take it out of them first.`;
   throw new FlagsError('segment_in_use', message);
-}
-
-interface StrategyRestoration {
-  readonly flag: FlagState;
-  readonly events: readonly FlagEvent[];
-}
-
-/** Refuses strategies that use segments of other projects, and those that take too long. */
-export async function assertStrategies(
-  engine: Engine,
-  unit: UnitOfWork,
-  { flag, events }: StrategyRestoration,
-): Promise<void> {
-  await assertSegmentsUsable(unit.read, { project: flag.project, events });
-  const environments = new Set(events.flatMap(({ environment }) => environment ?? []));
-  for (const environment of environments) assertAffordable(engine, { unit, flag, events, environment });
 }
 
 async function assertReferences(unit: UnitOfWork, name: string, target: FlagState | undefined): Promise<void> {

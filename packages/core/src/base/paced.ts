@@ -1,0 +1,62 @@
+import { performance } from 'node:perf_hooks';
+import timers from 'node:timers';
+
+/** Kept: fake timers in the tests of a host would otherwise block every request. */
+const { setImmediate } = timers;
+
+/** All long work of this process shares one slice per turn of the event loop. It may last one item longer. */
+const SLICE_MILLISECONDS = 5;
+
+const waiting: (() => void)[] = [];
+let startedAt: number | undefined;
+
+/**
+ * Yields the items, and waits for a later turn of the event loop whenever the time slice of this turn is over. Timers and
+ * short requests run in between. Rejects with the reason of the signal if it has aborted by then.
+ *
+ * @example
+ * for await (const item of paced(items)) handle(item);
+ */
+export async function* paced<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<Item, void> {
+  for await (const item of items) {
+    await pause(signal);
+    yield item;
+  }
+}
+
+/** Waits for a later turn of the event loop if the time slice of this turn is over. Before a single long step. */
+export async function pause(signal?: AbortSignal): Promise<void> {
+  if (isSliceOver()) await nextTurn(signal);
+}
+
+/**
+ * Resolves in a later turn of the event loop, in the order of the calls. Callers share a turn until its slice is over.
+ * Rejects with the reason of the signal if it has aborted by then.
+ */
+export async function nextTurn(signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    waiting.push(resolve);
+    setImmediate(admitNext);
+  });
+  signal?.throwIfAborted();
+}
+
+/** The caller continues before the next immediate of the turn, so that the clock shows what it has cost. */
+function admitNext(): void {
+  if (isSliceOver()) setImmediate(admitNext);
+  else waiting.shift()?.();
+}
+
+/** The first call of a turn starts its slice. */
+function isSliceOver(): boolean {
+  const now = performance.now();
+  if (startedAt !== undefined) return now - startedAt > SLICE_MILLISECONDS;
+  startedAt = now;
+  setImmediate(() => {
+    startedAt = undefined;
+  });
+  return false;
+}

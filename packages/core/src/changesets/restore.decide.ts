@@ -1,0 +1,89 @@
+import { isSameJson } from '../base/json.js';
+import { type Edit, editItems, editList } from '../base/parts.js';
+import type { Dependency } from '../flags/dependency.types.js';
+import {
+  dependenciesOf,
+  enabledEnvironments,
+  environmentOf,
+  evolveFlag,
+  type FlagEvent,
+  type FlagState,
+} from '../flags/flag.js';
+import { reviveFlag } from '../flags/lifecycle.decide.js';
+import { replaceMetadata } from '../flags/metadata.decide.js';
+import { replaceEnvironment } from '../flags/strategies.decide.js';
+import { type ProjectEvent, type ProjectState, updateProject } from '../projects/project.js';
+import type { Member } from '../projects/project.types.js';
+import type { SegmentEvent, SegmentState } from '../segments/segment.js';
+
+/**
+ * Returns the events that bring a flag to another state: ids, creation time and switches included. An undefined state is
+ * no flag. Decides the difference only: the caller checks the references.
+ */
+export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
+  if (!now || !target || now.createdAt !== target.createdAt) {
+    const created: FlagEvent[] = target ? [{ type: 'flag-created', data: target, before: null }] : [];
+    return now ? [{ type: 'flag-deleted', data: null, before: now }, ...created] : created;
+  }
+  // Reviving switches the flag off everywhere.
+  const revival = target.archived ? [] : reviveFlag(now);
+  const flag = revival.reduce<FlagState | undefined>(evolveFlag, now) ?? now;
+  const environments = new Set([...target.environments, ...flag.environments].map(({ name }) => name));
+  return [
+    ...revival,
+    ...replaceMetadata(flag, target),
+    ...restoreVariants(flag, target),
+    ...editList(dependenciesOf(flag), dependenciesOf(target)).map(toDependencyEvent),
+    ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
+    // The references are those of the project that the flag moves to.
+    ...restoreProjectOf(flag, target),
+    ...restoreArchive(flag, target),
+  ];
+}
+
+function restoreVariants({ variants: before }: FlagState, { variants }: FlagState): readonly FlagEvent[] {
+  if (isSameJson(before, variants)) return [];
+  return [{ type: 'variants-updated', data: { variants }, before: { variants: before } }];
+}
+
+function toDependencyEvent({ before, after }: Edit<Dependency>): FlagEvent {
+  if (!after) return { type: 'dependency-removed', data: null, before };
+  if (!before) return { type: 'dependency-added', data: after, before: null };
+  return { type: 'dependency-updated', data: after, before };
+}
+
+function restoreProjectOf({ project: from }: FlagState, { project }: FlagState): readonly FlagEvent[] {
+  return from === project ? [] : [{ type: 'flag-moved', data: { project }, before: { project: from } }];
+}
+
+function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
+  const { archived, archivedAt } = target;
+  if (!archived || (flag.archived && flag.archivedAt === archivedAt)) return [];
+  const enabledIn = enabledEnvironments(target);
+  const data = { archived: true, enabledIn, ...(archivedAt !== undefined && { archivedAt }) };
+  return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];
+}
+
+/** Returns the events that bring a project to another state. */
+export function restoreProject(now: ProjectState | undefined, target: ProjectState | undefined): ProjectEvent[] {
+  if (!now || !target || now.createdAt !== target.createdAt) {
+    const created: ProjectEvent[] = target ? [{ type: 'project-created', data: target, before: null }] : [];
+    return now ? [{ type: 'project-deleted', data: null, before: now }, ...created] : created;
+  }
+  return [...updateProject(now, target), ...editItems(now.members, target.members).map(toMemberEvent)];
+}
+
+function toMemberEvent({ before, after }: Edit<Member>): ProjectEvent {
+  if (!after) return { type: 'member-removed', data: null, before };
+  if (!before) return { type: 'member-added', data: after, before: null };
+  return { type: 'member-role-changed', data: after, before };
+}
+
+/** Returns the events that bring a segment to another state. */
+export function restoreSegment(now: SegmentState | undefined, target: SegmentState | undefined): SegmentEvent[] {
+  if (isSameJson(now, target)) return [];
+  if (!target) return now ? [{ type: 'segment-deleted', data: null, before: now }] : [];
+  return now
+    ? [{ type: 'segment-updated', data: target, before: now }]
+    : [{ type: 'segment-created', data: target, before: null }];
+}

@@ -1,0 +1,147 @@
+import { groupBy } from '../base/collections.js';
+import { isSameJson } from '../base/json.js';
+import { paced } from '../base/paced.js';
+import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag-documents.js';
+import { assertOwnerStays } from '../projects/members.decide.js';
+import { ownerOf } from '../projects/members.operations.js';
+import { type ProjectState, projectDocuments } from '../projects/project.js';
+import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { DocumentKey } from '../storage/port.js';
+import { foldEvents, hasHistory } from './aggregates.js';
+import type { ChangeSet, Plan, UndoOptions } from './change-set.types.js';
+import type { LoggedSet } from './change-set-log.js';
+import { planPrepared, readCommitted, readReason, toChangeSet } from './change-sets.operations.js';
+import { type Documents, nameOf } from './documents.js';
+import type { Engine, PreparedChange } from './engine.js';
+import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './merge.decide.js';
+import { withEffects } from './plan.operations.js';
+import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+export async function undo(engine: Engine, id: string, options: UndoOptions = {}): Promise<ChangeSet> {
+  const { actor, reason } = options;
+  const prepared = await prepareUndo(engine, id, options);
+  const context = {
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason: readReason(reason) }),
+  };
+  const committed = await engine.run([prepared], context);
+  if (committed.id !== null) return readCommitted(engine, committed.id);
+  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+}
+
+export async function planUndo(
+  engine: Engine,
+  id: string,
+  options: Pick<UndoOptions, 'authorize'> = {},
+): Promise<Plan> {
+  return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, id, options)]));
+}
+
+async function prepareUndo(
+  engine: Engine,
+  id: string,
+  { authorize }: Pick<UndoOptions, 'authorize'>,
+): Promise<PreparedChange> {
+  const set = await engine.log.readSet(id);
+  await authorize?.(toChangeSet(set));
+  const changed = await readChanged(engine, set);
+  const subject = changed[0]?.key;
+  if (!subject) {
+    const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
+    throw new FlagsError('undo_conflict', message);
+  }
+  const decide = async (unit: UnitOfWork) => {
+    const targets = await mergeAll(engine, unit, { set, changed });
+    await restoreDocuments(unit, targets).catch((error: unknown) => {
+      throw toConflict(id, error);
+    });
+  };
+  return { subject, decide, result: () => undefined };
+}
+
+/** A document that the set has changed, with its states around the set. */
+interface ChangedDocument {
+  readonly key: DocumentKey;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Deleted tokens stay deleted: their secrets may be known. */
+async function readChanged({ log }: Engine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
+  const changed: ChangedDocument[] = [];
+  for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
+    const [first] = own;
+    if (!first || !hasHistory(first.subject)) continue;
+    const before = await log.stateBefore(first);
+    changed.push({ key: first.subject, before, after: foldEvents(first.subject.kind, before, own) });
+  }
+  return changed;
+}
+
+interface ReadSet {
+  readonly set: LoggedSet;
+  readonly changed: readonly ChangedDocument[];
+}
+
+/** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
+async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restorations> {
+  const conflicts: Conflict[] = [];
+
+  async function mergeKind<State>(
+    documents: Documents<State>,
+    merge: (versions: Versions<State>) => MergedVersions<State>,
+  ): Promise<Restoration<State>[]> {
+    const merged: Restoration<State>[] = [];
+    for await (const { key, ...states } of paced(changed.filter(({ key }) => key.kind === documents.kind))) {
+      const now = (await unit.read(documents, key.id))?.state;
+      const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
+      const { target, conflicts: paths } = merge({ before, after, now });
+      if (paths.length > 0) conflicts.push({ key, paths });
+      merged.push({ id: key.id, target });
+    }
+    return merged;
+  }
+
+  const targets = {
+    projects: await mergeKind<ProjectState>(projectDocuments, (versions) => {
+      const merged = mergeVersions(versions);
+      const isAsBefore = isSameJson(merged.target?.members, versions.before?.members);
+      if (!isAsBefore) assertOwnerStays(versions.now, merged.target, ownerOf(engine));
+      return merged;
+    }),
+    segments: await mergeKind<SegmentState>(segmentDocuments, mergeVersions),
+    flags: await mergeKind<FlagState>(flagDocuments, mergeFlag),
+  };
+  if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
+  return targets;
+}
+
+/** Parts of a document that the set has changed, and that were changed again. */
+interface Conflict {
+  readonly key: DocumentKey;
+  readonly paths: readonly string[];
+}
+
+async function conflictError({ log }: Engine, set: LoggedSet, conflicts: readonly Conflict[]): Promise<FlagsError> {
+  const details: ErrorDetail[] = [];
+  for (const conflict of conflicts) {
+    const { kind, id } = conflict.key;
+    for (const { set: later, path } of await log.listLaterSets(set, conflict)) {
+      const [{ actor, at }] = later.events;
+      const message = `The change set ${later.id} of ${actor} at ${at} changed this part.`;
+      details.push({ message, path: `/${kind}/${id}${path}` });
+    }
+  }
+  const message = `The change set ${set.id} cannot be undone, because later ones changed the same: undo those first.`;
+  return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
+}
+
+/** A missing reference or a taken name is a later change that the undo does not fit any more. */
+function toConflict(id: string, error: unknown): unknown {
+  if (!isFlagsError(error) || !/_not_found$|_exists$/.test(error.code)) return error;
+  const message = `The change set ${id} cannot be undone any more: ${error.message}`;
+  return new FlagsError('undo_conflict', message, undefined, { cause: error });
+}

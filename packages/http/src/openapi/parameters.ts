@@ -1,0 +1,89 @@
+import type { ErrorCode, Settings } from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { AuthMode } from '../options.js';
+import { queryParametersOf } from '../query.js';
+import type { QueryParameter, Route } from '../route.js';
+import { positiveInteger, schemaFrom } from '../schema.js';
+
+/** The dependencies of an operation's description beside its route. */
+export interface OperationContext {
+  readonly schemas: InputSchemas;
+  readonly settings: Settings;
+  readonly auth: AuthMode;
+}
+
+export function parametersOf(route: Route, { schemas, settings }: OperationContext): readonly object[] {
+  return [
+    ...pathNamesOf(route.path).map((name) => pathParameter(name, settings)),
+    ...queryParametersOf(route).map((parameter) => queryParameter(parameter, schemas)),
+    ...headersOf(route),
+  ];
+}
+
+export function pathNamesOf(path: string): readonly string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+}
+
+interface PathParameter {
+  readonly description: string | ((settings: Settings) => string);
+  /** The error code if the path names something that does not exist. */
+  readonly error?: ErrorCode;
+  /** Default: text. */
+  readonly schema?: JsonSchema;
+}
+
+/** What the parameters in paths name. */
+export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
+  projectId: { description: 'The id of the project.', error: 'project_not_found' },
+  featureName: { description: 'The name of the flag.', error: 'flag_not_found' },
+  environment: {
+    description: ({ environments }) => `The environment: ${environments.map(({ name }) => name).join(', ')}.`,
+    error: 'environment_not_found',
+  },
+  type: { description: 'The type of the tag; `simple` is the only one.' },
+  value: { description: 'The label.' },
+  strategyId: { description: 'The id of the strategy.', error: 'strategy_not_found' },
+  parentName: { description: 'The name of the parent flag.', error: 'dependency_not_found' },
+  segmentId: { description: 'The id of the segment.', error: 'segment_not_found', schema: positiveInteger },
+  userId: { description: 'The id of the user in the host application.', schema: positiveInteger },
+  roleId: {
+    description: ({ roles }) => `The role: ${roles.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
+    error: 'role_not_found',
+    schema: positiveInteger,
+  },
+  appName: { description: 'The name of the application.', error: 'application_not_found' },
+  key: { description: 'The name of the flag.', error: 'flag_not_found' },
+  id: { description: 'The id of the change set.', error: 'change_set_not_found' },
+  token: { description: 'The id of the token, or its secret.', error: 'token_not_found' },
+};
+
+const TEXT: JsonSchema = { type: 'string', minLength: 1 };
+
+function pathParameter(name: string, settings: Settings): object {
+  const { description = `The ${name}.`, schema = TEXT } = PATH_PARAMETERS[name] ?? {};
+  const shown = typeof description === 'string' ? description : description(settings);
+  return { name, in: 'path', required: true, description: shown, schema };
+}
+
+function queryParameter({ name, description, schema }: QueryParameter, schemas: InputSchemas): object {
+  const described = schemaFrom(schema, schemas);
+  const style = described.type === 'object' && { style: 'deepObject', explode: true };
+  return { name, in: 'query', required: false, description, schema: described, ...style };
+}
+
+const CLIENT_SPEC =
+  'The version of the client specification that the client implements. Below 4.2.0, or without it, segments are inlined.';
+
+function headersOf({ method, ifMatch, media, conditional, vary }: Route): readonly object[] {
+  if (media === 'text/event-stream') return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
+  if (method === 'GET' || conditional) {
+    const condition = header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.');
+    return vary === undefined ? [condition] : [condition, header(vary, CLIENT_SPEC)];
+  }
+  if (ifMatch === undefined) return [];
+  return [header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`)];
+}
+
+function header(name: string, description: string): object {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' } };
+}
