@@ -105,7 +105,7 @@ module.exports = {
           '\\.types\\.ts$',
           '^packages/core/src/base/limits\\.ts$',
           '/node_modules/(re2js|lru-cache)/',
-          '^packages/core/src/storage/metrics-port\\.ts$',
+          '^packages/core/src/storage/usage-port\\.ts$',
         ],
       },
     },

@@ -4,15 +4,15 @@ import './plain-runner.mjs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryMetrics, memoryStorage } from '../../packages/core/dist/index.js';
+import { memoryStorage, memoryUsage } from '../../packages/core/dist/index.js';
 import { sqliteStorage } from '../../packages/core/dist/sqlite.js';
-import { metricsConformance, storageConformance } from '../../packages/core/dist/testing.js';
+import { storageConformance, usageConformance } from '../../packages/core/dist/testing.js';
 import { runAll } from './plain-runner.mjs';
 import { declareRouterCases } from './router-cases.mjs';
 import { declareSpecificationCases } from './specification-cases.mjs';
 
 storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));
-metricsConformance('memoryMetrics', () => ({ metrics: memoryMetrics() }));
+usageConformance('memoryUsage', () => ({ usage: memoryUsage() }));
 
 /** Opens the host's handles, so that the suite does not depend on better-sqlite3. */
 async function onNodeSqlite({ DatabaseSync }) {
@@ -29,7 +29,7 @@ async function onNodeSqlite({ DatabaseSync }) {
     rmSync(directory, { recursive: true });
   };
   const storage = await again();
-  return { storage, metrics: storage.metrics, again, dispose };
+  return { storage, usage: storage.usage, again, dispose };
 }
 
 const sqlite = process.getBuiltinModule?.('node:sqlite');

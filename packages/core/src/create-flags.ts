@@ -31,10 +31,10 @@ import { createErrorReporter, createSettings, type FlagsOptions } from './option
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
-import { memoryMetrics } from './storage/memory/metrics.js';
+import { memoryUsage } from './storage/memory/memory-usage.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
-import { createMetricsRetention } from './usage/retention.js';
+import { createUsageWriter } from './usage/usage-writer.js';
 
 const DAY = 86_400_000;
 
@@ -80,7 +80,7 @@ async function resolveStorage(options: FlagsOptions | undefined): Promise<Storag
 /** The names of all options. The compiler reports a missing option because this is a record. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
-  metrics: true,
+  usage: true,
   environments: true,
   environment: true,
   appName: true,
@@ -106,13 +106,13 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   onError: true,
 };
 
-/** Refuses unknown options, and metrics that are no metrics storage. `createSettings` validates the other options. */
+/** Refuses unknown options, and usage that is not a `UsageStorage`. `createSettings` validates the other options. */
 function assertOptions(options: object): void {
   const fault = describeUnknownOption(options, Object.keys(OPTIONS));
   if (fault) throw invalidOptions(`createFlags ${fault}`);
-  const { metrics } = options as Partial<FlagsOptions>;
-  if (metrics === undefined || typeof Object(metrics).record === 'function') return;
-  throw invalidOptions('createFlags: metrics is no metrics storage: leave it out, or pass one.', '/metrics');
+  const { usage } = options as Partial<FlagsOptions>;
+  if (usage === undefined || typeof Object(usage).record === 'function') return;
+  throw invalidOptions('createFlags: usage is not a usage storage: leave it out, or pass one.', '/usage');
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {
@@ -158,16 +158,16 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
   const { schema } = options;
   const settings = createSettings(withEnvironments(options));
   if (schema) assertSchemaFits(schema, settings);
-  const metrics = options.metrics ?? storage.metrics ?? memoryMetrics();
+  const usage = options.usage ?? storage.usage ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
   const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
-  const retention = createMetricsRetention({ metrics, isFlag, now, applicationRetention, onError });
+  const usageWriter = createUsageWriter({ usage, isFlag, now, applicationRetention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
-  const context = { storage, metrics, retention, settings, now, pollInterval, onError, size };
+  const context = { storage, usageWriter, settings, now, pollInterval, onError, size };
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
@@ -178,7 +178,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       now,
       feed,
       applyUpdates: replica.applyCommit,
-      forgetFlags: retention.forget,
+      forgetFlags: usageWriter.forget,
       getCached,
       size,
     });
@@ -188,8 +188,8 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       settings,
       validate,
       storage,
-      metrics,
-      retention,
+      usage,
+      usageWriter,
       feed,
       replica,
       log: createChangeSetLog(storage),
@@ -290,12 +290,12 @@ function createInterface({ engineOf, engine, options, stopWatching }: InterfaceP
   return { ...shared, ...bindChanges(engine, lifetime) };
 }
 
-async function release({ feed, replica, metrics, storage, tokenUse }: Engine): Promise<void> {
+async function release({ feed, replica, usage, storage, tokenUse }: Engine): Promise<void> {
   try {
     await tokenUse.close();
     await feed.close();
     await closeReplica(replica);
-    await metrics.close();
+    await usage.close();
   } finally {
     await storage.close();
   }

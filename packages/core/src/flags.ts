@@ -11,7 +11,7 @@ import type { ChangeHistoryOperations } from './history/history.types.js';
 import type { MemberOperations, ProjectOperations, Role } from './projects/project.types.js';
 import type { SegmentOperations } from './segments/segment.types.js';
 import type { Token, TokenOperations } from './tokens/token.types.js';
-import type { MetricsOperations } from './usage/metrics.types.js';
+import type { UsageOperations } from './usage/usage.types.js';
 
 /*
  * Glossary
@@ -64,7 +64,7 @@ export interface Flags
     ChangeSetOperations,
     ChangeHistoryOperations,
     DefinitionOperations,
-    MetricsOperations {
+    UsageOperations {
   /** The effective configuration with its defaults; frozen. */
   readonly settings: Settings;
 
@@ -81,10 +81,10 @@ export interface Flags
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags;
 
   /**
-   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, which tell
+   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported usage, which tells
    * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of
    * flags, in days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the
-   * storage has no data version, or if the metrics are in another storage.
+   * storage has no data version, or if the usage is in another storage.
    *
    * @param subject `flags` when absent
    * @example

@@ -48,10 +48,9 @@ export type * from './history/history.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
 export type * from './segments/segment.types.js';
+export { memoryUsage } from './storage/memory/memory-usage.js';
 // Storages
-export { memoryMetrics } from './storage/memory/metrics.js';
 export { memoryStorage } from './storage/memory/storage.js';
-export type * from './storage/metrics-port.js';
 export type {
   Commit,
   CommitResult,
@@ -72,6 +71,7 @@ export type {
   StoredEventQuery,
   Vacancy,
 } from './storage/port.js';
+export type * from './storage/usage-port.js';
 export type * from './tokens/token.types.js';
 export { TOKEN_KINDS } from './tokens/token.types.js';
-export type * from './usage/metrics.types.js';
+export type * from './usage/usage.types.js';

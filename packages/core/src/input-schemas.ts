@@ -60,8 +60,8 @@ import {
   metricsReport,
   registration,
   usageFilter,
-} from './usage/metrics.schema.js';
-import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './usage/metrics.types.js';
+} from './usage/usage.schema.js';
+import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './usage/usage.types.js';
 
 /** The JSON Schema of every input, by the input's name. */
 export type InputSchemas = ReturnType<typeof inputSchemas>;

@@ -42,14 +42,23 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export {
+  type Admission,
+  type AdmissionState,
+  addCount,
+  addDropped,
+  applicationsOf,
   boundedSum,
-  boundsOfMerging,
-  createDroppedCount,
-  createMerging,
-  createRanks,
-  rankOf,
-} from './storage/counters.js';
-export { applicationLimit, ownerOf, publicLast } from './storage/reporters.js';
-export { addVariants, DAY, HOUR, hourOf, startOf } from './storage/timed-usage.js';
+  type CountRow,
+  DATABASE_BOUNDS,
+  DAY,
+  decideAdmission,
+  firstKept,
+  type InstanceRow,
+  largestFirst,
+  NOTHING_DROPPED,
+  RESOLUTIONS,
+  rowsOf,
+  type UsageRows,
+} from './storage/usage-rules.js';
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';

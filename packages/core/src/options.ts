@@ -9,22 +9,22 @@ import { defaultEnvironment } from './flags/review.js';
 import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
 import type { Role } from './projects/project.types.js';
-import type { MetricsStorage } from './storage/metrics-port.js';
 import type { Storage } from './storage/port.js';
+import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
   /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
   readonly storage: Awaitable<Storage>;
-  /** Stores metrics. Default: the storage's own metrics storage, or else memory. */
-  readonly metrics?: MetricsStorage;
+  /** Stores usage. Default: the storage's own usage storage, or else memory. */
+  readonly usage?: UsageStorage;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
   /** The environment of evaluations that name none. Default: `production`, or else the first environment. */
   readonly environment?: string;
-  /** The application name for the evaluation metrics of this process. Default: `default`. */
+  /** The application name for the usage of this process. Default: `default`. */
   readonly appName?: string;
-  /** The instance id for the evaluation metrics of this process. Default: the host name and the process id. */
+  /** The instance id for the usage of this process. Default: the host name and the process id. */
   readonly instanceId?: string;
   /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
   readonly usageInterval?: number;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, memoryMetrics, memoryStorage } from '@flags/core';
+import { createFlags, memoryStorage, memoryUsage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
@@ -111,13 +111,13 @@ describe('the provider', () => {
   });
 
   it('counts what is evaluated through it', async () => {
-    const metrics = memoryMetrics();
-    const { flags, client } = await startHost({ flags: { appName: 'shop', metrics } });
+    const usage = memoryUsage();
+    const { flags, client } = await startHost({ flags: { appName: 'shop', usage } });
     await switchOn(flags, { name: 'checkout' });
     await client.getBooleanValue('checkout', false);
     await client.getStringValue('checkout', '');
     await flags.close();
-    const reader = await createFlags({ storage: memoryStorage(), metrics });
+    const reader = await createFlags({ storage: memoryStorage(), usage });
     expect(await reader.listSeenFlags()).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 2 }]);
     await reader.close();
   });

@@ -30,7 +30,7 @@ export interface DataVersionRow {
   readonly standby: string;
 }
 
-/** The data version: while it is unchanged, the same commits and the same changes of metrics are visible. */
+/** The data version: while it is unchanged, the same commits and the same usage are visible. */
 export function toDataVersion(row: DataVersionRow): string {
   // A standby does not know which transactions run on its primary.
   if (row.standby === 't') return randomUUID();
@@ -70,7 +70,7 @@ export function dataVersionReader(statements: Statements, names: TableNames): ()
 const SHARDS = 16;
 
 /**
- * Rows of `meta`, the version shards: numbers that grow with every change that appends no event, such as metrics. The data
+ * Rows of `meta`, the version shards: numbers that grow with every change that appends no event, such as usage. The data
  * version includes their sum. There are several, so that nodes seldom wait for each other.
  */
 export function versionShardRows({ table }: TableNames): string {

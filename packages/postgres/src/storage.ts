@@ -7,11 +7,11 @@ import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
 import { createFeed } from './feed/feed.js';
-import { postgresMetrics } from './metrics/metrics.js';
 import { channelOf, createListening, createNotifier, type Listener, type Notifier } from './notifications.js';
 import { assertOptions, type CheckedOptions, type PostgresStorageOptions } from './options.js';
 import { migrate } from './schema/migrate.js';
 import { lockKey, tableNames } from './tables.js';
+import { postgresUsage } from './usage/usage.js';
 
 /**
  * Opens a storage in a PostgreSQL database (13 or newer), for any number of nodes. Creates the tables, or migrates them.
@@ -99,8 +99,6 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): S
     }
   }
 
-  const metrics = postgresMetrics({ database, location: checked, whileOpen });
-
   async function close(): Promise<void> {
     await listener?.close();
     await Promise.allSettled(running);
@@ -121,7 +119,7 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): S
     },
     events: (query) => whileOpen(() => readEvents(query)),
     dataVersion: () => whileOpen(readDataVersion),
-    metrics,
+    usage: postgresUsage({ database, location: checked, whileOpen }),
     ...(listener && { watch: listener.watch }),
     close() {
       closing ??= close();

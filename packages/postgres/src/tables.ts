@@ -67,8 +67,13 @@ export function toLiterals(texts: readonly (string | null)[]): string {
   return texts.map(toLiteral).join(', ');
 }
 
+/** SQL: an expression, at most the largest safe integer. */
+export function bounded(sum: string): string {
+  return `least(${sum}, ${Number.MAX_SAFE_INTEGER})`;
+}
+
 /** SQL: the key of an advisory lock for these tables, the same on every node. */
-export function lockKey(purpose: 'commit' | 'migration' | 'metrics', { schema, tablePrefix }: TableLocation): string {
+export function lockKey(purpose: 'commit' | 'migration' | 'usage', { schema, tablePrefix }: TableLocation): string {
   const name = JSON.stringify(['@flags/postgres', purpose, schema, tablePrefix]);
   return `${createHash('sha256').update(name).digest().readBigInt64BE()}::bigint`;
 }

@@ -72,37 +72,32 @@ export const LIMITS = {
   variantsPerReportedFlag: 2000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
-  /** Metrics do not store further applications, unless one that only frontend tokens have reported makes room. */
+  /** Usage does not store further applications, unless one that only frontend tokens have reported makes room. */
   applications: 10_000,
-  /** Applications that one API token has reported first. Metrics do not store further ones. */
+  /** Applications that one API token has reported first. Usage does not store further ones. */
   applicationsPerToken: 1000,
   /** The same for a frontend token, which anybody can read in a page. */
   applicationsPerFrontendToken: 100,
-  /** Metrics drop the least recently seen instance beyond this number. */
+  /** Usage drops the least recently seen instance beyond this number. */
   instancesPerApplication: 1000,
-  /** Names of unknown flags. Metrics drop the least recently reported name beyond this number. */
+  /** Names of unknown flags. Usage drops the least recently reported name beyond this number. */
   unknownNamesPerApplication: 100,
   /** Names of unknown flags in one call that reports for many applications. */
   unknownNamesPerBatch: 1000,
   /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
-  /**
-   * Counts of a flag in one second. Beyond this number, metrics keep those older than two minutes by the minute, and drop
-   * those older than an hour.
-   */
-  countersBySecond: 50_000,
-  /** Timed usage keeps so many hours, the current one among them. */
+  /** Usage keeps so many hours, the current one among them. */
   usageHours: 168,
-  /** Timed usage keeps so many days, the current one among them. */
+  /** Usage keeps so many days, the current one among them. */
   usageDays: 30,
-  /** Stored rows: one per hour, flag, application and environment. Metrics drop the oldest rows beyond this number. */
+  /** Stored rows: one per hour, flag, application and environment, and one more per variant. */
   usageHourRows: 700_000,
   /** The same for days. */
   usageDayRows: 300_000,
-  /** Hours and days together in the memory metrics; each variant counts as one more. */
+  /** Flags that applications have evaluated: one row per flag and application. */
+  usagePairs: 300_000,
+  /** Hours and days together in memory. */
   usageRowsInMemory: 100_000,
-  /** Estimated bytes of all applications, instances and usage in the memory metrics. */
-  applicationsInMemory: 33_554_432,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

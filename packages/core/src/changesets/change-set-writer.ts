@@ -29,7 +29,7 @@ interface ChangeEnvironment {
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
-  /** Drops the metrics of deleted flags. Never rejects, because the deletion is committed. */
+  /** Drops the usage of deleted flags. Never rejects, because the deletion is committed. */
   readonly forgetFlags: (flags: readonly string[]) => Promise<void>;
   /**
    * Returns a copy of the replica's document for a first decision without a read. Absent if reads are cheap, or if the

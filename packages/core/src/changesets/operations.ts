@@ -17,9 +17,9 @@ import * as tokens from '../tokens/token.operations.js';
 import type { Token } from '../tokens/token.types.js';
 import { verifyToken } from '../tokens/token-verification.operations.js';
 import * as applications from '../usage/applications.operations.js';
-import * as metrics from '../usage/metrics.operations.js';
-import { listUsage } from '../usage/timed-usage.js';
-import * as usage from '../usage/usage.js';
+import * as reports from '../usage/report.operations.js';
+import * as seenFlags from '../usage/seen-flags.operations.js';
+import { listUsage } from '../usage/usage-over-time.operations.js';
 import type { AuthorizeChanges } from './change-set.types.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
@@ -40,10 +40,10 @@ import { READ_REFERENCES, SINGLE_ONLY, VOCABULARY } from './vocabulary.js';
 
 const MINUTE = 60_000;
 
-/** Returns the data version. It covers metrics, so it is undefined if another storage holds the metrics. */
+/** Returns the data version. It covers usage, so it is undefined if another storage holds the usage. */
 async function dataVersion(engine: Engine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
   const { storage, now } = engine;
-  if (!storage.dataVersion || engine.metrics !== storage.metrics) return undefined;
+  if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
   const stored = await storage.dataVersion();
   return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
 }
@@ -95,16 +95,16 @@ const READS_AND_REPORTS: Omit<OperationTable, ChangeName> = {
   getChangeSet,
   listChangeSetProjects,
   exportDefinitions,
-  registerApplication: metrics.registerApplication,
-  reportMetrics: metrics.reportMetrics,
-  reportMetricsInBulk: metrics.reportMetricsInBulk,
-  countEvaluations: metrics.countEvaluations,
-  listSeenFlags: usage.listSeenFlags,
+  registerApplication: reports.registerApplication,
+  reportMetrics: reports.reportMetrics,
+  reportMetricsInBulk: reports.reportMetricsInBulk,
+  countEvaluations: reports.countEvaluations,
+  listSeenFlags: seenFlags.listSeenFlags,
   listUsage,
   listApplications: applications.listApplications,
   getApplication: applications.getApplication,
   deleteApplication: applications.deleteApplication,
-  listApplicationsByFlag: usage.listApplicationsByFlag,
+  listApplicationsByFlag: seenFlags.listApplicationsByFlag,
   dataVersion,
 };
 

@@ -26,7 +26,7 @@ export function evaluationOperations(engine: Engine): EvaluationOperations {
   const { standard } = live;
 
   const withDropped = (status: EvaluationStatus): EvaluationStatus => {
-    const { names, reports, usage = 0 } = engine.metrics.dropped;
+    const { names, reports, usage } = engine.usageWriter.dropped;
     if (names + reports + usage === 0) return status;
     return Object.freeze({ ...status, dropped: { names, reports, ...(usage > 0 && { usage }) } });
   };

@@ -1,5 +1,5 @@
 import type { Segment } from '../segments/segment.types.js';
-import type { DroppedMetrics } from '../storage/metrics-port.js';
+import type { DroppedUsage } from '../storage/usage-port.js';
 import type { FlagDefinition } from './definitions.types.js';
 import type {
   EvaluatedVariant,
@@ -58,7 +58,7 @@ export interface EvaluationStatus {
    * What this process has dropped of client metrics because of limits: `names` of unknown flags, `reports` of
    * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.
    */
-  readonly dropped?: DroppedMetrics;
+  readonly dropped?: Pick<DroppedUsage, 'names' | 'reports'> & Partial<DroppedUsage>;
 }
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */

@@ -3,8 +3,8 @@ import { type Aggregate, assertText, type Documents, type Read, type Versioned }
 import { FlagsError } from '../errors.js';
 import type { Settings } from '../flags.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { ListedDocument } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 import {
   dependenciesOf,
   enabledEnvironments,
@@ -103,10 +103,10 @@ export type LastSeen = (flag: string) => string | null;
 
 /** Reads the last-seen times of flags. */
 export async function readLastSeen(
-  metrics: MetricsStorage,
+  usage: UsageStorage,
   flags: readonly { readonly name: string }[],
 ): Promise<LastSeen> {
-  const times = await metrics.lastSeen(flags.map(({ name }) => name));
+  const times = await usage.lastSeen(flags.map(({ name }) => name));
   // A report counts many flags at one time, and converting a time takes longer than finding it.
   const texts = new Map<number, string>();
   return (flag) => {
@@ -119,9 +119,9 @@ export async function readLastSeen(
 }
 
 /** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
-export async function readLastSeenAt(metrics: MetricsStorage, flag: string): Promise<string | null> {
+export async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string | null> {
   if (typeof flag !== 'string') return null;
-  const time = (await metrics.lastSeen([flag])).get(flag);
+  const time = (await usage.lastSeen([flag])).get(flag);
   return time === undefined ? null : new Date(time).toISOString();
 }
 

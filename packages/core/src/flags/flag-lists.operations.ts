@@ -81,14 +81,14 @@ export async function listStoredFlags(
 
 /** Converts flags to public summaries with their last-seen times. */
 export async function summarizeFlags(
-  { metrics, settings }: Engine,
+  { usage, settings }: Engine,
   flags: readonly FlagState[],
 ): Promise<readonly FlagSummary[]> {
-  const lastSeen = await readLastSeen(metrics, flags);
+  const lastSeen = await readLastSeen(usage, flags);
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
 async function summarizeArchivedFlags(engine: Engine, flags: readonly FlagState[]): Promise<readonly ArchivedFlag[]> {
-  const lastSeen = await readLastSeen(engine.metrics, flags);
+  const lastSeen = await readLastSeen(engine.usage, flags);
   return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
 }

@@ -14,17 +14,17 @@ const DEFAULT_LIMIT = 100;
 
 /** Finds flags of all projects in memory. Long work is done in slices. */
 export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promise<FlagPage> {
-  const { validate, metrics } = engine;
+  const { validate, usage } = engine;
   const query = { ...validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
   const found = await keepReadable(await findMatches(await readFlags(engine), query), query.canRead);
   const isSortedBySighting = sortKeyOf(query.sort) === 'lastSeenAt';
-  const allSeen = isSortedBySighting ? await readLastSeen(metrics, found) : () => null;
+  const allSeen = isSortedBySighting ? await readLastSeen(usage, found) : () => null;
   const order = createFlagOrder(query.sort, allSeen);
   const sorted = order.sort(found);
   const { start, end } = boundsOf(query, query.after === undefined ? 0 : order.startAfter(sorted, query.after));
   const flags = sorted.slice(start, end);
-  const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(metrics, flags);
+  const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(usage, flags);
   const items = await convertAll(flags, (flag) => toOverview(engine, flag, lastSeen));
   const last = flags.at(-1);
   const hasMore = last !== undefined && start + flags.length < sorted.length;

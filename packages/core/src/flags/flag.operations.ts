@@ -48,12 +48,12 @@ export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Pre
 }
 
 export async function getFlag(engine: Engine, ref: FlagRef, { revision }: GetFlagOptions = {}): Promise<FlagDetail> {
-  const { settings, metrics, read } = engine;
+  const { settings, usage, read } = engine;
   const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
   const found = known ?? (await findFlag(read, ref));
   const [children, lastSeenAt] = await Promise.all([
     listLiveChildren(engine, ref.flag),
-    readLastSeenAt(metrics, ref.flag),
+    readLastSeenAt(usage, ref.flag),
   ]);
   return toDetail(found, { settings, lastSeenAt, children });
 }

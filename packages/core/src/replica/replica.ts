@@ -14,10 +14,9 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import type { Settings } from '../flags.js';
 import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import type { MetricsRetention } from '../usage/retention.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
+import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, startChangePoller } from './change-poller.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
@@ -147,8 +146,7 @@ export interface Replica {
 
 export interface ReplicaContext {
   readonly storage: Storage;
-  readonly metrics: MetricsStorage;
-  readonly retention: MetricsRetention;
+  readonly usageWriter: UsageWriter;
   readonly settings: Settings;
   readonly now: () => Date;
   readonly pollInterval: number;
@@ -184,7 +182,7 @@ export function startReplica(
   context: ReplicaContext,
   { after, documents }: LoadedDocuments,
 ): Replica {
-  const { storage, metrics, retention, settings, now, pollInterval, onError, size } = context;
+  const { storage, usageWriter, settings, now, pollInterval, onError, size } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = host;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
@@ -208,8 +206,7 @@ export function startReplica(
     onDeleted: (flag) => usage.forget(flag),
   });
   const usage = startUsageRecorder({
-    metrics,
-    retention,
+    writer: usageWriter,
     now,
     application: appName,
     instance: instanceId ?? `${hostname()}-${process.pid}`,

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { Commit, CommitResult, DocumentKey, NewEvent } from './commit-port.js';
-import type { MetricsStorage } from './metrics-port.js';
+import type { UsageStorage } from './usage-port.js';
 
 export type * from './commit-port.js';
 
@@ -104,7 +104,7 @@ export interface Storage {
   /**
    * Optional. Returns an opaque data version, which changes whenever stored state changes, in any process.
    *
-   * A value is never reused after an acknowledged commit, or an acknowledged change of `metrics` in the same storage. While
+   * A value is never reused after an acknowledged commit, or an acknowledged change of `usage` in the same storage. While
    * the data version is unchanged, results derived from earlier reads are still valid. Leave it out if it costs as much
    * as a read.
    *
@@ -129,8 +129,8 @@ export interface Storage {
    */
   walBytes?(): number | undefined;
 
-  /** Metrics in the same storage. The engine uses them unless `createFlags` gets others. */
-  readonly metrics?: MetricsStorage;
+  /** Usage in the same storage. The engine uses it unless `createFlags` gets another one. */
+  readonly usage?: UsageStorage;
 }
 
 /** A document as {@link Storage.get} returns it. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { FlagsError } from '../errors.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 
 /**
  * The names of the methods of a port that can fail. Synchronous methods (`watch`, `walBytes`, `peek`) do not use the
@@ -186,8 +186,8 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * Wraps a storage so that tests can inject faults: in any method, before or after it takes effect, at once, late or never.
  * Use it to test your service while its storage fails.
  *
- * Without faults it behaves like the given storage. `metrics`, `watch` and `walBytes` are those of the given storage and do
- * not fail; for metrics use {@link faultyMetrics}. It has no `peek`, so that the engine reads every document by `list`.
+ * Without faults it behaves like the given storage. `usage`, `watch` and `walBytes` are those of the given storage and do
+ * not fail; for usage use {@link faultyUsage}. It has no `peek`, so that the engine reads every document by `list`.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -217,36 +217,29 @@ export function faultyStorage(storage: Storage): FaultyStorage {
     ...faulty,
     ...(storage.watch && { watch: storage.watch.bind(storage) }),
     ...(storage.walBytes && { walBytes: storage.walBytes.bind(storage) }),
-    ...(storage.metrics && { metrics: storage.metrics }),
+    ...(storage.usage && { usage: storage.usage }),
   };
 }
 
-/** A metrics storage with injectable faults. */
-export type FaultyMetrics = MetricsStorage & FaultInjector<MetricsStorage>;
-
-const METHODS: AllMethods<MetricsStorage> = {
-  record: true,
-  register: true,
-  counts: true,
-  applications: true,
-  application: true,
-  usage: true,
-  timedUsage: true,
-  lastSeen: true,
-  forget: true,
-  forgetApplication: true,
-  prune: true,
-  close: true,
-};
+/** A usage storage with injectable faults. */
+export type FaultyUsage = UsageStorage & FaultInjector<UsageStorage>;
 
 /**
- * Wraps a metrics storage so that tests can inject faults. See {@link faultyStorage}.
+ * Wraps a usage storage so that tests can inject faults. See {@link faultyStorage}.
  *
  * @example
- * const metrics = faultyMetrics(memoryMetrics());
- * const flags = await createFlags({ storage: memoryStorage(), metrics });
- * metrics.inject({ method: 'record' });
+ * const usage = faultyUsage(memoryUsage());
+ * const flags = await createFlags({ storage: memoryStorage(), usage });
+ * usage.inject({ method: 'record' });
  */
-export function faultyMetrics(metrics: MetricsStorage): FaultyMetrics {
-  return { ...faultyPort(metrics, METHODS), dropped: metrics.dropped };
+export function faultyUsage(usage: UsageStorage): FaultyUsage {
+  return faultyPort<UsageStorage>(usage, {
+    record: true,
+    sum: true,
+    lastSeen: true,
+    applications: true,
+    forget: true,
+    prune: true,
+    close: true,
+  });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Awaitable } from '../base/common.types.js';
-import type { MetricsStorage } from '../storage/metrics-port.js';
 import type { Storage } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 
 /** The global functions of jest, mocha, vitest (with `globals`) and others. */
 export interface TestRunner {
@@ -26,14 +26,14 @@ export function raiseMochaTimeout(context: unknown): void {
 }
 
 /**
- * Declares one rule of the metrics port, and its test on an empty storage. `again` opens another instance on the same data,
- * or returns the same instance if there can be only one. `refuse` is undefined if no write can fail.
+ * Declares one rule of the usage port, and its test on an empty storage. `again` opens another instance on the same data, or
+ * returns the same instance if there can be only one. `refuse` is undefined if no write can fail.
  */
-export type MetricsRule = (
+export type UsageRule = (
   statement: string,
   body: (
-    metrics: MetricsStorage,
-    again: () => Promise<MetricsStorage>,
+    usage: UsageStorage,
+    again: () => Promise<UsageStorage>,
     refuse: ((flag: string) => Awaitable<void>) | undefined,
   ) => Promise<void>,
 ) => void;

@@ -4,12 +4,15 @@ import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
 import { FlagsError } from '../errors.js';
 import { arrayOf, pageBounds, takePage } from '../pages.js';
-import type { StoredApplication } from '../storage/metrics-port.js';
-import type { Application, ApplicationDetail, ApplicationFilter } from './metrics.types.js';
+import type { StoredApplication } from '../storage/usage-port.js';
+import { iterateSums } from './sum-pages.js';
+import type { Application, ApplicationDetail, ApplicationFilter } from './usage.types.js';
 
 const DAY = 86_400_000;
 /** Applications per read. Each may have 64 KiB. */
 const PAGE = 20;
+/** Flags per read. */
+const SEEN_FLAGS = 1000;
 
 export function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]>;
 export function listApplications(
@@ -28,18 +31,23 @@ export async function listApplications(
   return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
 }
 
-export async function getApplication({ metrics }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
-  const found = await metrics.application(nameIn(ref));
+export async function getApplication({ usage }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
+  const name = nameIn(ref);
+  const [found] = await usage.applications({ names: [name], instances: true });
   if (!found) throw notFound(ref);
-  const instances = found.instances.map(({ id, clientIp, seenAt, createdAt }) => {
+  const seenFlags: string[] = [];
+  const by = ['application', 'flag'] as const;
+  const query = { resolution: 'ever', by, application: name, limit: SEEN_FLAGS } as const;
+  for await (const { flag } of iterateSums(usage, query)) seenFlags.push(flag);
+  const { instances: stored = [], droppedNames } = found;
+  const instances = stored.map(({ id, clientIp, seenAt, createdAt }) => {
     return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
   });
-  const { flags: seenFlags, droppedNames } = found;
-  return { ...toApplication(found), instances, seenFlags, ...(droppedNames !== undefined && { droppedNames }) };
+  return { ...toApplication(found), instances, seenFlags, ...(droppedNames > 0 && { droppedNames }) };
 }
 
-export async function deleteApplication({ metrics }: Engine, ref: ApplicationRef): Promise<void> {
-  if (!(await metrics.forgetApplication(nameIn(ref)))) throw notFound(ref);
+export async function deleteApplication({ usage }: Engine, ref: ApplicationRef): Promise<void> {
+  if (!(await usage.forget({ application: nameIn(ref) }))) throw notFound(ref);
 }
 
 /** Returns the approximate size in characters. The strategies make up most of it. */
@@ -58,13 +66,13 @@ function notFound({ application }: ApplicationRef): FlagsError {
 
 /** Iterates over the applications seen within the last day, by name, starting after `after`. */
 async function* iterateApplications(
-  { metrics, now }: Engine,
+  { usage, now }: Engine,
   { strategies = [] }: ApplicationFilter = {},
   after?: string,
 ): AsyncGenerator<Application> {
   const wanted = strategies.filter((strategy) => strategy !== '');
   const query = { seenSince: now().getTime() - DAY, limit: PAGE };
-  let page = await metrics.applications({ ...query, ...(after !== undefined && { after }) });
+  let page = await usage.applications({ ...query, ...(after !== undefined && { after }) });
   for (;;) {
     for (const application of page) {
       const isWanted = wanted.length === 0 || wanted.some((strategy) => application.strategies.includes(strategy));
@@ -73,7 +81,7 @@ async function* iterateApplications(
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
     await setImmediate();
-    page = await metrics.applications({ ...query, after: last.name });
+    page = await usage.applications({ ...query, after: last.name });
   }
 }
 

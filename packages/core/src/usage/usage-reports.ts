@@ -2,9 +2,9 @@ import { LIMITS } from '../base/limits.js';
 import { parseClientTime } from '../base/primitives.js';
 import type { Engine } from '../changesets/engine.js';
 import type { Variant } from '../flags/variant.types.js';
-import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/metrics-port.js';
-import { startOf } from '../storage/timed-usage.js';
-import type { FlagCounts, MetricsReport, ReportOrigin } from './metrics.types.js';
+import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage-port.js';
+import { startOf } from '../storage/usage-rules.js';
+import type { FlagCounts, MetricsReport, ReportOrigin } from './usage.types.js';
 
 /** The instance of a client that does not name one. */
 const DEFAULT_INSTANCE = 'default';
@@ -36,7 +36,7 @@ interface SortedCounts {
 type Known = Pick<Engine, 'replica' | 'settings'>;
 
 /**
- * Converts reports for the metrics storage. Separates flags from unknown names, and keeps the last unknown names. Another
+ * Converts reports for the usage storage. Separates flags from unknown names, and keeps the last unknown names. Another
  * process may have just created a flag, so the replica is refreshed before a name counts as unknown.
  */
 export async function toUsageReports(
@@ -124,11 +124,9 @@ function toReport(
   return {
     application: appName,
     instance: toInstance(client, origin.clientIp),
-    at,
     stop,
     environment,
     hour: hourOfPeriod(bucket, stop),
-    ...(origin.reporter && { reporter: origin.reporter }),
     counts,
     ...(unknown.length > 0 && { unknown }),
     ...(droppedNames > 0 && { droppedNames }),

@@ -28,7 +28,7 @@ describe('a call that was forgotten or misspelt', () => {
       '/strategies/0/isEnabled must be a func',
     ],
     ['an encoding of other software', { storage, idEncoding: 'utf16' }, '/idEncoding must be one of utf8, low-byte'],
-    ['metrics that are no storage', { storage, metrics: true }, 'metrics is no metrics storage'],
+    ['usage that is not a storage', { storage, usage: true }, 'usage is not a usage storage'],
   ])('is refused by createFlags at once, with what to write: %s', async (_case, options, words) => {
     const { code, message } = await refusalOf(createFlags(options as FlagsOptions));
     expect(code).toBe('invalid_input');

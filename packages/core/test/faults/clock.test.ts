@@ -1,7 +1,7 @@
 import { createFlags, type Flags } from '../../src/index.js';
-import { memoryMetrics } from '../../src/storage/memory/metrics.js';
-import type { MetricsStorage } from '../../src/storage/metrics-port.js';
+import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import type { Storage } from '../../src/storage/port.js';
+import type { UsageStorage } from '../../src/storage/usage-port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../rules/settable-clock.js';
@@ -31,16 +31,16 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   });
 
   function start(): Promise<Flags> {
-    const metrics = storage.metrics ?? memoryMetrics();
-    return createFlags({ storage, metrics: observed(metrics), now: clock.now, pollInterval: 0, usageInterval: 0 });
+    const usage = storage.usage ?? memoryUsage();
+    return createFlags({ storage, usage: observed(usage), now: clock.now, pollInterval: 0, usageInterval: 0 });
   }
 
-  function observed(metrics: MetricsStorage): MetricsStorage {
+  function observed(usage: UsageStorage): UsageStorage {
     return {
-      ...metrics,
+      ...usage,
       prune: (retention) => {
         pruned += 1;
-        return metrics.prune(retention);
+        return usage.prune(retention);
       },
     };
   }
@@ -123,7 +123,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
   });
 
-  it('does not put off the pruning of metrics when it goes back', async () => {
+  it('does not put off the pruning of usage when it goes back', async () => {
     clock.advance(10 * YEAR);
     await report();
     clock.advance(-10 * YEAR);

@@ -79,12 +79,14 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
   it('refuses reports with storage_unavailable, counts nothing of them, and takes them when they are repeated', async () => {
     const application = 'shop'.repeat(5_000);
     happen(database);
-    const report = { application, instance: { id: '1' }, at: 1, stop: 1, counts: [{ flag: 'a', yes: 1, no: 0 }] };
-    await expect(storage.metrics?.record([report])).rejects.toMatchObject(unavailable);
-    expect(await storage.metrics?.counts({ after: 0 })).toEqual([]);
+    const counts = [{ flag: 'a', yes: 1, no: 0 }];
+    const batch = { id: '1', at: 1, reports: [{ application, instance: { id: '1' }, stop: 1, counts }] };
+    const counted = async () => storage.usage?.sum({ resolution: 'minute', by: ['flag'] });
+    await expect(storage.usage?.record(batch)).rejects.toMatchObject(unavailable);
+    expect(await counted()).toEqual([]);
     end(database);
-    await storage.metrics?.record([report]);
-    expect(await storage.metrics?.counts({ after: 0 })).toEqual([{ flag: 'a', yes: 1, no: 0 }]);
+    await storage.usage?.record(batch);
+    expect(await counted()).toEqual(counts);
   });
 
   it('is over as soon as it is put right, without a restart', async () => {

@@ -1,5 +1,5 @@
 import { extent } from '../../../../test/extent.js';
-import { isFlagsError, type MetricsStorage } from '../../src/index.js';
+import { isFlagsError, type UsageStorage } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import type { Fault } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT } from '../rules/references.js';
@@ -13,7 +13,7 @@ const CASES = Object.entries(OPERATIONS).flatMap(([name, attempts]) =>
 
 /** A fault at one call of an operation, at one point. */
 interface Strike {
-  readonly port: 'storage' | 'metrics';
+  readonly port: 'storage' | 'usage';
   readonly nth: number;
   readonly point: 'before' | 'after';
   /** Whether the storage writes at that call. */
@@ -33,7 +33,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
       return await work(world);
     } finally {
       world.storage.heal();
-      world.metrics.heal();
+      world.usage.heal();
       await world.flags.close();
       await dispose();
     }
@@ -43,10 +43,10 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
   function rehearse(attempt: Attempt) {
     return withWorld(async (world) => {
       const before = await world.content();
-      const made = { storage: world.storage.calls.length, metrics: world.metrics.calls.length };
+      const made = { storage: world.storage.calls.length, usage: world.usage.calls.length };
       world.resetIds();
       await attempt(world.flags);
-      const strikes = (['storage', 'metrics'] as const).flatMap((port) =>
+      const strikes = (['storage', 'usage'] as const).flatMap((port) =>
         world[port].calls
           .slice(made[port])
           .flatMap(({ method }, index) =>
@@ -72,9 +72,9 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
   });
 
   it.each(Object.entries(EVALUATIONS))('%s does not ask the storage', (_, evaluate) =>
-    withWorld(async ({ flags, storage, metrics }) => {
+    withWorld(async ({ flags, storage, usage }) => {
       const before = await evaluate(flags);
-      const faults = [storage.inject({}), metrics.inject({})];
+      const faults = [storage.inject({}), usage.inject({})];
       expect(await evaluate(flags)).toEqual(before);
       await new Promise(setImmediate);
       expect(faults.map((fault) => fault.strikes())).toEqual([0, 0]);
@@ -124,7 +124,7 @@ async function isDoneDespite(
   { attempt, strike }: { readonly attempt: Attempt; readonly strike: Strike },
 ): Promise<boolean> {
   const { port, nth, point, isWrite, error } = strike;
-  const fault: Fault<Omit<Storage, 'walBytes'>> & Fault<MetricsStorage> = { nth, point, error };
+  const fault: Fault<Omit<Storage, 'walBytes'>> & Fault<UsageStorage> = { nth, point, error };
   const injected = world[port].inject(fault);
   world.resetIds();
   const outcome = await settled(attempt(world.flags));

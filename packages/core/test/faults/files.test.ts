@@ -119,7 +119,7 @@ describe('the file of an open database', () => {
 
   it('when its tables are gone, is refused with a clear error, and evaluation goes on', async () => {
     const other = new Database(path);
-    other.exec('DROP TABLE flags_documents; DROP TABLE flags_events; DROP TABLE flags_counters');
+    other.exec('DROP TABLE flags_documents; DROP TABLE flags_events; DROP TABLE flags_counts');
     other.close();
     await expect(flags.getFlag(CHECKOUT)).rejects.toMatchObject(unavailable);
     await expect(change()).rejects.toMatchObject(unavailable);

@@ -7,6 +7,7 @@ import { processorTime } from '../../../../test/processor-time.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { EventFilter, Storage, StoredEventQuery } from '../../src/storage/port.js';
+import { metricsTables } from '../../src/storage/sqlite/migrations.js';
 import { DEFAULT } from '../rules/references.js';
 import { flag } from '../storage/samples.js';
 import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
@@ -125,13 +126,12 @@ describe(`${EVENTS} events`, () => {
       ALTER TABLE flags_events DROP COLUMN reason;
       ALTER TABLE flags_events DROP COLUMN actor_token_id;
       ALTER TABLE flags_events DROP COLUMN actor_token_kind;
-      DROP TABLE flags_applications_seen;
-      DROP TABLE flags_unknown_names;
-      DROP TABLE flags_dropped_names;
-      DROP TABLE flags_usage_now;
-      DROP TABLE flags_usage_hours;
-      DROP TABLE flags_usage_days;
-      DROP TABLE flags_usage_rows;
+      DROP TABLE flags_counts;
+      DROP TABLE flags_batches;
+      DROP TABLE flags_last_seen;
+      DROP TABLE flags_applications;
+      DROP TABLE flags_instances;
+      ${metricsTables('flags_')}
       UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'`);
     downgrade.close();
     const start = processorTime();

@@ -1,11 +1,11 @@
 import crypto from 'node:crypto';
 import type { Aggregate } from '../../src/changesets/documents.js';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
-import { createFlags, type Flags, type MetricsStorage, memoryMetrics } from '../../src/index.js';
+import { createFlags, type Flags, memoryUsage, type UsageStorage } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';
 import type { Storage } from '../../src/storage/port.js';
-import { type FaultyMetrics, type FaultyStorage, faultyMetrics, faultyStorage } from '../../src/testing.js';
+import { type FaultyStorage, type FaultyUsage, faultyStorage, faultyUsage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { withNumberedSets } from '../properties/stored-content.js';
 import { SILENT } from '../replica/silent.js';
@@ -21,11 +21,11 @@ const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries].map(({ kind })
 export interface World {
   readonly flags: Flags;
   readonly storage: FaultyStorage;
-  readonly metrics: FaultyMetrics;
+  readonly usage: FaultyUsage;
   readonly stored: Storage;
   /** What the host was told of. */
   readonly told: unknown[];
-  /** Everything that is stored: documents, events, metrics. */
+  /** Everything that is stored: documents, events, usage. */
   readonly content: () => Promise<unknown>;
   /** Ids begin anew, so that an attempt that is repeated makes the same. */
   readonly resetIds: () => void;
@@ -36,21 +36,21 @@ afterAll(() => jest.restoreAllMocks());
 export async function createWorld(stored: Storage): Promise<World> {
   const { now } = settableClock();
   const told: unknown[] = [];
-  const [storage, kept] = [faultyStorage(stored), memoryMetrics()];
-  const metrics = faultyMetrics(kept);
+  const [storage, kept] = [faultyStorage(stored), memoryUsage()];
+  const usage = faultyUsage(kept);
   let ids = 0;
   // Secrets of tokens are random. Here they are as repeatable as the ids.
   jest.spyOn(crypto, 'randomBytes').mockImplementation(((size: number) => Buffer.alloc(size, ++ids)) as never);
   const newId = () => `id-${++ids}`;
-  const flags = await createFlags({ ...SILENT, storage, metrics, now, newId, onError: (error) => told.push(error) });
+  const flags = await createFlags({ ...SILENT, storage, usage, now, newId, onError: (error) => told.push(error) });
   await furnish(flags);
   return {
     flags,
     storage,
-    metrics,
+    usage,
     stored,
     told,
-    content: async () => ({ ...(await storedIn(stored)), metrics: await countedIn(kept) }),
+    content: async () => ({ ...(await storedIn(stored)), usage: await countedIn(kept) }),
     resetIds: () => {
       ids = 100;
     },
@@ -66,13 +66,13 @@ async function storedIn(storage: Storage) {
   return { documents: documents.flat(), events: withNumberedSets(events) };
 }
 
-async function countedIn(metrics: MetricsStorage) {
-  const applications = await metrics.applications({ seenSince: 0 });
+async function countedIn(usage: UsageStorage) {
+  const applications = await usage.applications({ instances: true });
   return {
-    applications: await Promise.all(applications.map(({ name }) => metrics.application(name))),
-    usage: await metrics.usage(),
-    counts: await metrics.counts({ after: 0 }),
-    lastSeen: await metrics.lastSeen(['checkout', 'new', 'old']),
+    applications,
+    pairs: await usage.sum({ resolution: 'ever', by: ['application', 'flag'] }),
+    counts: await usage.sum({ resolution: 'minute', by: ['flag'] }),
+    lastSeen: await usage.lastSeen(['checkout', 'new', 'old']),
   };
 }
 
@@ -95,7 +95,7 @@ export async function expectReplayed(storage: Storage): Promise<void> {
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
   const keptOpen: Storage = { ...stored, close: () => undefined };
-  const fresh = await createFlags({ ...SILENT, storage: keptOpen, metrics: memoryMetrics() });
+  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: memoryUsage() });
   for (const { name: environment } of flags.settings.environments) {
     const here = flags.configuration({ environment });
     const there = fresh.configuration({ environment });

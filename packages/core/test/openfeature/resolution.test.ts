@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryMetrics, memoryStorage } from '@flags/core';
+import { createFlags, type Flags, memoryStorage, memoryUsage } from '@flags/core';
 import { resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
 
 const CHECKOUT = { project: 'default', flag: 'checkout' };
@@ -30,14 +30,14 @@ describe('a resolution', () => {
   });
 
   it('is counted, alone and among those that are included', async () => {
-    const metrics = memoryMetrics();
-    const counting = await createFlags({ storage: memoryStorage(), metrics });
+    const usage = memoryUsage();
+    const counting = await createFlags({ storage: memoryStorage(), usage });
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
     await resolveAll(counting, ADA, { names: ['checkout'] });
     await counting.close();
-    const later = await createFlags({ storage: memoryStorage(), metrics });
+    const later = await createFlags({ storage: memoryStorage(), usage });
     expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
     await later.close();
   });

@@ -1,12 +1,12 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
-import { faultyMetrics } from '../../src/testing.js';
+import { createFlags, memoryStorage, memoryUsage } from '../../src/index.js';
+import { faultyUsage } from '../../src/testing.js';
 import { DEFAULT } from '../rules/references.js';
 
 describe('what was counted of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
-    const metrics = memoryMetrics();
-    const flags = await createFlags({ storage: memoryStorage(), metrics, pollInterval: 0, usageInterval: 0 });
+    const usage = memoryUsage();
+    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 0 });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     flags.isEnabled('checkout');
     await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
@@ -15,7 +15,7 @@ describe('what was counted of a flag', () => {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
     }
     await flags.close();
-    return metrics.counts({ after: 0 });
+    return usage.sum({ resolution: 'minute', by: ['flag'] });
   }
 
   it('still counts when it is archived', async () => {
@@ -27,19 +27,19 @@ describe('what was counted of a flag', () => {
   });
 
   it('is not told of a later flag of its name when it could not be recorded before', async () => {
-    const kept = memoryMetrics();
-    const metrics = faultyMetrics(kept);
-    const failing = metrics.inject({ method: 'record' });
+    const kept = memoryUsage();
+    const usage = faultyUsage(kept);
+    const failing = usage.inject({ method: 'record' });
     const onError = () => undefined;
-    const flags = await createFlags({ storage: memoryStorage(), metrics, pollInterval: 0, usageInterval: 1, onError });
+    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 1, onError });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     flags.isEnabled('checkout');
     await until(() => failing.strikes() > 0);
     await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
     await flags.deleteFlag({ flag: 'checkout' });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
-    metrics.heal();
+    usage.heal();
     await flags.close();
-    expect(await kept.counts({ after: 0 })).toEqual([]);
+    expect(await kept.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
   });
 });

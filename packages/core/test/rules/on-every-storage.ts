@@ -1,5 +1,5 @@
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, type FlagsOptions, memoryMetrics } from '../../src/index.js';
+import { createFlags, type Flags, type FlagsOptions, memoryUsage } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
@@ -38,9 +38,9 @@ export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>
       async (options) => startOn(await openStorage(), options),
       async () => {
         const storage = await openStorage();
-        const { metrics = memoryMetrics() } = storage;
+        const { usage = memoryUsage() } = storage;
         const close = async () => undefined;
-        return (options) => startOn({ ...storage, close, metrics: { ...metrics, close } }, options);
+        return (options) => startOn({ ...storage, close, usage: { ...usage, close } }, options);
       },
     );
   });

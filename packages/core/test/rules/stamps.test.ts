@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
+import { createFlags, memoryStorage, memoryUsage } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
@@ -31,7 +31,7 @@ onEveryStorage((start) => {
       );
     });
 
-    it('is another one after a change, and after a report of metrics', async () => {
+    it('is another one after a change, and after a report of usage', async () => {
       const flags = await start();
       const stamps = [await flags.dataVersion()];
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -58,9 +58,9 @@ onEveryStorage((start) => {
 });
 
 describe('a stamp', () => {
-  it('is not given where metrics are kept elsewhere, or the storage gives none', async () => {
+  it('is not given where usage is kept elsewhere, or the storage gives none', async () => {
     const { dataVersion: _, ...plain } = memoryStorage();
-    for (const options of [{ storage: memoryStorage(), metrics: memoryMetrics() }, { storage: plain }]) {
+    for (const options of [{ storage: memoryStorage(), usage: memoryUsage() }, { storage: plain }]) {
       const flags = await createFlags(options);
       expect(await flags.dataVersion()).toBeUndefined();
       expect(await flags.dataVersion('projects')).toBeUndefined();

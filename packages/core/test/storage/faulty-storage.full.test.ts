@@ -1,5 +1,5 @@
-import { memoryMetrics, memoryStorage, type Storage } from '../../src/index.js';
-import { faultyMetrics, faultyStorage, metricsConformance, storageConformance } from '../../src/testing.js';
+import { memoryStorage, memoryUsage, type Storage } from '../../src/index.js';
+import { faultyStorage, faultyUsage, storageConformance, usageConformance } from '../../src/testing.js';
 
 const KEY = { kind: 'note', id: 'a' };
 const EVERY = { kind: 'note', part: 'body' } as const;
@@ -8,7 +8,7 @@ const ERROR = new Error('injected');
 
 // Without faults it is a storage like any other.
 storageConformance('a faulty storage without faults', () => ({ storage: faultyStorage(memoryStorage()) }));
-metricsConformance('faulty metrics without faults', () => ({ metrics: faultyMetrics(memoryMetrics()) }));
+usageConformance('faulty usage without faults', () => ({ usage: faultyUsage(memoryUsage()) }));
 
 describe('a faulty storage', () => {
   it('fails before a call as a storage that is away: nothing was changed', async () => {

@@ -118,7 +118,7 @@ describe('memoryStorage', () => {
     expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));
   });
 
-  it('offers metrics at the same place', async () => {
-    expect(await memoryStorage().metrics?.counts({ after: 0 })).toEqual([]);
+  it('offers usage at the same place', async () => {
+    expect(await memoryStorage().usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
   });
 });

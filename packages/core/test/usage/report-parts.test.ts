@@ -1,6 +1,7 @@
-import { createFlags, type Flags, type MetricsStorage, memoryMetrics, memoryStorage } from '../../src/index.js';
-import type { ApplicationRegistration, UsageReport } from '../../src/storage/metrics-port.js';
+import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import type { UsageBatch } from '../../src/storage/usage-port.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
+import { createUsageWriter } from '../../src/usage/usage-writer.js';
 
 const [start, stop] = ['2030-01-15T11:59:00Z', '2030-01-15T12:00:00Z'];
 const now = () => new Date('2030-01-15T12:00:00.500Z');
@@ -12,26 +13,27 @@ interface Part {
   readonly registrations: number;
 }
 
-let stored: MetricsStorage;
-let metrics: MetricsStorage;
+let stored: UsageStorage;
+let usage: UsageStorage;
 let parts: Part[];
 let failAt: number;
 let flags: Flags;
 
 beforeEach(async () => {
-  stored = memoryMetrics();
+  stored = memoryUsage();
   parts = [];
   failAt = Number.POSITIVE_INFINITY;
-  metrics = {
+  usage = {
     ...stored,
-    record(reports: readonly UsageReport[], registrations: readonly ApplicationRegistration[] = []) {
+    record(batch: UsageBatch) {
+      const { reports = [], registrations = [] } = batch;
       if (parts.length >= failAt) throw new Error('the disk is full');
       const counts = reports.reduce((sum, report) => sum + report.counts.length, 0);
       parts.push({ counts, registrations: registrations.length });
-      return stored.record(reports, registrations);
+      return stored.record(batch);
     },
   };
-  flags = await createFlags({ storage: memoryStorage(), metrics, now, usageInterval: 0 });
+  flags = await createFlags({ storage: memoryStorage(), usage, now, usageInterval: 0 });
 });
 afterEach(() => flags.close());
 
@@ -95,15 +97,15 @@ it('keeps the counts of this process that follow a failed part, and counts none 
   const names = Array.from({ length: 1200 }, (_, index) => `flag-${1000 + index}`);
   const pending = names.map((flag) => ({ flag, environment: 'production', yes: 1, no: 0 }));
   const recorder = startUsageRecorder({
-    metrics,
-    retention: { pruneWhenDue: async () => undefined, mayHaveDropped: () => false },
+    writer: createUsageWriter({ usage, isFlag: () => true, now, applicationRetention: 1e12, onError: () => undefined }),
     now,
     ...{ application: 'web', instance: 'web-1', strategies: [], interval: 0 },
     drain: () => pending.splice(0),
     onError: () => undefined,
   });
-  const countsOf = async () => stored.counts({ after: 0 });
-  failAt = 1;
+  const countsOf = async () => stored.sum({ resolution: 'minute', by: ['flag'] });
+  // The first two store the application and a part of the counts.
+  failAt = 2;
   await recorder.flush();
   expect((await countsOf()).length).toBe(495);
   failAt = Number.POSITIVE_INFINITY;

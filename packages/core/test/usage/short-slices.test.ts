@@ -1,9 +1,9 @@
 import { extent } from '../../../../test/extent.js';
 import { processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
-import { createFlags, type Flags, type MetricsStorage, memoryMetrics, memoryStorage } from '../../src/index.js';
-import type { UsageReport } from '../../src/storage/metrics-port.js';
-import { type SqliteFile, sqliteFile } from './sqlite-file.js';
+import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import type { UsageReport } from '../../src/storage/usage-port.js';
+import { type UsageFile, usageFile } from './sqlite-file.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
 const HOUR = 3_600_000;
@@ -16,8 +16,9 @@ function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `name-${1_000_000 + index}`);
 }
 
-function report(given: Partial<UsageReport>): UsageReport {
-  return { application: 'shop', instance: { id: '1' }, at: NOW, stop: NOW, counts: [], ...given };
+async function record(usage: UsageStorage, given: Partial<UsageReport>, at = NOW) {
+  const report = { application: 'shop', instance: { id: '1' }, stop: NOW, counts: [], ...given };
+  return usage.record({ id: crypto.randomUUID(), at, reports: [report] });
 }
 
 /** How often the event loop had a turn, and the typical and longest processor time without one, in milliseconds. */
@@ -43,26 +44,25 @@ async function turnsWithin(work: () => PromiseLike<unknown> | unknown) {
 }
 
 describe('in SQLite', () => {
-  let file: SqliteFile;
-  let metrics: MetricsStorage;
+  let file: UsageFile;
+  let usage: UsageStorage;
 
   beforeEach(async () => {
-    file = await sqliteFile();
+    file = await usageFile();
     file.database.pragma('synchronous = OFF');
     const opened = file.open();
     opened.database.pragma('synchronous = OFF');
-    metrics = opened.metrics;
+    usage = opened.usage;
   });
   afterEach(() => file.remove());
 
   /** What 0.1 stored of invented names, after the migration. */
   function storeInvented(count: number): void {
     const { database } = file;
-    const second = NOW / 1000;
     const statements = [
-      database.prepare(`INSERT INTO flags_counters VALUES (${second}, ?, 1, 0)`),
+      database.prepare(`INSERT INTO flags_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
+      database.prepare(`INSERT INTO flags_counts VALUES (4, ?, 'shop', '', 0, '', 1, 0, ${NOW}, 0, 0)`),
       database.prepare(`INSERT INTO flags_last_seen VALUES (?, ${NOW})`),
-      database.prepare("INSERT INTO flags_usage_now VALUES ('shop', ?, '', 1, 0, 0, 0, NULL)"),
     ];
     database.transaction(() => {
       for (const name of names(count)) for (const statement of statements) statement.run(name);
@@ -70,31 +70,14 @@ describe('in SQLite', () => {
   }
 
   it('pruning leaves the event loop to others after every slice', async () => {
-    await metrics.record([report({ counts: [{ flag: 'checkout', yes: 1, no: 0 }] })]);
+    await record(usage, { counts: [{ flag: 'checkout', yes: 1, no: 0 }] });
     storeInvented(50_000);
-    const retention = { countersUntil: NOW, unseenSince: NOW + 1, isFlag: (name: string) => name === 'checkout' };
-    const { count, common } = await turnsWithin(() => metrics.prune(retention));
-    expect(count).toBeGreaterThan(150);
+    const unseen = { since: NOW + 1, isFlag: (name: string) => name === 'checkout' };
+    const { count, common } = await turnsWithin(() => usage.prune({ now: NOW + HOUR, unseen }));
+    expect(count).toBeGreaterThan(100);
     expect(common).toBeLessThan(SHORT);
-    expect(await metrics.usage()).toEqual([]);
-    expect([...(await metrics.lastSeen(names(50_000))).keys()]).toEqual([]);
-    expect([...(await metrics.lastSeen(['checkout'])).keys()]).toEqual(['checkout']);
-  });
-
-  it('counting leaves the event loop to others after every slice', async () => {
-    storeInvented(1000);
-    const { database } = file;
-    const add = database.prepare('INSERT INTO flags_counters VALUES (?, ?, 1, 0)');
-    database.transaction(() => {
-      for (let second = 1; second <= 100; second++) for (const name of names(1000)) add.run(second, name);
-    })();
-    let counts: unknown;
-    const { count, common } = await turnsWithin(async () => {
-      counts = await metrics.counts({ after: 0 });
-    });
-    expect(counts).toEqual(names(1000).map((flag) => ({ flag, yes: 101, no: 0 })));
-    expect(count).toBeGreaterThan(5);
-    expect(common).toBeLessThan(3 * SHORT);
+    expect(await usage.sum({ resolution: 'ever', by: ['flag'] })).toEqual([]);
+    expect([...(await usage.lastSeen(['checkout', ...names(50_000)])).keys()]).toEqual(['checkout']);
   });
 
   it('a crash in the middle of pruning leaves what the next call drops', async () => {
@@ -105,119 +88,79 @@ describe('in SQLite', () => {
       if (asked === 2000) throw new Error('injected fault');
       return false;
     };
-    const retention = { countersUntil: NOW, unseenSince: NOW + DAY };
-    await expect((async () => metrics.prune({ ...retention, isFlag }))()).rejects.toThrow('injected fault');
-    await metrics.prune({ ...retention, isFlag: () => false });
-    for (const table of ['counters', 'last_seen', 'usage_now']) {
+    const since = NOW + DAY;
+    const retention = { now: NOW + 2 * HOUR, unseen: { since, isFlag } };
+    await expect((async () => usage.prune(retention))()).rejects.toThrow('injected fault');
+    await usage.prune({ ...retention, unseen: { since, isFlag: () => false } });
+    for (const table of ['counts', 'last_seen']) {
       expect(file.database.prepare(`SELECT count(*) FROM flags_${table}`).pluck().get()).toBe(0);
     }
   });
 
-  it('reads usage by flag in the order of an index', () => {
-    for (const table of ['usage_now', 'unknown_names']) {
-      const plan = file.database
-        .prepare(
-          `EXPLAIN QUERY PLAN SELECT application, flag, total(count) FROM flags_${table}
-          WHERE (flag, application) > (?, ?) GROUP BY flag, application ORDER BY flag, application LIMIT ?`,
-        )
-        .all('a', 'b', 10) as { detail: string }[];
-      expect(plan.map(({ detail }) => detail).join()).toMatch(/^SEARCH flags_\w+ USING (COVERING )?INDEX \w+_by_flag/);
-      expect(plan).toHaveLength(1);
-    }
-  });
-});
-
-describe('timed usage in SQLite', () => {
-  const FLAGS = 2000;
-  let file: SqliteFile;
-  let metrics: MetricsStorage;
-
-  beforeEach(async () => {
-    file = await sqliteFile();
-    file.database.pragma('synchronous = OFF');
-    const opened = file.open();
-    opened.database.pragma('synchronous = OFF');
-    metrics = opened.metrics;
-    const counts = names(FLAGS).map((flag) => ({ flag, yes: 1, no: 0 }));
-    for (let age = 9; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
-  });
-  afterEach(() => file.remove());
-
-  const retention = { countersUntil: 0, unseenSince: 0, isFlag: () => true };
-
-  it('is read and pruned in slices that leave the event loop to others', async () => {
-    let read: readonly unknown[] = [];
-    const reading = await turnsWithin(async () => {
-      read = await metrics.timedUsage({ unit: 'hour', from: NOW - HOUR });
-    });
-    expect(read).toHaveLength(2 * FLAGS);
-    // A slice reads at most a thousand rows, whatever the query selects.
-    expect(reading.count).toBeGreaterThan(15);
-    const pruning = await turnsWithin(() => metrics.prune({ ...retention, hoursBefore: NOW, daysBefore: NOW }));
-    expect(pruning.count).toBeGreaterThan(30);
-    expect(await metrics.timedUsage({ unit: 'hour', from: 0, limit: 1 })).toMatchObject([{ start: NOW }]);
+  it('forgetting a flag of many hours leaves the event loop to others', async () => {
+    file.database.exec(`
+      INSERT INTO flags_counts
+      WITH RECURSIVE hours(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM hours WHERE number < 49999)
+      SELECT 2, 'checkout', 'app-' || number, '', ${NOW}, '', 1, 0, ${NOW}, 0, 0 FROM hours`);
+    const { count, common } = await turnsWithin(() => usage.forget({ flags: ['checkout'] }));
+    expect(count).toBeGreaterThan(50);
+    expect(common).toBeLessThan(SHORT);
+    expect(await usage.sum({ resolution: 'hour', by: ['flag'] })).toEqual([]);
   });
 
-  it('is read by the index of the flag, application and environment', () => {
-    const plan = file.database
-      .prepare(
-        `EXPLAIN QUERY PLAN SELECT flag, application, environment, start, yes FROM flags_usage_hours
-        WHERE (flag, application, environment, start) > ('a', '', '', 0)
-        UNION ALL SELECT flag, application, environment, hour AS start, yes FROM flags_usage_now
-        WHERE (flag, application, environment) >= ('a', '', '')
-        ORDER BY flag, application, environment, start LIMIT 10`,
-      )
-      .all() as { detail: string }[];
-    const details = plan.map(({ detail }) => detail).join('\n');
-    expect(details).toMatch(/SEARCH flags_usage_hours USING PRIMARY KEY/);
-    expect(details).toMatch(/SEARCH flags_usage_now USING INDEX flags_usage_now_by_flag/);
-  });
-
-  it('drops the oldest rows beyond the limit, and counts them', async () => {
-    const stored = () => file.database.prepare('SELECT min(start), count(*) FROM flags_usage_hours').raw().get();
-    expect(stored()).toEqual([NOW - 9 * HOUR, 9 * FLAGS]);
-    // As if other flags had the rest of the rows.
-    const others = file.database.prepare("UPDATE flags_usage_rows SET count = count + ? WHERE name = 'usage_hours'");
-    others.run(LIMITS.usageHourRows - 9 * FLAGS);
-    const counts = names(FLAGS).map((flag) => ({ flag, yes: 1, no: 0 }));
-    await metrics.record([report({ at: NOW + HOUR, stop: NOW + HOUR, counts })]);
-    expect(stored()).toEqual([NOW - 8 * HOUR, 9 * FLAGS]);
-    expect(metrics.dropped).toMatchObject({ names: 0, reports: 0, usage: FLAGS });
+  it('drops rows of public reporters, then the oldest ones of the largest application, and counts them', async () => {
+    const small = 1000;
+    const rows = (application: string, { first, last, isPublic = 0 }: Record<string, number>) => `
+      INSERT INTO flags_counts
+      WITH RECURSIVE days(number) AS (SELECT ${first} UNION ALL SELECT number + 1 FROM days WHERE number < ${last})
+      SELECT 3, 'flag-' || number, '${application}', '', ${NOW - (NOW % DAY)} - number % 3 * ${DAY}, '',
+        1, 0, ${NOW}, ${isPublic}, 0 FROM days;`;
+    file.database.exec(rows('largest', { first: 1, last: LIMITS.usageDayRows }));
+    file.database.exec(rows('small', { first: 1, last: small }));
+    file.database.exec(rows('page', { first: 1, last: small, isPublic: 1 }));
+    expect(await usage.prune({ now: NOW })).toEqual({ names: 0, reports: 0, usage: 2 * small });
+    const left = file.database
+      .prepare('SELECT application, count(*) FROM flags_counts GROUP BY application')
+      .raw()
+      .all();
+    expect(left).toEqual([
+      ['largest', LIMITS.usageDayRows - small],
+      ['small', small],
+    ]);
+    const oldest = file.database.prepare('SELECT count(*) FROM flags_counts WHERE application = ? AND start = ?');
+    expect(oldest.pluck().get('largest', NOW - (NOW % DAY) - 2 * DAY)).toBe(LIMITS.usageDayRows / 3 - small);
   });
 });
 
 describe('in memory', () => {
-  it('timed usage has a bounded size, and drops the oldest rows', async () => {
-    const metrics = memoryMetrics();
+  it('usage over time has a bounded size, and drops the oldest rows', async () => {
+    const usage = memoryUsage();
     const counts = names(10_000).map((flag) => ({ flag, yes: 1, no: 0 }));
-    for (let age = 11; age >= 0; age--) await metrics.record([report({ stop: NOW - age * HOUR, counts })]);
-    const stored = await metrics.timedUsage({ unit: 'hour', from: 0 });
-    expect(stored).toHaveLength(LIMITS.usageRowsInMemory);
-    expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 9 * HOUR);
-    expect(metrics.dropped.usage).toBe(20_000);
+    for (let age = 8; age >= 0; age--) await record(usage, { stop: NOW - age * HOUR, counts });
+    expect(await usage.prune({ now: NOW })).toEqual({ names: 0, reports: 0, usage: 20_000 });
+    const stored = await usage.sum({ resolution: 'hour', by: ['flag', 'start'] });
+    expect(stored).toHaveLength(0.7 * LIMITS.usageRowsInMemory);
+    expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 6 * HOUR);
   });
 
-  it('pruning leaves the event loop to others after every slice', async () => {
-    const metrics = memoryMetrics();
-    for (const flag of names(100_000)) await metrics.record([report({ counts: [{ flag, yes: 1, no: 0 }] })]);
-    const { count } = await turnsWithin(() =>
-      metrics.prune({ countersUntil: 0, unseenSince: NOW + 1, isFlag: () => false }),
-    );
-    expect(count).toBeGreaterThan(2);
-    expect(await metrics.usage()).toEqual([]);
-  });
-
-  it('applications, their instances and their usage have a bounded size', async () => {
-    const metrics = memoryMetrics();
-    const strategies = Array.from({ length: 600 }, (_, index) => `${index}`.padEnd(100, 'x'));
-    for (let index = 0; index < 1000; index++) {
-      await metrics.register({ application: `app-${index}`, instance: { id: '1' }, at: NOW, strategies });
+  it('instances and registrations have a bounded size', async () => {
+    const usage = memoryUsage();
+    const reporter = { token: 'page', isPublic: true };
+    await record(usage, {});
+    for (let application = 0; application < 60; application++) {
+      const registrations = names(1000).map((id) => {
+        return { application: `app-${application}`, instance: { id }, strategies: ['s'.repeat(400_000)] };
+      });
+      await usage.record({ id: `${application}`, at: NOW + application, reporter, registrations });
     }
-    const stored = await metrics.applications({ seenSince: 0 });
-    const length = stored.reduce((sum, one) => sum + one.strategies.join('').length, 0);
-    expect(length).toBeGreaterThan(20_000_000);
-    expect(length).toBeLessThan(32_000_000);
-    expect(metrics.dropped.reports).toBeGreaterThan(0);
+    await usage.prune({ now: NOW });
+    const stored = await usage.applications({ instances: true });
+    const instances = stored.reduce((sum, one) => sum + (one.instances?.length ?? 0), 0);
+    const text = stored.reduce((sum, { strategies }) => sum + strategies.join('').length, 0);
+    expect(instances).toBeLessThanOrEqual(50_000);
+    expect(text).toBeGreaterThan(16_000_000);
+    expect(text).toBeLessThanOrEqual(16_777_216);
+    expect(stored.map(({ name }) => name)).toContain('shop');
   });
 });
 

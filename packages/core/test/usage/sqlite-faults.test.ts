@@ -1,104 +1,102 @@
-import { until } from '../../../../test/until.js';
-import type { UsageReport } from '../../src/storage/metrics-port.js';
-import { type SqliteFile, sqliteFile } from './sqlite-file.js';
+import type { UsageBatch, UsageStorage } from '../../src/storage/usage-port.js';
+import { type UsageFile, usageFile } from './sqlite-file.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
 
-let file: SqliteFile;
+let file: UsageFile;
 
 beforeEach(async () => {
-  file = await sqliteFile();
+  file = await usageFile();
 });
 
 afterEach(async () => {
   await file.remove();
 });
 
-function report(application: string, ...flags: string[]): UsageReport {
+function report(application: string, ...flags: string[]): UsageBatch {
   const counts = flags.map((flag) => ({ flag, yes: 1, no: 0 }));
-  return { application, instance: { id: '1' }, at: NOW, stop: NOW, counts };
+  return { id: crypto.randomUUID(), at: NOW, reports: [{ application, instance: { id: '1' }, stop: NOW, counts }] };
+}
+
+async function countsIn(usage: UsageStorage) {
+  return usage.sum({ resolution: 'minute', by: ['flag'] });
 }
 
 function rowsIn(table: string): unknown[] {
   return file.database.prepare(`SELECT * FROM flags_${table}`).all();
 }
 
-describe('metrics in SQLite', () => {
+describe('usage in SQLite', () => {
   it('leave nothing of a report that fails in its middle', async () => {
-    const { metrics } = file.open();
+    const { usage } = file.open();
     file.refuse('poison');
-    await expect(metrics.record([report('shop', 'fine', 'poison')])).rejects.toMatchObject({
+    await expect(usage.record(report('shop', 'fine', 'poison'))).rejects.toMatchObject({
       message: 'injected fault',
     });
-    for (const table of ['counters', 'last_seen', 'applications', 'instances', 'usage']) {
+    for (const table of ['counts', 'last_seen', 'applications', 'instances', 'batches']) {
       expect(rowsIn(table)).toEqual([]);
     }
   });
 
   it('count the reports that came together with one that fails', async () => {
-    const { metrics } = file.open();
+    const { usage } = file.open();
     file.refuse('poison');
     const outcomes = await Promise.allSettled([
-      metrics.record([report('first', 'checkout')]),
-      metrics.record([report('failing', 'checkout', 'poison')]),
-      metrics.record([report('last', 'checkout')]),
+      usage.record(report('first', 'checkout')),
+      usage.record(report('failing', 'checkout', 'poison')),
+      usage.record(report('last', 'checkout')),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'checkout', yes: 2, no: 0 }]);
-    expect((await metrics.usage()).map(({ application }) => application)).toEqual(['first', 'last']);
-  });
-
-  it('write reports that come together by one statement per row', async () => {
-    const { metrics } = file.open();
-    file.database.exec(`
-      CREATE TABLE writes (flag TEXT);
-      CREATE TRIGGER noted BEFORE INSERT ON flags_counters BEGIN INSERT INTO writes VALUES (NEW.flag); END`);
-    await Promise.all(Array.from({ length: 50 }, () => metrics.record([report('shop', 'checkout', 'banner')])));
-    expect(file.database.prepare('SELECT flag FROM writes').pluck().all()).toEqual(['checkout', 'banner']);
-    expect(await metrics.counts({ after: 0 })).toEqual([
-      { flag: 'banner', yes: 50, no: 0 },
-      { flag: 'checkout', yes: 50, no: 0 },
-    ]);
-  });
-
-  it('give a report that comes while others wait for the lock the whole time to wait for it', async () => {
-    const { metrics } = file.open(400);
-    file.database.exec('BEGIN IMMEDIATE');
-    const early = metrics.record([report('shop', 'early')]);
-    const asked = performance.now();
-    await until(() => performance.now() > asked + 200);
-    const late = metrics.record([report('shop', 'late')]);
-    await expect(early).rejects.toMatchObject({ code: 'storage_busy' });
-    file.database.exec('ROLLBACK');
-    await late;
-    expect(await metrics.counts({ after: 0 })).toEqual([{ flag: 'late', yes: 1, no: 0 }]);
+    expect(await countsIn(usage)).toEqual([{ flag: 'checkout', yes: 2, no: 0 }]);
+    expect(
+      (await usage.sum({ resolution: 'ever', by: ['application', 'flag'] })).map(({ application }) => application),
+    ).toEqual(['first', 'last']);
   });
 
   it('acknowledge a report only when other connections can read it', async () => {
-    const { metrics } = file.open();
-    const recorded = metrics.record([report('shop', 'checkout')]);
-    expect(rowsIn('counters')).toEqual([]);
+    const { usage } = file.open();
+    const recorded = usage.record(report('shop', 'checkout'));
+    expect(rowsIn('counts')).toEqual([]);
     await recorded;
-    expect(rowsIn('counters')).toHaveLength(1);
+    expect(rowsIn('counts')).toHaveLength(5);
   });
 
   it('leave the connection open when they are closed', async () => {
-    const { metrics, database } = file.open();
-    await metrics.close();
+    const { usage, database } = file.open();
+    await usage.close();
     expect(database.open).toBe(true);
   });
 
   it('give numbers where the host reads bigints by default', async () => {
-    const { metrics, database } = file.open();
+    const { usage, database } = file.open();
     database.defaultSafeIntegers(true);
-    await metrics.record([report('shop', 'checkout')]);
-    expect(await metrics.lastSeen(['checkout'])).toEqual(new Map([['checkout', NOW]]));
+    await usage.record(report('shop', 'checkout'));
+    expect(await usage.lastSeen(['checkout'])).toEqual(new Map([['checkout', NOW]]));
   });
 
-  it('find every counter of a window in one range of the primary key', () => {
-    const plan = file.database
-      .prepare('EXPLAIN QUERY PLAN SELECT flag, total(yes) FROM flags_counters WHERE second > ? GROUP BY flag')
-      .all(0) as { detail: string }[];
-    expect(plan[0]?.detail).toContain('USING PRIMARY KEY (second>?)');
+  it('sums in the order of an index', async () => {
+    const { usage, database } = file.open();
+    const plans: string[] = [];
+    const prepare = database.prepare.bind(database);
+    database.prepare = (sql: string) => {
+      const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array(sql.split('?').length - 1).fill(0));
+      plans.push((plan as { detail: string }[]).map(({ detail }) => detail).join('\n'));
+      return prepare(sql) as never;
+    };
+    const page = { flag: 'a', application: 'a', environment: '', start: 0, variant: '' };
+    const periods = ['flag', 'application', 'environment', 'start', 'variant'] as const;
+    for (const after of [undefined, page]) {
+      const place = after && { after };
+      await usage.sum({ resolution: 'minute', by: ['flag'], from: 5, limit: 9, ...place });
+      await usage.sum({ resolution: 'ever', by: ['application', 'flag'], limit: 9, ...place });
+      await usage.sum({ resolution: 'ever', by: ['flag', 'application'], limit: 9, ...place });
+      await usage.sum({ resolution: 'hour', by: periods, from: 5, limit: 9, ...place });
+      await usage.sum({ resolution: 'hour', by: periods, from: 5, limit: 9, flag: 'a', ...place });
+    }
+    expect(plans).toHaveLength(10);
+    expect(
+      plans.filter((plan) => !/^SEARCH flags_counts USING (PRIMARY KEY|INDEX flags_counts_by_application)/.test(plan)),
+    ).toEqual([]);
+    expect(plans.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
   });
 });

@@ -2,29 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { MetricsStorage } from '../../src/storage/metrics-port.js';
 import { createWriteQueue } from '../../src/storage/sqlite/database.js';
-import { sqliteMetrics } from '../../src/storage/sqlite/metrics.js';
-import {
-  metricsTables,
-  reporterColumns,
-  timedUsageTables,
-  unknownNameTables,
-} from '../../src/storage/sqlite/migrations.js';
+import { MIGRATIONS } from '../../src/storage/sqlite/migrations.js';
+import { sqliteUsage } from '../../src/storage/sqlite/usage.js';
+import type { UsageStorage } from '../../src/storage/usage-port.js';
 
-export interface SqliteFile {
+export interface UsageFile {
   /** A connection for the test itself. */
   readonly database: Database.Database;
-  /** Metrics on a connection of their own. */
-  readonly open: (busyTimeout?: number) => { readonly metrics: MetricsStorage; readonly database: Database.Database };
+  /** Usage on a connection of its own. */
+  readonly open: (busyTimeout?: number) => { readonly usage: UsageStorage; readonly database: Database.Database };
   /** Has the database fail on the last write of a report that counts this flag. */
   readonly refuse: (flag: string) => void;
   readonly remove: () => Promise<void>;
 }
 
-/** A new database file that holds the tables of the metrics and nothing else. */
-export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
-  const directory = await mkdtemp(join(tmpdir(), 'flags-metrics-'));
+/** Creates a database file with the tables of a storage. */
+export async function usageFile(tablePrefix = 'flags_'): Promise<UsageFile> {
+  const directory = await mkdtemp(join(tmpdir(), 'flags-usage-'));
   const connections: Database.Database[] = [];
 
   const connect = (): Database.Database => {
@@ -35,20 +30,18 @@ export async function sqliteFile(tablePrefix = 'flags_'): Promise<SqliteFile> {
   };
 
   const database = connect();
-  for (const tables of [metricsTables, unknownNameTables, timedUsageTables, reporterColumns]) {
-    database.exec(tables(tablePrefix));
-  }
+  for (const step of MIGRATIONS) database.exec(step(tablePrefix));
 
   return {
     database,
     open(busyTimeout = 10_000) {
       const connection = { database: connect(), busyTimeout };
       const writeQueue = createWriteQueue(connection);
-      return { database: connection.database, metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }) };
+      return { database: connection.database, usage: sqliteUsage({ connection, writeQueue, tablePrefix }) };
     },
     refuse(flag) {
       database.exec(`
-        CREATE TRIGGER fault BEFORE INSERT ON ${tablePrefix}usage_now WHEN NEW.flag = '${flag}'
+        CREATE TRIGGER fault BEFORE INSERT ON ${tablePrefix}last_seen WHEN NEW.flag = '${flag}'
         BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
     },
     async remove() {

@@ -1,7 +1,7 @@
-import { metricsConformance } from '@flags/core/testing';
-import { sqliteFile } from './sqlite-file.js';
+import { usageConformance } from '@flags/core/testing';
+import { usageFile } from './sqlite-file.js';
 
-metricsConformance('SQLite', async () => {
-  const file = await sqliteFile();
-  return { metrics: file.open().metrics, again: () => file.open().metrics, refuse: file.refuse, dispose: file.remove };
+usageConformance('SQLite', async () => {
+  const file = await usageFile();
+  return { usage: file.open().usage, again: () => file.open().usage, refuse: file.refuse, dispose: file.remove };
 });

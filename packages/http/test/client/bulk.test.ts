@@ -1,5 +1,5 @@
-import { memoryMetrics, memoryStorage } from '@flags/core';
-import { faultyMetrics } from '@flags/core/testing';
+import { memoryStorage, memoryUsage } from '@flags/core';
+import { faultyUsage } from '@flags/core/testing';
 import request from 'supertest';
 import { createHostApp } from '../host-app.js';
 
@@ -10,17 +10,17 @@ const BULK = {
 };
 
 async function host() {
-  const metrics = faultyMetrics(memoryMetrics());
-  const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), metrics } });
+  const usage = faultyUsage(memoryUsage());
+  const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), usage } });
   const send = async () => (await request(app).post('/api/client/metrics/bulk').send(BULK)).status;
-  return { metrics, flags, send };
+  return { usage, flags, send };
 }
 
 describe('what a proxy reports in bulk', () => {
   it('counts once when it is repeated because the storage failed, whichever call it was that failed', async () => {
-    const { metrics, flags, send } = await host();
+    const { usage, flags, send } = await host();
     // Its second write would be the middle of it.
-    const fault = metrics.inject({ method: ['record', 'register'], nth: 2 });
+    const fault = usage.inject({ method: 'record', nth: 2 });
     expect(await send()).toBe(202);
     expect(fault.strikes()).toBe(0);
     expect(await send()).toBe(503);

@@ -1,4 +1,4 @@
-import { createFlags, memoryMetrics, memoryStorage, type Payload } from '@flags/core';
+import { createFlags, memoryStorage, memoryUsage, type Payload } from '@flags/core';
 import request from 'supertest';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { createHostApp } from '../host-app.js';
@@ -53,14 +53,14 @@ describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version
   });
 
   it('counts, alone and among all that the caller may see', async () => {
-    const metrics = memoryMetrics();
-    const { app, flags } = await createHostApp({ version, flags: { metrics } });
+    const usage = memoryUsage();
+    const { app, flags } = await createHostApp({ version, flags: { usage } });
     await switchOn(flags, 'alone');
     await switchOn(flags, 'among');
     await request(app).post(EVALUATE).send({}).expect(200);
     await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
     await flags.close();
-    const reader = await createFlags({ storage: memoryStorage(), metrics });
+    const reader = await createFlags({ storage: memoryStorage(), usage });
     expect([...(await reader.countEvaluations()).lastHour]).toEqual([
       ['alone', { yes: 2, no: 0 }],
       ['among', { yes: 1, no: 0 }],

@@ -1,5 +1,5 @@
-import { memoryMetrics } from '@flags/core';
-import { faultyMetrics } from '@flags/core/testing';
+import { memoryUsage } from '@flags/core';
+import { faultyUsage } from '@flags/core/testing';
 import request from 'supertest';
 import { clientReportFromWire } from '../../src/wire/client.js';
 import { createHostApp, FLAGS } from '../host-app.js';
@@ -61,13 +61,13 @@ describe('when a flag was last seen', () => {
   const NEW = { name: 'checkout', description: 'new', type: 'release' };
 
   async function seen() {
-    const metrics = faultyMetrics(memoryMetrics());
-    const { app, flags } = await createHostApp({ flags: { metrics } });
+    const usage = faultyUsage(memoryUsage());
+    const { app, flags } = await createHostApp({ flags: { usage } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const stop = new Date().toISOString();
     const toggles = { checkout: { yes: 1, no: 0 } };
     await flags.reportMetrics({ appName: 'web', bucket: { start: stop, stop, toggles } });
-    return { app, flags, metrics, stop };
+    return { app, flags, usage, stop };
   }
 
   it('is in the replies to changes of the flag, and null in events', async () => {
@@ -83,9 +83,9 @@ describe('when a flag was last seen', () => {
     expect(body.events).toMatchObject([unseen, unseen]);
   });
 
-  it('takes one read of the metrics, after the change; a fault of it leaves the change and null', async () => {
-    const { app, flags, metrics } = await seen();
-    const fault = metrics.inject({ method: 'lastSeen', error: new Error('The metrics cannot be reached.') });
+  it('takes one read of the usage, after the change; a fault of it leaves the change and null', async () => {
+    const { app, flags, usage } = await seen();
+    const fault = usage.inject({ method: 'lastSeen', error: new Error('The usage cannot be reached.') });
     const created = await request(app).post(FLAGS).send({ name: 'payments' }).expect(201);
     expect(created.body).toMatchObject({ name: 'payments', lastSeenAt: null });
     expect(fault.strikes()).toBe(1);

@@ -1,104 +1,7 @@
 import { versionShardRows } from '../data-version.js';
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
-import { currentUsageTable, timedUsageTables } from './timed-usage-tables.js';
-
-/**
- * The tables of the metrics, for the first migration. Text is compared by bytes, which in UTF-8 is code-point order.
- *
- * Rows that all nodes write are split into shards, which reads sum up, so that nodes seldom wait for each other. Counters
- * are ordered by second, so that expired ones are one range. An application was last seen when the latest of its instances
- * was. `metrics_writes` keeps the id of every write until it expires, so that a write sent twice counts once.
- */
-export function metricsTables({ table, index }: TableNames): string {
-  return `
-CREATE TABLE ${table('counters')} (
-  second bigint NOT NULL,
-  flag text COLLATE "C" NOT NULL,
-  shard smallint NOT NULL,
-  yes bigint NOT NULL,
-  no bigint NOT NULL,
-  PRIMARY KEY (second, flag, shard)
-);
-
-CREATE TABLE ${table('last_seen')} (
-  flag text COLLATE "C" NOT NULL,
-  shard smallint NOT NULL,
-  at bigint NOT NULL,
-  PRIMARY KEY (flag, shard)
-) WITH (fillfactor = 70);
-
-CREATE TABLE ${table('applications')} (
-  name text COLLATE "C" NOT NULL PRIMARY KEY,
-  strategies text NOT NULL,
-  description text NOT NULL,
-  url text NOT NULL,
-  color text,
-  icon text NOT NULL,
-  created_at bigint NOT NULL
-);
-
-CREATE TABLE ${table('instances')} (
-  application text COLLATE "C" NOT NULL,
-  id text COLLATE "C" NOT NULL,
-  client_ip text,
-  sdk_version text,
-  created_at bigint NOT NULL,
-  seen_at bigint NOT NULL,
-  PRIMARY KEY (application, id)
-) WITH (fillfactor = 70);
-
-CREATE TABLE ${table('usage')} (
-  application text COLLATE "C" NOT NULL,
-  flag text COLLATE "C" NOT NULL,
-  shard smallint NOT NULL,
-  count bigint NOT NULL,
-  PRIMARY KEY (application, flag, shard)
-) WITH (fillfactor = 70);
-
-CREATE INDEX ${index('usage_by_flag')} ON ${table('usage')} (flag);
-
-CREATE TABLE ${table('metrics_writes')} (
-  id uuid NOT NULL PRIMARY KEY,
-  at bigint NOT NULL
-);
-
-CREATE INDEX ${index('metrics_writes_by_time')} ON ${table('metrics_writes')} (at);
-`;
-}
-
-/**
- * The tables of unknown names, added by version 3. `rank` orders names by their last report: the time, then a number. The
- * names are few, so they have no shards.
- */
-export function unknownNameTables({ table, index }: TableNames): string {
-  return `
-CREATE TABLE ${table('unknown_names')} (
-  application text COLLATE "C" NOT NULL,
-  flag text COLLATE "C" NOT NULL,
-  rank bigint NOT NULL,
-  count bigint NOT NULL,
-  PRIMARY KEY (application, flag)
-);
-
-CREATE INDEX ${index('unknown_names_by_flag')} ON ${table('unknown_names')} (flag, application);
-CREATE INDEX ${index('unknown_names_by_rank')} ON ${table('unknown_names')} (rank);
-
-CREATE TABLE ${table('unknown_counters')} (
-  application text COLLATE "C" NOT NULL,
-  flag text COLLATE "C" NOT NULL,
-  second bigint NOT NULL,
-  yes bigint NOT NULL,
-  no bigint NOT NULL,
-  PRIMARY KEY (application, flag, second)
-);
-
-CREATE TABLE ${table('dropped_names')} (
-  application text COLLATE "C" NOT NULL PRIMARY KEY,
-  count bigint NOT NULL
-);
-`;
-}
+import { moveUsage, usageTables } from './usage-tables.js';
 
 /**
  * The tables of documents and events. Text is compared by bytes, which in UTF-8 is code-point order. JSON is stored as text,
@@ -169,19 +72,6 @@ CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
 }
 
 /**
- * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
- * applications of earlier releases.
- */
-function reporterColumns({ table, index }: TableNames): string {
-  return `
-ALTER TABLE ${table('applications')}
-  ADD COLUMN IF NOT EXISTS token text COLLATE "C", ADD COLUMN IF NOT EXISTS is_public boolean NOT NULL DEFAULT false;
-
-CREATE INDEX IF NOT EXISTS ${index('applications_by_token')} ON ${table('applications')} (token) WHERE token IS NOT NULL;
-`;
-}
-
-/**
  * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner; in JSON the last
  * of two equal members counts, so that a flag with a nested member of such a name may get them too. PostgreSQL's JSON
  * functions refuse some texts. Checkpoints get a parent, and an id that counts down.
@@ -206,15 +96,17 @@ ALTER TABLE ${table('events')} ALTER COLUMN release SET DEFAULT 0;
 }
 
 /**
- * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. Nodes of
- * earlier releases are stopped before a step.
+ * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. No node of an
+ * earlier release runs during the last one. Version 4, and parts of 1, 3 and 5, were about tables of usage, which
+ * version 6 replaces.
  */
-const MIGRATIONS: readonly ((names: TableNames) => string)[] = [
-  (names) => metaTable(names) + documentTables(names) + metricsTables(names),
+const MIGRATIONS: readonly ((names: TableNames, from: number) => string)[] = [
+  (names) => metaTable(names) + documentTables(names),
   versionShardRows,
-  (names) => actorTokenColumns(names) + changeSetColumns(names) + unknownNameTables(names) + timedUsageTables(names),
-  currentUsageTable,
-  (names) => reporterColumns(names) + upcastDocuments(names),
+  (names) => actorTokenColumns(names) + changeSetColumns(names),
+  () => '',
+  upcastDocuments,
+  (names, from) => usageTables(names) + (from > 0 ? moveUsage(names, from) : ''),
 ];
 
 /** The schema version that this library needs. */
@@ -239,7 +131,7 @@ export interface Migration extends TableLocation {
 export function migrationStatements({ from, ...location }: Migration): string {
   const names = tableNames(location);
   const meta = names.table('meta');
-  const steps = MIGRATIONS.slice(from).map((step) => step(names));
+  const steps = MIGRATIONS.slice(from).map((step) => step(names, from));
   const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${SCHEMA_VERSION}), ('${FEED_OFFSET}', 0);`;
   const going = `UPDATE ${meta} SET value = ${SCHEMA_VERSION} WHERE name = 'schema_version';`;
   return `${steps.join('')}\n${from === 0 ? beginning : going}\n`;

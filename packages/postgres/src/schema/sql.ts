@@ -1,15 +1,8 @@
 import { FlagsError } from '@flags/core';
 import { assertLocation } from '../options.js';
 import { quoteIdentifier, tableNames } from '../tables.js';
-import {
-  createSchema,
-  metricsTables,
-  migrationStatements,
-  SCHEMA_VERSION,
-  takeMigrationLock,
-  unknownNameTables,
-} from './migrations.js';
-import { currentUsageTable, timedUsageFunctions, timedUsageTables } from './timed-usage-tables.js';
+import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
+import { usageTables } from './usage-tables.js';
 
 export interface MigrationSqlOptions {
   /** Default `public`, which must exist. Any other is created if it is missing. */
@@ -62,7 +55,7 @@ const RIGHTS = {
 } as const;
 
 /** Counts are incremented, and deleted when they expire. */
-const METRICS_RIGHTS = 'SELECT, INSERT, UPDATE, DELETE';
+const USAGE_RIGHTS = 'SELECT, INSERT, UPDATE, DELETE';
 
 /**
  * Returns the SQL that grants a role the minimal rights to use the tables. They suffice with `migrate: false`.
@@ -80,14 +73,8 @@ export function grantSql(options: GrantSqlOptions): string {
   const role = quoteIdentifier(options.role);
   const names = tableNames(location);
   const rights = new Map<string, string>(Object.entries(RIGHTS).map(([name, right]) => [names.table(name), right]));
-  const created = [metricsTables, unknownNameTables, timedUsageTables, currentUsageTable]
-    .map((sql) => sql(names))
-    .join('');
-  for (const table of createdTables(created)) rights.set(table, METRICS_RIGHTS);
-  const grants = [
-    ...[...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`),
-    ...timedUsageFunctions(names).map((name) => `GRANT EXECUTE ON FUNCTION ${name} TO ${role};`),
-  ];
+  for (const table of createdTables(usageTables(names))) rights.set(table, USAGE_RIGHTS);
+  const grants = [...rights].map(([table, right]) => `GRANT ${right} ON ${table} TO ${role};`);
   return [`GRANT USAGE ON SCHEMA ${quoteIdentifier(location.schema)} TO ${role};`, ...grants, ''].join('\n');
 }
 

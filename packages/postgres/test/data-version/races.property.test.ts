@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Storage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
@@ -16,9 +17,10 @@ const database = ownServer();
 const WRITERS = 4;
 const CHANGES = extent({ short: 60, full: 1500 });
 const ROUNDS = Array.from({ length: extent({ short: 1, full: 5 }) }, (_, round) => round);
+const COUNTS = [{ flag: 'a', yes: 1, no: 0 }];
 const NOW = Date.UTC(2030, 0, 15);
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
-const CONTENTS = ['documents', 'events', 'instances', 'usage', 'counters', 'last_seen'];
+const CONTENTS = ['documents', 'events', 'usage_instances', 'usage_applications', 'usage_counts', 'usage_last_seen'];
 
 interface Race {
   readonly schema: string;
@@ -37,16 +39,17 @@ function openLate({ schema }: Race): Promise<Versioned> {
   return postgresStorage({ pool, listen: false, schema }) as Promise<Versioned>;
 }
 
-/** Makes a random change: a commit with or without events, or one of metrics. */
+/** Makes a random change: a commit with or without events, or one of usage. */
 async function changeAnything(storage: Storage, name: string): Promise<void> {
-  const { metrics } = storage;
-  const sighting = { application: name, instance: { id: name }, at: NOW };
+  const { usage } = storage;
+  const sighting = { application: name, instance: { id: name } };
+  const batch = { id: randomUUID(), at: NOW };
   const kind = Math.floor(random() * 10);
   if (kind < 6) await storage.commit(change(name));
   else if (kind < 7) await storage.commit({ ...change(name), events: [] });
-  else if (kind < 8) await metrics?.register({ ...sighting, strategies: [] });
-  else if (kind < 9) await metrics?.record([{ ...sighting, stop: NOW, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
-  else await metrics?.forget('a');
+  else if (kind < 8) await usage?.record({ ...batch, registrations: [{ ...sighting, strategies: [] }] });
+  else if (kind < 9) await usage?.record({ ...batch, reports: [{ ...sighting, stop: NOW, counts: COUNTS }] });
+  else await usage?.forget({ flags: ['a'] });
 }
 
 /** Reads the data version after each change, and returns those that were read before the change began. */

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { UsageStorage } from '@flags/core';
 import { Pool } from 'pg';
 import { extent } from '../../../../test/extent.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
@@ -19,7 +22,7 @@ describe('migrations', () => {
       await database.ask("SELECT name, value FROM ten.flags_meta WHERE name NOT LIKE 'mark%' ORDER BY name"),
     ).toEqual([
       { name: 'feed_offset', value: '0' },
-      { name: 'schema_version', value: '5' },
+      { name: 'schema_version', value: '6' },
     ]);
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -74,7 +77,7 @@ describe('migrations', () => {
     [{ schema: 'x'.repeat(64) }],
     [{ tablePrefix: 'a-b' }],
     [{ tablePrefix: 'x'.repeat(31) }],
-    [{ from: 5 }],
+    [{ from: 6 }],
     [{ from: 7 }],
   ])('refuse %j', (options) => {
     expect(() => migrationSql(options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
@@ -88,19 +91,22 @@ describe('migrations', () => {
   });
 });
 
-/** Drops the tables and functions of timed usage. */
-function dropTimedUsage(schema: string): string {
-  const tables = ['usage_hours', 'usage_days', 'usage_current'].map((name) => `${schema}.flags_${name}`);
-  return `DROP TABLE ${tables.join(', ')}; DROP FUNCTION ${schema}.flags_add_variants;`;
+const USAGE = ['counts', 'last_seen', 'applications', 'instances', 'batches'].map((name) => `flags_usage_${name}`);
+
+/** Makes the tables of usage those of an earlier version. */
+async function usageOf(schema: string, version: 1 | 2 | 5): Promise<void> {
+  const sql = readFileSync(join(__dirname, 'usage-tables-before-6.sql'), 'utf8');
+  const [early = '', later = ''] = sql.split('-- version 3');
+  await database.ask(`
+    DROP TABLE ${USAGE.map((name) => `${schema}.${name}`).join(', ')};
+    SET search_path = ${schema}; ${early} ${version === 5 ? later : ''}; RESET search_path;
+    UPDATE ${schema}.flags_meta SET value = ${version} WHERE name = 'schema_version'`);
 }
 
-/** Makes the tables those of version 1, from before marks and unknown names. Added columns stay: older writers ignore them. */
+/** Makes the tables those of version 1, from before marks. Added columns stay: older writers ignore them. */
 async function backToVersion1(schema: string): Promise<void> {
-  await database.ask(`
-    DROP TABLE ${schema}.flags_unknown_names, ${schema}.flags_unknown_counters, ${schema}.flags_dropped_names;
-    ${dropTimedUsage(schema)}
-    DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%';
-    UPDATE ${schema}.flags_meta SET value = 1 WHERE name = 'schema_version'`);
+  await usageOf(schema, 1);
+  await database.ask(`DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%'`);
 }
 
 async function marksOf(schema: string): Promise<number> {
@@ -135,23 +141,15 @@ describe('tables of version 1', () => {
     const rights = grantSql({ schema: 'stepped', role: 'web' });
     await backToVersion1('stepped');
     const step = migrationSql({ schema: 'stepped', from: 1 });
-    expect(step).not.toMatch(/DROP/);
-    expect(Array.from(step.matchAll(/CREATE TABLE "stepped"\."(\w+)"/g), ([, table]) => table)).toEqual([
-      'flags_unknown_names',
-      'flags_unknown_counters',
-      'flags_dropped_names',
-      'flags_usage_hours',
-      'flags_usage_days',
-      'flags_usage_current',
-    ]);
+    expect(Array.from(step.matchAll(/CREATE TABLE "stepped"\."(\w+)"/g), ([, table]) => table)).toEqual(USAGE);
     expect(migrationSql({ schema: 'stepped' })).toContain("('mark_0', 0)");
     await database.ask(step);
     expect(await marksOf('stepped')).toBe(16);
     expect(rights).not.toContain('mark');
-    expect(rights).toContain('"flags_unknown_names"');
+    expect(rights).toContain('"flags_usage_counts"');
     const storage = await open({ schema: 'stepped', migrate: false });
     const version = await storage.dataVersion?.();
-    await storage.metrics?.forget('checkout');
+    await storage.usage?.forget({ flags: ['checkout'] });
     expect(await storage.dataVersion?.()).not.toBe(version);
     await storage.close();
   });
@@ -161,11 +159,9 @@ describe('tables of version 2', () => {
   it('get columns that nodes of before, which do not name them, leave empty', async () => {
     await (await open({ schema: 'events' })).close();
     await database.ask(`
-      DROP TABLE events.flags_unknown_names, events.flags_unknown_counters, events.flags_dropped_names;
-      ${dropTimedUsage('events')}
       ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
-        DROP COLUMN change_id, DROP COLUMN reason;
-      UPDATE events.flags_meta SET value = 2 WHERE name = 'schema_version'`);
+        DROP COLUMN change_id, DROP COLUMN reason`);
+    await usageOf('events', 2);
     const storage = await open({ schema: 'events' });
     await storage.commit(change('by-a-new-node'));
     await database.ask(`
@@ -183,24 +179,70 @@ describe('tables of version 2', () => {
   });
 });
 
-describe('tables of version 3', () => {
-  it('of builds before the release keep their usage', async () => {
-    await (await open({ schema: 'early' })).close();
+describe('tables of version 5', () => {
+  it('keep their usage', async () => {
+    await (await open({ schema: 'released' })).close();
+    await usageOf('released', 5);
+    const now = Date.UTC(2030, 0, 15, 12, 0, 0);
+    const hour = (age: number) => now - age * 3_600_000;
     await database.ask(`
-      DROP TABLE early.flags_usage_current;
-      CREATE TABLE early.flags_usage_now (application text, flag text, environment text, shard smallint, count bigint,
-        hour bigint, yes bigint, no bigint, variants text);
-      INSERT INTO early.flags_usage_now VALUES
-        ('shop', 'checkout', 'production', 1, 10, 7200000, 3, 1, '[["blue",3]]'),
-        ('shop', 'checkout', 'production', 2, 2, 7200000, 2, 0, NULL);
-      INSERT INTO early.flags_usage VALUES ('shop', 'checkout', 1, 100);
-      UPDATE early.flags_meta SET value = 3 WHERE name = 'schema_version'`);
-    const storage = await open({ schema: 'early' });
-    const key = { flag: 'checkout', application: 'shop', environment: 'production' };
-    expect(await storage.metrics?.usage()).toEqual([{ application: 'shop', flag: 'checkout', count: 112 }]);
-    expect(await storage.metrics?.timedUsage({ unit: 'hour', from: 0 })).toEqual([
-      { ...key, start: 7_200_000, yes: 5, no: 1, variants: [{ variant: 'blue', count: 3 }] },
+      SET search_path = released;
+      INSERT INTO flags_applications VALUES ('shop', '["default"]', 'Shop', '', 'red', '', 1, 'token-1', false),
+        ('page', '[]', '', '', NULL, '', 2, 'token-2', true);
+      INSERT INTO flags_instances VALUES ('shop', 'one', NULL, 'node:1', 1, 5), ('page', 'two', '192.0.2.1', NULL, 2, 4);
+      INSERT INTO flags_counters VALUES (${now / 1000}, 'checkout', 1, 2, 1), (${now / 1000}, 'checkout', 2, 3, 0);
+      INSERT INTO flags_last_seen VALUES ('checkout', 1, ${now - 5}), ('checkout', 2, ${now});
+      INSERT INTO flags_usage VALUES ('shop', 'checkout', 1, 100), ('shop', 'checkout', 2, 10);
+      INSERT INTO flags_usage_current VALUES
+        ('shop', 'checkout', 'production', ${now}, 1, 3, 1, '[["blue",3]],[["blue",1],["red",2]]'),
+        ('page', 'checkout', 'production', ${now}, 1, 1, 0, NULL);
+      INSERT INTO flags_usage_hours VALUES ('checkout', 'shop', 'production', ${hour(1)}, 1, 7, 0, '[["blue",7]]');
+      INSERT INTO flags_usage_days VALUES ('checkout', 'shop', 'production', ${hour(12)}, 1, 7, 0, '[["blue",7]]');
+      INSERT INTO flags_unknown_names VALUES ('page', 'typo', ${now * 1000 + 3}, 6);
+      INSERT INTO flags_unknown_counters VALUES ('page', 'typo', ${now / 1000}, 6, 0);
+      INSERT INTO flags_dropped_names VALUES ('page', 9);
+      RESET search_path`);
+    const storage = await open({ schema: 'released' });
+    const usage = storage.usage as UsageStorage;
+    expect(await usage.sum({ resolution: 'second', by: ['flag', 'start'] })).toEqual([
+      { flag: 'checkout', start: now - 1000, yes: 5, no: 1 },
+      { flag: 'typo', start: now - 1000, yes: 6, no: 0 },
     ]);
+    expect(await usage.sum({ resolution: 'ever', by: ['application', 'flag'] })).toEqual([
+      { application: 'page', flag: 'checkout', yes: 1, no: 0 },
+      { application: 'page', flag: 'typo', yes: 6, no: 0 },
+      { application: 'shop', flag: 'checkout', yes: 113, no: 1 },
+    ]);
+    const by = ['start', 'variant'] as const;
+    expect(await usage.sum({ resolution: 'hour', by, application: 'shop', environment: 'production' })).toEqual([
+      { start: hour(1), variant: '', yes: 7, no: 0 },
+      { start: hour(1), variant: 'blue', yes: 7, no: 0 },
+      { start: now, variant: '', yes: 3, no: 1 },
+      { start: now, variant: 'blue', yes: 4, no: 0 },
+      { start: now, variant: 'red', yes: 2, no: 0 },
+    ]);
+    expect(await usage.sum({ resolution: 'day', by, flag: 'checkout' })).toEqual([
+      { start: hour(12), variant: '', yes: 11, no: 1 },
+      { start: hour(12), variant: 'blue', yes: 11, no: 0 },
+      { start: hour(12), variant: 'red', yes: 2, no: 0 },
+    ]);
+    expect(await usage.lastSeen(['checkout', 'typo'])).toEqual(new Map([['checkout', now]]));
+    expect(await usage.applications({ instances: true })).toMatchObject([
+      { name: 'page', color: null, seenAt: 4, droppedNames: 9, instances: [{ clientIp: '192.0.2.1', sdkVersion: '' }] },
+      { name: 'shop', strategies: ['default'], color: 'red', createdAt: 1, seenAt: 5, droppedNames: 0 },
+    ]);
+    // The application of a public token is taken over by others, and its names go first.
+    const rows = await database.ask(
+      'SELECT DISTINCT application, is_public FROM released.flags_usage_counts ORDER BY 1',
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      ['', false],
+      ['page', true],
+      ['shop', false],
+    ]);
+    expect(await database.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'released'")).toHaveLength(
+      3 + USAGE.length,
+    );
     await storage.close();
   });
 });
@@ -217,11 +259,9 @@ describe('a log of many events of version 2', () => {
         '{"description":"new"}', '{"description":"old"}'
       FROM generate_series(1, ${EVENTS}) AS number`);
     await database.ask(`
-      DROP TABLE long_log.flags_unknown_names, long_log.flags_unknown_counters, long_log.flags_dropped_names;
-      ${dropTimedUsage('long_log')}
       ALTER TABLE long_log.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
-        DROP COLUMN change_id, DROP COLUMN reason;
-      UPDATE long_log.flags_meta SET value = 2 WHERE name = 'schema_version'`);
+        DROP COLUMN change_id, DROP COLUMN reason`);
+    await usageOf('long_log', 2);
     const start = performance.now();
     const storage = await open({ schema: 'long_log' });
     expect((await storage.events({ order: 'newest-first', limit: 1 })).events).toHaveLength(1);
@@ -279,10 +319,11 @@ describe('a role with the granted rights alone', () => {
     expect(await subjectsAfter(storage)).toEqual(['checkout']);
     const version = await storage.dataVersion?.();
     const report = { application: 'shop', instance: { id: '1' }, counts: [{ flag: 'checkout', yes: 1, no: 0 }] };
-    const hours = [3_600_000, 0, 7_200_000];
-    await storage.metrics?.record(hours.map((stop) => ({ ...report, at: 7_200_000, stop })));
-    expect(await storage.metrics?.timedUsage({ unit: 'hour', from: 0 })).toHaveLength(3);
-    await storage.metrics?.forget('checkout');
+    const reports = [3_600_000, 0, 7_200_000].map((stop) => ({ ...report, stop }));
+    await storage.usage?.record({ id: 'batch', at: 7_200_000, reports });
+    expect(await storage.usage?.sum({ resolution: 'hour', by: ['start'] })).toHaveLength(3);
+    await storage.usage?.prune({ now: 7_200_000, unseen: { since: 7_200_001, isFlag: () => false } });
+    await storage.usage?.forget({ flags: ['checkout'] });
     expect(await storage.dataVersion?.()).not.toBe(version);
     await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);
     await storage.close();

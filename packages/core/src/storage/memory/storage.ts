@@ -2,10 +2,10 @@ import { lowerBound } from '../../base/collections.js';
 import { copyJson, deepFreeze, internJson, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
-import { withChangeHook } from '../metrics-composition.js';
 import type { DocumentKey, ListedDocument, ListQuery, Storage, StoredDocument } from '../port.js';
+import type { UsageStorage } from '../usage-port.js';
 import { memoryEvents } from './events.js';
-import { memoryMetrics } from './metrics.js';
+import { memoryUsage } from './memory-usage.js';
 
 /**
  * Creates a storage in the memory of this process. Other processes cannot see it, and it ends with the process.
@@ -23,7 +23,7 @@ export function memoryStorage(): Storage {
   const documents = memoryDocuments();
   const events = memoryEvents(documents);
   let changes = 0;
-  const metrics = withChangeHook(memoryMetrics(), () => {
+  const usage = withChangeHook(memoryUsage(), () => {
     changes += 1;
   });
   let closed = false;
@@ -33,7 +33,7 @@ export function memoryStorage(): Storage {
   }
 
   return {
-    metrics,
+    usage,
     get: (key) => (closed ? Promise.reject(closedError()) : documents.get(key)),
     peek: documents.peek,
     async list(query) {
@@ -56,9 +56,20 @@ export function memoryStorage(): Storage {
     },
     async close() {
       closed = true;
-      await metrics.close();
+      await usage.close();
     },
   };
+}
+
+/** Wraps usage so that it calls `onChange` before every change. */
+function withChangeHook(usage: UsageStorage, onChange: () => void): UsageStorage {
+  const hooked =
+    <Input, Result>(change: (input: Input) => Result) =>
+    (input: Input) => {
+      onChange();
+      return change(input);
+    };
+  return { ...usage, record: hooked(usage.record), forget: hooked(usage.forget), prune: hooked(usage.prune) };
 }
 
 function closedError(): FlagsError {

@@ -233,28 +233,6 @@ function isBusy(error: unknown): boolean {
   return typeof message === 'string' && message.endsWith('is busy executing a query');
 }
 
-/** Collects rows by a key of two parts, and merges rows with the same key, so that each row is written once. */
-interface RowMerger<First, Row> {
-  add(first: First, second: string, row: Row): void;
-  /** Visits the rows in the order in which their keys were added. */
-  forEach(visit: (row: Row, first: First, second: string) => void): void;
-}
-
-export function createRowMerger<First, Row>(merge: (one: Row, next: Row) => Row): RowMerger<First, Row> {
-  const groups = new Map<First, Map<string, Row>>();
-  return {
-    add(first, second, row) {
-      const group = groups.get(first) ?? new Map<string, Row>();
-      const before = group.get(second);
-      group.set(second, before === undefined ? row : merge(before, row));
-      groups.set(first, group);
-    },
-    forEach(visit) {
-      for (const [first, group] of groups) for (const [second, row] of group) visit(row, first, second);
-    },
-  };
-}
-
 /** Rolls back without throwing, so that the caller reports the first fault. SQLite rolls back itself after some faults. */
 function rollBack(database: SqliteDatabase): void {
   try {

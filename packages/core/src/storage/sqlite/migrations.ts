@@ -63,7 +63,7 @@ export function metricsTables(prefix: string): string {
  * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the time
  * of their last report.
  */
-export function unknownNameTables(prefix: string): string {
+function unknownNameTables(prefix: string): string {
   return `
     CREATE TABLE ${prefix}applications_seen (
       name TEXT NOT NULL PRIMARY KEY,
@@ -97,7 +97,7 @@ export function unknownNameTables(prefix: string): string {
  * `usage_now` replaces `usage`, which is no longer read. It has the counts of the hour that the latest report was in, and
  * in `count` the sum of the other hours. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
  */
-export function timedUsageTables(prefix: string): string {
+function timedUsageTables(prefix: string): string {
   const period = (table: string) => `
     CREATE TABLE ${prefix}${table} (
       flag TEXT NOT NULL,
@@ -203,15 +203,111 @@ function changeSetColumns(prefix: string): string {
 }
 
 /**
- * To which API token an application belongs, and whether only public reporters have named it. NULL without a token, and for
- * applications of earlier versions.
+ * The tables of usage, which replace those of metrics.
+ *
+ * - `counts` has one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4 for the sum of an
+ *   application. `is_public`: only public reporters counted here. `at` is the time of the latest report.
+ * - An application was last seen when the latest of its instances was.
+ * - `batches` has the ids of a day, so that a repeated batch counts once.
  */
-export function reporterColumns(prefix: string): string {
+function usageTables(prefix: string): string {
   return `
-    ALTER TABLE ${prefix}applications_seen ADD COLUMN token TEXT;
-    ALTER TABLE ${prefix}applications_seen ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE ${prefix}counts (
+      resolution INTEGER NOT NULL,
+      flag TEXT NOT NULL,
+      application TEXT NOT NULL,
+      environment TEXT NOT NULL,
+      start INTEGER NOT NULL,
+      variant TEXT NOT NULL,
+      yes INTEGER NOT NULL,
+      no INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      is_public INTEGER NOT NULL,
+      is_unknown INTEGER NOT NULL,
+      PRIMARY KEY (resolution, flag, application, environment, start, variant)
+    ) STRICT, WITHOUT ROWID;
 
-    CREATE INDEX ${prefix}applications_seen_by_token ON ${prefix}applications_seen (token) WHERE token IS NOT NULL;
+    CREATE TABLE ${prefix}batches (
+      id TEXT NOT NULL PRIMARY KEY,
+      at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    ALTER TABLE ${prefix}applications ADD COLUMN token TEXT;
+    ALTER TABLE ${prefix}applications ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE ${prefix}applications ADD COLUMN dropped_names INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE ${prefix}applications DROP COLUMN seen_at;
+    ${moveMetrics(prefix)}
+    CREATE INDEX ${prefix}counts_by_start ON ${prefix}counts (resolution, start);
+    CREATE INDEX ${prefix}counts_by_application ON ${prefix}counts (resolution, application, start, flag, is_unknown)
+      WHERE application <> '';
+    CREATE INDEX ${prefix}counts_of_public ON ${prefix}counts (resolution, start) WHERE is_public;
+    CREATE INDEX ${prefix}unknown_names ON ${prefix}counts (application, is_public, at)
+      WHERE resolution = 4 AND is_unknown;
+    CREATE INDEX ${prefix}batches_by_time ON ${prefix}batches (at);
+    CREATE INDEX ${prefix}applications_by_token ON ${prefix}applications (token) WHERE token IS NOT NULL;
+    CREATE INDEX ${prefix}instances_by_time ON ${prefix}instances (application, seen_at);
+  `;
+}
+
+const OLD_TABLES = [
+  ...['counters', 'unknown_names', 'dropped_names', 'applications_seen'],
+  ...['usage', 'usage_now', 'usage_hours', 'usage_days', 'usage_rows'],
+];
+
+/** Moves the rows of metrics, and drops their tables. */
+function moveMetrics(prefix: string): string {
+  const most = Number.MAX_SAFE_INTEGER;
+  const columns = '(resolution, flag, application, environment, start, variant, yes, no, at, is_public, is_unknown)';
+  const insert = (resolution: number, key: string, { from, unknown = 0 }: { from: string; unknown?: 0 | 1 }) => `
+    INSERT INTO ${prefix}counts ${columns}
+    SELECT ${resolution}, ${key}, min(total(yes), ${most}), min(total(no), ${most}), max(start), 0, ${unknown}
+    FROM (${from}) WHERE true GROUP BY 2, 3, 4, 5, 6
+    ON CONFLICT DO UPDATE SET
+      yes = min(yes + excluded.yes, ${most}), no = min(no + excluded.no, ${most}),
+      is_unknown = min(is_unknown, excluded.is_unknown);`;
+
+  const counters = `SELECT flag, '' AS application, second * 1000 AS start, yes, no FROM ${prefix}counters`;
+  const names = `
+    SELECT flag, application, value ->> 0 AS second, value ->> 1 AS yes, value ->> 2 AS no
+    FROM ${prefix}unknown_names, json_each(seconds)`;
+  const named = `SELECT flag, application, second * 1000 AS start, yes, no FROM (${names})`;
+  const recent = [
+    { from: counters, unknown: 0 },
+    { from: named, unknown: 1 },
+  ] as const;
+
+  const current = (start: string) => `
+    SELECT flag, application, environment, ${start} AS start, yes, no, variants FROM ${prefix}usage_now WHERE hour > 0`;
+  const periods = [
+    { resolution: 2, rows: `SELECT * FROM ${prefix}usage_hours UNION ALL ${current('hour')}` },
+    { resolution: 3, rows: `SELECT * FROM ${prefix}usage_days UNION ALL ${current('hour - hour % 86400000')}` },
+  ];
+  // A list of names and counts in turn, or of pairs.
+  const variants = (rows: string) => `
+    SELECT flag, application, environment, start, 0 AS no,
+      iif(entry.type = 'array', entry.value ->> 0, entry.value) AS variant,
+      iif(entry.type = 'array', entry.value ->> 1, variants ->> ('$[' || (entry.key + 1) || ']')) AS yes
+    FROM (${rows}), json_each(variants) AS entry
+    WHERE variants IS NOT NULL AND (entry.type = 'array' OR entry.key % 2 = 0)`;
+
+  const ever = (table: string, { count, at }: { count: string; at: string }) =>
+    `SELECT flag, application, ${count} AS yes, 0 AS no, ${at} AS start FROM ${prefix}${table}`;
+  const pairs = ever('usage_now', {
+    count: 'count + yes + no',
+    at: `ifnull((SELECT at FROM ${prefix}applications_seen WHERE name = application), 0)`,
+  });
+  const unknown = ever('unknown_names', { count: 'count', at: 'rank / 1000' });
+
+  return `
+    UPDATE ${prefix}applications SET
+      dropped_names = ifnull((SELECT count FROM ${prefix}dropped_names WHERE application = name), 0);
+    ${recent.map((rows) => insert(0, "flag, application, '', start, ''", rows)).join('')}
+    ${recent.map((rows) => insert(1, "flag, application, '', start - start % 60000, ''", rows)).join('')}
+    ${periods.map(({ resolution, rows }) => insert(resolution, "flag, application, environment, start, ''", { from: rows })).join('')}
+    ${periods.map(({ resolution, rows }) => insert(resolution, 'flag, application, environment, start, variant', { from: variants(rows) })).join('')}
+    ${insert(4, "flag, application, '', 0, ''", { from: pairs })}
+    ${insert(4, "flag, application, '', 0, ''", { from: unknown, unknown: 1 })}
+    ${OLD_TABLES.map((table) => `DROP TABLE ${prefix}${table};`).join(' ')}
   `;
 }
 
@@ -235,11 +331,11 @@ function upcastDocuments(prefix: string): string {
 }
 
 /** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
-const MIGRATIONS: readonly ((prefix: string) => string)[] = [
+export const MIGRATIONS: readonly ((prefix: string) => string)[] = [
   (prefix) => documentTables(prefix) + metricsTables(prefix),
   (prefix) =>
     actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
-  (prefix) => reporterColumns(prefix) + upcastDocuments(prefix),
+  (prefix) => upcastDocuments(prefix) + usageTables(prefix),
 ];
 
 /** The schema version of this version of the library. */

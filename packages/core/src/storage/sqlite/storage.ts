@@ -15,10 +15,10 @@ import {
   unavailable,
 } from './database.js';
 import { eventAppender, eventReader, sqliteDocuments } from './documents.js';
-import { sqliteMetrics } from './metrics.js';
 import { assertMigrated, migrate, newerSchema, olderSchema, SCHEMA_VERSION, versionQuery } from './migrations.js';
 import { explainOpening, openDatabase } from './open-database.js';
 import { assertOptions, type CheckedOptions, type SqliteStorageOptions } from './options.js';
+import { sqliteUsage } from './usage.js';
 
 /** Returns the characters that a commit writes. */
 function sizeOf({ writes, events }: PreparedCommit): number {
@@ -150,7 +150,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, target, readEvents, dataVersion, metrics, backups, idleCheckpoint, walBytes } = partsOn(opened);
+  const { writeQueue, target, readEvents, dataVersion, usage, backups, idleCheckpoint, walBytes } = partsOn(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -165,12 +165,12 @@ function storageOn(opened: Opened): SqliteStorage {
     await writeQueue.close();
     idleCheckpoint?.stop();
     await backups.ended();
-    await metrics.close();
+    await usage.close();
     release();
   }
 
   return {
-    metrics,
+    usage,
     get: (key) => read(() => target.documents.get(key)),
     list: (query) => read(() => target.documents.list(query)),
     dataVersion: () => read(dataVersion),
@@ -223,7 +223,7 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
     target: { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) },
     readEvents: eventReader(database, tablePrefix),
     dataVersion: dataVersionReader(database),
-    metrics: sqliteMetrics({ connection, writeQueue, tablePrefix }),
+    usage: sqliteUsage({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
     idleCheckpoint,
     walBytes: logSizeReader(database),

@@ -214,18 +214,19 @@ export function dataVersionRules(rule: StorageRule): void {
     assert.equal(versions.size, storage.dataVersion ? 21 : 1);
   });
 
-  rule('returns a new data version after every change of its metrics', async (storage, again) => {
-    const { metrics } = (await again()) ?? storage;
-    if (!storage.dataVersion || !metrics) return;
-    const sighting = { application: 'shop', instance: { id: 'shop-1' }, at: 1000 };
+  rule('returns a new data version after every change of its usage', async (storage, again) => {
+    const { usage } = (await again()) ?? storage;
+    if (!storage.dataVersion || !usage) return;
+    const sighting = { application: 'shop', instance: { id: 'shop-1' } };
     const versions = new Set([await storage.dataVersion()]);
-    await metrics.register({ ...sighting, strategies: [] });
+    await usage.record({ id: '1', at: 1000, registrations: [{ ...sighting, strategies: [] }] });
     versions.add(await storage.dataVersion());
-    await metrics.record([{ ...sighting, stop: 1000, counts: [{ flag: 'a', yes: 1, no: 0 }] }]);
+    const counts = [{ flag: 'a', yes: 1, no: 0 }];
+    await usage.record({ id: '2', at: 1000, reports: [{ ...sighting, stop: 1000, counts }] });
     versions.add(await storage.dataVersion());
-    await metrics.forget('a');
+    await usage.forget({ flags: ['a'] });
     versions.add(await storage.dataVersion());
-    await metrics.prune({ countersUntil: 2000, unseenSince: 2000, isFlag: () => false });
+    await usage.prune({ now: 2000, unseen: { since: 2000, isFlag: () => false } });
     versions.add(await storage.dataVersion());
     assert.equal(versions.size, 5);
   });

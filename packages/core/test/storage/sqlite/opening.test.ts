@@ -158,13 +158,14 @@ describe('opening a SQLite storage', () => {
     await storage.close();
   });
 
-  it('keeps metrics in the same file', async () => {
+  it('keeps usage in the same file', async () => {
     const storage = await sqliteStorage(path);
     const counts = [{ flag: 'a', yes: 2, no: 1 }];
-    await storage.metrics?.record([{ application: 'shop', instance: { id: 'i' }, at: 5_000, stop: 5_000, counts }]);
+    const reports = [{ application: 'shop', instance: { id: 'i' }, stop: 5_000, counts }];
+    await storage.usage?.record({ id: '1', at: 5_000, reports });
     await storage.close();
     const reopened = await sqliteStorage(path);
-    expect(await reopened.metrics?.counts({ after: 0 })).toEqual(counts);
+    expect(await reopened.usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual(counts);
     await reopened.close();
   });
 

@@ -13,17 +13,23 @@ export async function storedIn(storage: Storage) {
     summaries: await list('summary'),
     events,
     total,
-    metrics: await metricsIn(storage),
+    metrics: await usageIn(storage),
   };
 }
 
-async function metricsIn({ metrics }: Storage) {
-  if (!metrics) throw new Error('The storage has no metrics.');
-  const applications = await metrics.applications({ seenSince: 0 });
+/** In the form of the files of earlier versions. */
+async function usageIn({ usage }: Storage) {
+  if (!usage) throw new Error('The storage has no usage.');
+  const pairs = await usage.sum({ resolution: 'ever', by: ['application', 'flag'] });
+  const applications = await usage.applications({ instances: true });
   return {
-    counts: await metrics.counts({ after: 0 }),
-    usage: await metrics.usage(),
-    lastSeen: [...(await metrics.lastSeen(FLAGS))],
-    applications: await Promise.all(applications.map(async ({ name }) => metrics.application(name))),
+    counts: await usage.sum({ resolution: 'minute', by: ['flag'] }),
+    usage: pairs.map(({ application, flag, yes, no }) => ({ application, flag, count: yes + no })),
+    lastSeen: [...(await usage.lastSeen(FLAGS))],
+    applications: applications.map(({ droppedNames, ...application }) => ({
+      ...application,
+      flags: pairs.flatMap((pair) => (pair.application === application.name ? [pair.flag] : [])),
+      ...(droppedNames > 0 && { droppedNames }),
+    })),
   };
 }

@@ -1,0 +1,395 @@
+import { setImmediate } from 'node:timers/promises';
+import { compareCodePoints, groupBy } from '../../base/collections.js';
+import { LIMITS } from '../../base/limits.js';
+import type {
+  ApplicationQuery,
+  ApplicationRegistration,
+  DroppedUsage,
+  Resolution,
+  StoredApplication,
+  StoredInstance,
+  SumQuery,
+  UsageBatch,
+  UsageKey,
+  UsageKeys,
+  UsageRetention,
+  UsageStorage,
+  UsageSum,
+} from '../usage-port.js';
+import {
+  addCount,
+  addDropped,
+  applicationsOf,
+  boundedSum,
+  type CountRow,
+  DAY,
+  decideAdmission,
+  firstKept,
+  type InstanceRow,
+  keyOf,
+  largestFirst,
+  NOTHING_DROPPED,
+  rowsOf,
+} from '../usage-rules.js';
+
+/** Rows of counts in memory. Those by second and minute are bounded too, because databases have more room for them. */
+const MOST_ROWS: Readonly<Record<Resolution, number>> = {
+  second: 50_000,
+  minute: 50_000,
+  hour: 0.7 * LIMITS.usageRowsInMemory,
+  day: 0.3 * LIMITS.usageRowsInMemory,
+  ever: 50_000,
+};
+const RESOLUTIONS_HELD = Object.keys(MOST_ROWS) as Resolution[];
+
+/** Instances of all applications. */
+const MOST_INSTANCES = 50_000;
+
+/** Characters of all registrations. */
+const MOST_TEXT = 16_777_216;
+
+/**
+ * Creates usage in the memory of this process. Other processes cannot see it, and it ends with the process.
+ *
+ * Its bounds are lower than those of a database: see `LIMITS.usageRowsInMemory`. Safe to call concurrently. `close` has no
+ * effect.
+ *
+ * @example
+ * const flags = await createFlags({ storage: ownStorage, usage: memoryUsage() });
+ */
+export function memoryUsage(): UsageStorage {
+  const counts = Object.fromEntries(RESOLUTIONS_HELD.map((resolution) => [resolution, new Map()])) as CountsHeld;
+  const lastSeen = new Map<string, number>();
+  const batches = new Map<string, number>();
+  const applications = memoryApplications();
+
+  function record(batch: UsageBatch): DroppedUsage {
+    if (batches.has(batch.id)) return NOTHING_DROPPED;
+    batches.set(batch.id, batch.at);
+    const { admitted, displaced, refused } = applications.admit(batch);
+    for (const name of displaced) removeApplication(name);
+    for (const registration of batch.registrations ?? []) {
+      if (admitted.has(registration.application)) applications.register(registration);
+    }
+    const rows = rowsOf(batch, admitted);
+    for (const row of rows.counts) addCount(counts[row.resolution], row);
+    for (const [flag, stop] of rows.lastSeen) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
+    for (const instance of rows.instances) applications.see(instance, batch.at);
+    for (const [application, names] of rows.droppedNames) applications.dropNames(application, names);
+    const leftOut = [...rows.droppedNames.values()].reduce((sum, names) => sum + names, 0);
+    const named = new Set((batch.reports ?? []).flatMap((report) => (report.unknown ? [report.application] : [])));
+    return { names: leftOut + trimNames(named), reports: refused, usage: 0 };
+  }
+
+  /** Deletes unknown names of applications that have too many. */
+  function trimNames(named: ReadonlySet<string>): number {
+    if (named.size === 0) return 0;
+    const names = [...counts.ever.values()].filter(({ isUnknown, application }) => isUnknown && named.has(application));
+    return [...groupBy(names, ({ application }) => application).values()]
+      .map((ofOne) => removeNames(excessOf(ofOne, LIMITS.unknownNamesPerApplication)))
+      .reduce((sum, removed) => sum + removed, 0);
+  }
+
+  function removeNames(names: readonly CountRow[]): number {
+    if (names.length === 0) return 0;
+    const removed = new Set(names.map(({ application, flag }) => JSON.stringify([application, flag])));
+    removeWhere(['second', 'minute', 'ever'], ({ application, flag }) => {
+      return application !== '' && removed.has(JSON.stringify([application, flag]));
+    });
+    for (const { application } of names) applications.dropNames(application, 1);
+    return names.length;
+  }
+
+  function removeApplication(name: string): boolean {
+    removeWhere(['second', 'minute', 'ever'], ({ application }) => application === name);
+    return applications.remove(name);
+  }
+
+  function removeWhere(resolutions: readonly Resolution[], isRemoved: (row: CountRow) => boolean): void {
+    for (const resolution of resolutions) {
+      for (const [key, row] of counts[resolution]) if (isRemoved(row)) counts[resolution].delete(key);
+    }
+  }
+
+  /** Deletes rows beyond the bound. Returns how many. */
+  function trimRows(resolution: Resolution): number {
+    const known = [...counts[resolution].values()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
+    const excess = excessOf(known, MOST_ROWS[resolution]);
+    for (const row of excess) counts[resolution].delete(keyOf(row));
+    return excess.length;
+  }
+
+  function dropUnseen({ since, isFlag }: NonNullable<UsageRetention['unseen']>): void {
+    for (const name of applications.dropUnseen(since)) removeApplication(name);
+    const expired = [...counts.ever.values()].filter(({ isUnknown, at }) => isUnknown && at < since);
+    const names = new Set(expired.map(({ application, flag }) => JSON.stringify([application, flag])));
+    removeWhere(['ever'], ({ application, flag }) => names.has(JSON.stringify([application, flag])));
+    const gone = new Set([...lastSeen].flatMap(([flag, at]) => (at < since && !isFlag(flag) ? [flag] : [])));
+    for (const flag of gone) lastSeen.delete(flag);
+    if (gone.size > 0) removeWhere(['second', 'minute', 'ever'], ({ flag }) => gone.has(flag));
+  }
+
+  return {
+    record,
+    sum: (query) => sumOf(counts[query.resolution].values(), query),
+    lastSeen: (flags) => new Map(flags.flatMap((flag) => lastSeenPair(lastSeen, flag))),
+    applications: applications.list,
+    forget(subject) {
+      if ('application' in subject) return removeApplication(subject.application);
+      const flags = new Set(subject.flags);
+      removeWhere(RESOLUTIONS_HELD, ({ flag }) => flags.has(flag));
+      for (const flag of flags) lastSeen.delete(flag);
+      return true;
+    },
+    async prune({ now, unseen }) {
+      let dropped = NOTHING_DROPPED;
+      for (const [id, at] of batches) if (at < now - DAY) batches.delete(id);
+      for (const resolution of RESOLUTIONS_HELD) {
+        // Lets other work of the process run in between.
+        await setImmediate();
+        removeWhere([resolution], ({ start }) => start < firstKept(resolution, now));
+        const usage = trimRows(resolution);
+        dropped = addDropped(dropped, { names: 0, reports: 0, usage });
+      }
+      const names = [...counts.ever.values()].filter(({ isUnknown }) => isUnknown);
+      dropped = addDropped(dropped, {
+        names: removeNames(excessOf(names, LIMITS.unknownNames)),
+        reports: 0,
+        usage: 0,
+      });
+      if (unseen) dropUnseen(unseen);
+      for (const name of applications.trim()) removeApplication(name);
+      return dropped;
+    },
+    close() {},
+  };
+}
+
+type CountsHeld = Readonly<Record<Resolution, Map<string, CountRow>>>;
+
+function lastSeenPair(lastSeen: ReadonlyMap<string, number>, flag: string): [string, number][] {
+  const at = lastSeen.get(flag);
+  return at === undefined ? [] : [[flag, at]];
+}
+
+interface Aged {
+  readonly application: string;
+  readonly isPublic: boolean;
+  /** Absent: 0. */
+  readonly start?: number;
+  readonly at: number;
+}
+
+/** Returns the rows to delete: the oldest ones of public reporters, then the oldest ones of the largest application. */
+function excessOf<Row extends Aged>(rows: readonly Row[], bound: number): readonly Row[] {
+  const excess = rows.length - bound;
+  if (excess <= 0) return [];
+  const sorted = [...rows].sort((one, other) => (one.start ?? 0) - (other.start ?? 0) || one.at - other.at);
+  const gone = sorted.filter(({ isPublic }) => isPublic).slice(0, excess);
+  const removed = new Set(gone);
+  const left = groupBy(
+    sorted.filter((row) => !removed.has(row)),
+    ({ application }) => application,
+  );
+  const sizes = new Map([...left].map(([application, ofOne]) => [application, ofOne.length]));
+  for (const step of largestFirst(sizes, { excess: excess - gone.length, slice: 500 })) {
+    gone.push(...(left.get(step.application)?.splice(0, step.rows) ?? []));
+  }
+  return gone;
+}
+
+/** Sums rows by the members of `by`, each group once, in their order. */
+function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<Key>): UsageSum<Key>[] {
+  const { by, limit = Number.POSITIVE_INFINITY } = query;
+  const [first = 'flag'] = by;
+  const isWanted = createFilter(query);
+  const parts = groupBy([...rows].filter(isWanted), (row) => row[first]);
+  const sums: UsageSum[] = [];
+  // Only the rows of as many first keys as the page needs are summed and sorted.
+  for (const [, part] of [...parts].sort(([one], [other]) => compareKeys(one, other))) {
+    if (sums.length >= limit) break;
+    const groups = new Map<string, UsageSum>();
+    for (const row of part) {
+      const key = JSON.stringify(by.map((name) => row[name]));
+      const { yes, no } = groups.get(key) ?? { yes: 0, no: 0 };
+      groups.set(key, { ...row, yes: boundedSum(yes, row.yes), no: boundedSum(no, row.no) });
+    }
+    const following = [...groups.values()].filter((sum) => !query.after || compareBy(by, sum, query.after) > 0);
+    sums.push(...following.sort((one, other) => compareBy(by, one, other)));
+  }
+  const members: readonly (keyof UsageSum)[] = [...by, 'yes', 'no'];
+  return sums
+    .slice(0, limit)
+    .map((sum) => Object.fromEntries(members.map((name) => [name, sum[name]])) as unknown as UsageSum<Key>);
+}
+
+/** Returns a function that tells which rows a query may sum. */
+function createFilter(query: SumQuery): (row: CountRow) => boolean {
+  const { by, after, from = 0, until = Number.POSITIVE_INFINITY, flag, application, environment } = query;
+  const [byVariant, byApplication] = [by.includes('variant'), by.includes('application')];
+  const first = by.slice(0, 1);
+  return (row) =>
+    row.start >= from &&
+    row.start < until &&
+    (flag === undefined || row.flag === flag) &&
+    (application === undefined || row.application === application) &&
+    (environment === undefined || row.environment === environment) &&
+    (byVariant || row.variant === '') &&
+    (!byApplication || row.application !== '') &&
+    (after === undefined || compareBy(first, row, after) >= 0);
+}
+
+function compareBy(by: readonly UsageKey[], one: UsageKeys, other: Partial<UsageKeys>): number {
+  for (const name of by) {
+    const order = compareKeys(one[name], other[name] ?? '');
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareKeys(one: string | number, other: string | number): number {
+  return typeof one === 'number' ? one - Number(other) : compareCodePoints(one, String(other));
+}
+
+interface HeldApplication {
+  about: Omit<StoredApplication, 'instances'>;
+  token: string | undefined;
+  isPublic: boolean;
+  readonly instances: Map<string, StoredInstance>;
+}
+
+function memoryApplications() {
+  const held = new Map<string, HeldApplication>();
+
+  function ownedBy(token: string | undefined): number {
+    if (token === undefined) return 0;
+    let owned = 0;
+    for (const application of held.values()) if (application.token === token) owned += 1;
+    return owned;
+  }
+
+  /** Returns the applications of public reporters that a batch does not name, the least recently seen first. */
+  function spareFor(names: readonly string[]): readonly string[] {
+    const named = new Set(names);
+    return [...held.values()]
+      .filter(({ about, isPublic }) => isPublic && !named.has(about.name))
+      .sort((one, other) => one.about.seenAt - other.about.seenAt)
+      .map(({ about }) => about.name);
+  }
+
+  return {
+    /** Creates and adopts applications. The caller deletes those that are displaced. */
+    admit(batch: UsageBatch) {
+      const names = applicationsOf(batch);
+      const stored = new Map(names.flatMap((name) => toPair(name, held.get(name))));
+      const isComplete = stored.size === names.length;
+      const admission = decideAdmission(batch, {
+        stored,
+        total: held.size,
+        owned: isComplete ? 0 : ownedBy(batch.reporter?.token),
+        spare: held.size + names.length > LIMITS.applications && !isComplete ? spareFor(names) : [],
+      });
+      const owner = { token: batch.reporter?.token, isPublic: batch.reporter?.isPublic ?? false };
+      for (const name of admission.created) {
+        held.set(name, { about: newApplication(name, batch.at), ...owner, instances: new Map() });
+      }
+      for (const name of admission.adopted) Object.assign(held.get(name) ?? {}, owner);
+      return admission;
+    },
+    /** The application must have been admitted. */
+    register(registration: ApplicationRegistration): void {
+      const application = held.get(registration.application);
+      if (application) application.about = registered(application.about, registration);
+    },
+    /** The application must have been admitted. */
+    see({ application: name, id, clientIp, sdkVersion }: InstanceRow, at: number): void {
+      const application = held.get(name);
+      if (!application) return;
+      const { about, instances } = application;
+      const before = instances.get(id);
+      instances.set(id, {
+        id,
+        clientIp: clientIp ?? before?.clientIp ?? '',
+        sdkVersion: sdkVersion ?? before?.sdkVersion ?? '',
+        createdAt: before?.createdAt ?? at,
+        seenAt: Math.max(before?.seenAt ?? at, at),
+      });
+      application.about = { ...about, seenAt: Math.max(about.seenAt, at) };
+      if (instances.size <= LIMITS.instancesPerApplication) return;
+      const oldest = [...instances.values()].reduce((one, other) => (other.seenAt < one.seenAt ? other : one));
+      instances.delete(oldest.id);
+    },
+    dropNames(name: string, dropped: number): void {
+      const application = held.get(name);
+      if (!application) return;
+      application.about = { ...application.about, droppedNames: application.about.droppedNames + dropped };
+    },
+    remove: (name: string): boolean => held.delete(name),
+    list({ seenSince = 0, names, after, limit, instances = false }: ApplicationQuery): StoredApplication[] {
+      const wanted = names ? names.flatMap((name) => held.get(name) ?? []) : [...held.values()];
+      return wanted
+        .filter(({ about: { name, seenAt } }) => {
+          return seenAt >= seenSince && (after === undefined || compareCodePoints(name, after) > 0);
+        })
+        .sort((one, other) => compareCodePoints(one.about.name, other.about.name))
+        .slice(0, limit)
+        .map((application) => toStored(application, instances));
+    },
+    /** Deletes instances. Returns the names of applications without any. */
+    dropUnseen(since: number): readonly string[] {
+      for (const { instances } of held.values()) {
+        for (const { id, seenAt } of instances.values()) if (seenAt < since) instances.delete(id);
+      }
+      return [...held].flatMap(([name, { instances }]) => (instances.size === 0 ? [name] : []));
+    },
+    /** Deletes instances beyond the bound. Returns the names of applications to delete. */
+    trim(): readonly string[] {
+      const instances = [...held].flatMap(([application, { isPublic, instances: ofOne }]) =>
+        [...ofOne.values()].map(({ id, seenAt: at }) => ({ application, isPublic, id, at })),
+      );
+      for (const { application, id } of excessOf(instances, MOST_INSTANCES))
+        held.get(application)?.instances.delete(id);
+      const byAge = [...held.values()].sort(
+        (one, other) => Number(other.isPublic) - Number(one.isPublic) || one.about.seenAt - other.about.seenAt,
+      );
+      let text = byAge.reduce((sum, { about }) => sum + textOf(about), 0);
+      return byAge.flatMap(({ about }) => {
+        if (text <= MOST_TEXT) return [];
+        text -= textOf(about);
+        return [about.name];
+      });
+    },
+  };
+}
+
+function toPair(name: string, application: HeldApplication | undefined): [string, HeldApplication][] {
+  return application ? [[name, application]] : [];
+}
+
+function newApplication(name: string, at: number): HeldApplication['about'] {
+  const texts = { strategies: [], description: '', url: '', color: null, icon: '' };
+  return { name, ...texts, createdAt: at, seenAt: at, droppedNames: 0 };
+}
+
+function registered(about: HeldApplication['about'], given: ApplicationRegistration): HeldApplication['about'] {
+  const { strategies, description, url, color, icon } = given;
+  return {
+    ...about,
+    strategies: [...strategies],
+    description: description ?? about.description,
+    url: url ?? about.url,
+    color: color === undefined ? about.color : color,
+    icon: icon ?? about.icon,
+  };
+}
+
+function toStored({ about, instances }: HeldApplication, withInstances: boolean): StoredApplication {
+  const stored = { ...about, strategies: [...about.strategies] };
+  if (!withInstances) return stored;
+  const sorted = [...instances.values()].sort((one, other) => compareCodePoints(one.id, other.id));
+  return { ...stored, instances: sorted.map((instance) => ({ ...instance })) };
+}
+
+function textOf({ strategies }: HeldApplication['about']): number {
+  return strategies.reduce((sum, strategy) => sum + strategy.length, 0);
+}

@@ -1,0 +1,290 @@
+import { LIMITS } from '../../base/limits.js';
+import type {
+  ApplicationQuery,
+  ApplicationRegistration,
+  DroppedUsage,
+  StoredApplication,
+  StoredInstance,
+  SumQuery,
+  UsageBatch,
+  UsageKey,
+  UsageStorage,
+  UsageSum,
+} from '../usage-port.js';
+import {
+  applicationsOf,
+  decideAdmission,
+  NOTHING_DROPPED,
+  RESOLUTIONS,
+  rowsOf,
+  type UsageRows,
+} from '../usage-rules.js';
+import type { WriteQueue } from './database.js';
+import {
+  type Connection,
+  inSnapshot,
+  prepare,
+  preparePluck,
+  prepareRows,
+  readWhenFree,
+  type SqliteDatabase,
+  statementsByText,
+} from './database.js';
+import { sqliteUsageDeletion, type UsageRemovals, usageRemovals } from './usage-deletion.js';
+
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/** Bytes that a count adds to the log in all resolutions, at most: bounds how many batches share a transaction. */
+const BYTES_PER_COUNT = 4096;
+
+interface SqliteUsageOptions {
+  readonly connection: Connection;
+  /** The connection's queue. */
+  readonly writeQueue: WriteQueue;
+  /** The prefix of the tables. */
+  readonly tablePrefix: string;
+}
+
+/**
+ * Creates usage in the tables of a SQLite storage, on its connection. `close` leaves the connection open.
+ *
+ * A batch resolves after its transaction has been committed. If it rejects, nothing was written, unless the code is
+ * `outcome_unknown`. Batches that wait for the same transaction share its flush.
+ */
+export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: SqliteUsageOptions): UsageStorage {
+  const { database } = connection;
+  const removals = usageRemovals(database, prefix);
+  const recordNow = recorder(database, prefix, removals);
+  const sumsOf = sumReader(database, prefix);
+  const lastSeen = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
+  const listApplications = applicationReader(database, prefix);
+  const deletion = sqliteUsageDeletion({ connection, writeQueue, prefix, removals });
+
+  return {
+    record: (batch) => writeQueue.run(() => recordNow(batch), { bytes: sizeOf(batch) }),
+    sum: <Key extends UsageKey>(query: SumQuery<Key>) =>
+      readWhenFree(connection, () => sumsOf(query) as unknown as UsageSum<Key>[]),
+    lastSeen: (flags) =>
+      // A snapshot takes the file's lock once. Each look-up by itself would take and release it.
+      readWhenFree(connection, () =>
+        inSnapshot(database, () => {
+          const times = flags.map((flag) => [flag, lastSeen.get(flag) as number | undefined] as const);
+          return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
+        }),
+      ),
+    applications: (query) => readWhenFree(connection, () => inSnapshot(database, () => listApplications(query))),
+    ...deletion,
+    close: () => undefined,
+  };
+}
+
+function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
+  const counts = reports.reduce(
+    (sum, { counts, unknown = [] }) => sum + counts.length + unknown.length,
+    reports.length,
+  );
+  return (counts + registrations.length) * BYTES_PER_COUNT;
+}
+
+/** Returns a function that records a batch within a transaction. */
+function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemovals) {
+  const statements = recordStatements(database, prefix);
+  const { addBatch, addCounts, see } = statements;
+
+  function admit(batch: UsageBatch) {
+    const { at, reporter } = batch;
+    const names = applicationsOf(batch);
+    const found = names.map((name) => [name, statements.isPublic.get(name) as number | undefined] as const);
+    const stored = new Map(found.flatMap(([name, is]) => (is === undefined ? [] : [[name, { isPublic: is === 1 }]])));
+    const further = names.length - stored.size;
+    const total = further > 0 ? (statements.countAll.get() as number) : 0;
+    const isFull = total + further > LIMITS.applications;
+    const admission = decideAdmission(batch, {
+      stored,
+      total,
+      owned: further > 0 && reporter ? (statements.countOf.get(reporter.token) as number) : 0,
+      spare: isFull ? (statements.spare.all(JSON.stringify(names), further) as string[]) : [],
+    });
+    const [token, isPublic] = [reporter?.token ?? null, Number(reporter?.isPublic ?? false)];
+    for (const name of admission.displaced) removals.removeApplication(name);
+    for (const name of admission.created) statements.create.run(name, at, token, isPublic);
+    for (const name of admission.adopted) statements.adopt.run(token, name);
+    return admission;
+  }
+
+  function addInstances({ instances }: UsageRows, at: number): void {
+    for (const { application, id, clientIp, sdkVersion } of instances) {
+      if (see.run(clientIp, sdkVersion, at, application, id).changes > 0) continue;
+      statements.addInstance.run(application, id, clientIp ?? '', sdkVersion ?? '', at, at);
+      const excess = (statements.countInstances.get(application) as number) - LIMITS.instancesPerApplication;
+      if (excess > 0) statements.dropInstances.run({ application, excess });
+    }
+  }
+
+  /** Deletes unknown names of applications that have too many. Returns how many. */
+  function trimNames(reports: NonNullable<UsageBatch['reports']>): number {
+    let dropped = 0;
+    for (const application of new Set(reports.flatMap((one) => (one.unknown?.length ? [one.application] : [])))) {
+      for (const flag of statements.excessNames.all(application) as string[]) {
+        removals.removeName(application, flag);
+        dropped += 1;
+      }
+    }
+    return dropped;
+  }
+
+  return (batch: UsageBatch): DroppedUsage => {
+    const { id, at, registrations = [], reports = [] } = batch;
+    if (addBatch.run(id, at).changes === 0) return NOTHING_DROPPED;
+    const { admitted, refused } = admit(batch);
+    const rows = rowsOf(batch, admitted);
+    for (const one of registrations) if (admitted.has(one.application)) statements.register.run(parametersOf(one));
+    addInstances(rows, at);
+    addCounts(
+      rows.counts.map((row) => [
+        RESOLUTIONS[row.resolution].code,
+        ...[row.flag, row.application, row.environment, row.start, row.variant],
+        ...[row.yes, row.no, row.at, Number(row.isPublic), Number(row.isUnknown)],
+      ]),
+    );
+    statements.addLastSeen([...rows.lastSeen]);
+    let names = trimNames(reports);
+    for (const [application, dropped] of rows.droppedNames) {
+      removals.addDroppedNames(application, dropped);
+      names += dropped;
+    }
+    return { names, reports: refused, usage: 0 };
+  };
+}
+
+function recordStatements(database: SqliteDatabase, prefix: string) {
+  const [counts, applications, instances] = [`${prefix}counts`, `${prefix}applications`, `${prefix}instances`];
+  return {
+    addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
+    // Sums stop at the largest safe integer, so that no report fails.
+    addCounts: prepareRows(database, {
+      table: counts,
+      columns: 'resolution flag application environment start variant yes no at is_public is_unknown'.split(' '),
+      end: `ON CONFLICT DO UPDATE SET
+        yes = min(yes + excluded.yes, ${MOST}), no = min(no + excluded.no, ${MOST}), at = max(at, excluded.at),
+        is_public = min(is_public, excluded.is_public), is_unknown = min(is_unknown, excluded.is_unknown)`,
+    }),
+    addLastSeen: prepareRows(database, {
+      table: `${prefix}last_seen`,
+      columns: ['flag', 'at'],
+      end: 'ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at',
+    }),
+    excessNames: preparePluck(
+      database,
+      `SELECT flag FROM ${counts} WHERE resolution = 4 AND is_unknown AND application = ?
+      ORDER BY is_public, at DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
+    ),
+    isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
+    countAll: preparePluck(database, `SELECT count(*) FROM ${applications}`),
+    countOf: preparePluck(database, `SELECT count(*) FROM ${applications} WHERE token = ?`),
+    spare: preparePluck(
+      database,
+      `SELECT name FROM ${applications} WHERE is_public AND name NOT IN (SELECT value FROM json_each(?))
+      ORDER BY (SELECT max(seen_at) FROM ${instances} WHERE application = name), name LIMIT ?`,
+    ),
+    create: prepare(
+      database,
+      `INSERT INTO ${applications} (name, strategies, description, url, icon, created_at, token, is_public)
+      VALUES (?, '[]', '', '', '', ?, ?, ?)`,
+    ),
+    adopt: prepare(database, `UPDATE ${applications} SET token = ?, is_public = 0 WHERE name = ?`),
+    register: prepare(
+      database,
+      `UPDATE ${applications} SET
+        strategies = @strategies,
+        description = ifnull(@description, description),
+        url = ifnull(@url, url),
+        color = iif(@keepColor, color, @color),
+        icon = ifnull(@icon, icon)
+      WHERE name = @name`,
+    ),
+    see: prepare(
+      database,
+      `UPDATE ${instances} SET
+        client_ip = ifnull(?, client_ip), sdk_version = ifnull(?, sdk_version), seen_at = max(seen_at, ?)
+      WHERE application = ? AND id = ?`,
+    ),
+    addInstance: prepare(
+      database,
+      `INSERT INTO ${instances} (application, id, client_ip, sdk_version, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    countInstances: preparePluck(database, `SELECT count(*) FROM ${instances} WHERE application = ?`),
+    dropInstances: prepare(
+      database,
+      `DELETE FROM ${instances} WHERE application = @application AND id IN (
+        SELECT id FROM ${instances} WHERE application = @application ORDER BY seen_at, id LIMIT @excess)`,
+    ),
+  };
+}
+
+function parametersOf({ application, strategies, description, url, color, icon }: ApplicationRegistration) {
+  return {
+    name: application,
+    strategies: JSON.stringify(strategies),
+    description: description ?? null,
+    url: url ?? null,
+    color: color ?? null,
+    keepColor: Number(color === undefined),
+    icon: icon ?? null,
+  };
+}
+
+/** Returns a function that sums counts by one statement, which reads its groups in the order of an index. */
+function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) => UsageSum[] {
+  const statement = statementsByText(database);
+  return ({ resolution, by, from = 0, until = MOST, after, limit = -1, ...only }) => {
+    const filters = Object.entries(only).filter(([, value]) => value !== undefined);
+    // Rows of `ever` have one start. Naming it lets the index by application give the order.
+    const [first, ...others] = by;
+    const order = resolution === 'ever' && first === 'application' ? [first, 'start' as const, ...others] : by;
+    // The plus keeps SQLite from the index by start, which does not give the order.
+    const conditions = [
+      `resolution = ${RESOLUTIONS[resolution].code} AND +start >= ? AND +start < ?`,
+      ...filters.map(([key]) => `${key} = ?`),
+      ...(by.includes('application') ? ["application <> ''"] : []),
+      ...(by.includes('variant') ? [] : ["variant = ''"]),
+      ...(after ? [`(${[...order]}) > (${order.map(() => '?')})`] : []),
+    ];
+    const sql = `SELECT ${[...by]}, min(total(yes), ${MOST}), min(total(no), ${MOST}) FROM ${prefix}counts
+      WHERE ${conditions.join(' AND ')} GROUP BY ${[...order]} ORDER BY ${[...order]} LIMIT ?`;
+    const place = after ? order.map((key) => after[key] ?? 0) : [];
+    const rows = statement(sql).all(from, until, ...filters.map(([, value]) => value), ...place, limit);
+    return (rows as (string | number)[][]).map((row) => {
+      return Object.fromEntries([...by, 'yes', 'no'].map((key, index) => [key, row[index]])) as unknown as UsageSum;
+    });
+  };
+}
+
+/** The list of strategies is stored as JSON. */
+type ApplicationRow = Omit<StoredApplication, 'strategies'> & { readonly strategies: string };
+
+function applicationReader(database: SqliteDatabase, prefix: string) {
+  const select = `
+    SELECT name, strategies, description, url, color, icon, created_at AS createdAt, dropped_names AS droppedNames,
+      (SELECT max(seen_at) FROM ${prefix}instances WHERE application = name) AS seenAt
+    FROM ${prefix}applications WHERE name > @after AND seenAt >= @seenSince`;
+  const page = prepare(database, `${select} ORDER BY name LIMIT @limit`);
+  const named = prepare(
+    database,
+    `${select} AND name IN (SELECT value FROM json_each(@names)) ORDER BY name LIMIT @limit`,
+  );
+  const instancesOf = prepare(
+    database,
+    `SELECT id, client_ip AS clientIp, sdk_version AS sdkVersion, created_at AS createdAt, seen_at AS seenAt
+    FROM ${prefix}instances WHERE application = ? ORDER BY id`,
+  );
+  return ({ seenSince = 0, names, after = '', limit = -1, instances }: ApplicationQuery): StoredApplication[] => {
+    const query = { seenSince, after, limit };
+    const rows = names ? named.all({ ...query, names: JSON.stringify(names) }) : page.all(query);
+    return Array.from(rows as ApplicationRow[], (row) => ({
+      ...row,
+      strategies: JSON.parse(row.strategies),
+      ...(instances && { instances: Array.from(instancesOf.all(row.name) as StoredInstance[]) }),
+    }));
+  };
+}

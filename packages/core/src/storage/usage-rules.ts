@@ -1,0 +1,257 @@
+import { LIMITS } from '../base/limits.js';
+import type { DroppedUsage, Resolution, UsageBatch, UsageReport } from './usage-port.js';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** The length of a period, how many are kept with the current one, and the code that databases store. */
+export const RESOLUTIONS = {
+  second: { code: 0, length: SECOND, kept: 120 },
+  minute: { code: 1, length: MINUTE, kept: 61 },
+  hour: { code: 2, length: HOUR, kept: LIMITS.usageHours },
+  day: { code: 3, length: DAY, kept: LIMITS.usageDays },
+  ever: { code: 4, length: Number.POSITIVE_INFINITY, kept: 1 },
+} as const satisfies Record<Resolution, { code: number; length: number; kept: number }>;
+
+/** Returns the start of the period that a time is in; 0 for `ever`. */
+export function startOf(resolution: Resolution, time: number): number {
+  return resolution === 'ever' ? 0 : time - (time % RESOLUTIONS[resolution].length);
+}
+
+/** Returns the start of the oldest period that is kept; 0 for `ever`. */
+export function firstKept(resolution: Resolution, now: number): number {
+  const { length, kept } = RESOLUTIONS[resolution];
+  return resolution === 'ever' ? 0 : startOf(resolution, now) - (kept - 1) * length;
+}
+
+/** Returns the sum of two counts, at most the largest safe integer, so that no report makes later ones fail. */
+export function boundedSum(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
+}
+
+/** A stored count. The members before `yes` are its key. */
+export interface CountRow {
+  readonly resolution: Resolution;
+  readonly flag: string;
+  /** '' by second and minute, except for unknown names: these are counted by application throughout. */
+  readonly application: string;
+  /** '' but by hour and day. */
+  readonly environment: string;
+  /** '' for the counts of the flag itself. */
+  readonly variant: string;
+  readonly start: number;
+  yes: number;
+  no: number;
+  /** The latest time of a batch that counted here. */
+  at: number;
+  /** Whether only public reporters counted here. */
+  isPublic: boolean;
+  /** Whether all batches counted it as an unknown name. */
+  isUnknown: boolean;
+}
+
+/** The sightings of an instance in a batch. */
+export interface InstanceRow {
+  readonly application: string;
+  readonly id: string;
+  /** null keeps the stored address; '' if there is none. */
+  clientIp: string | null;
+  /** null keeps the stored version; '' if there is none. */
+  sdkVersion: string | null;
+}
+
+/** The rows that a batch adds to, each key once. */
+export interface UsageRows {
+  readonly counts: readonly CountRow[];
+  /** The latest `stop` by flag. */
+  readonly lastSeen: ReadonlyMap<string, number>;
+  readonly instances: readonly InstanceRow[];
+  /** Names that the caller has left out, by application. */
+  readonly droppedNames: ReadonlyMap<string, number>;
+}
+
+/** Returns the rows of a batch. Of applications that are not admitted, only flags are counted, without the application. */
+export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageRows {
+  const { at, registrations = [], reports = [] } = batch;
+  const counts = new Map<string, CountRow>();
+  const lastSeen = new Map<string, number>();
+  const instances = new Map<string, InstanceRow>();
+  const droppedNames = new Map<string, number>();
+
+  for (const { application, instance } of [...registrations, ...reports]) {
+    if (!admitted.has(application)) continue;
+    const key = JSON.stringify([application, instance.id]);
+    const { clientIp = null, sdkVersion = null } = instances.get(key) ?? {};
+    instances.set(key, {
+      application,
+      id: instance.id,
+      clientIp: instance.clientIp ?? clientIp,
+      sdkVersion: instance.sdkVersion ?? sdkVersion,
+    });
+  }
+  for (const report of reports) {
+    for (const { flag } of report.counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? 0, report.stop));
+    for (const row of countsOf(report, batch, admitted.has(report.application))) addCount(counts, row);
+    const { application, droppedNames: dropped = 0 } = report;
+    if (dropped > 0 && admitted.has(application)) {
+      droppedNames.set(application, (droppedNames.get(application) ?? 0) + dropped);
+    }
+  }
+  const kept = [...counts.values()].filter(({ resolution, start }) => start >= firstKept(resolution, at));
+  return { counts: kept, lastSeen, instances: [...instances.values()], droppedNames };
+}
+
+function* countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted: boolean): Iterable<CountRow> {
+  const { application, environment = '', stop, hour = stop, counts, unknown = [] } = report;
+  const about = { at, isPublic: reporter?.isPublic ?? false, isUnknown: false, application: '', environment: '' };
+  const recent = (['second', 'minute'] as const).map((resolution) => ({
+    resolution,
+    start: startOf(resolution, stop),
+  }));
+  const lasting = (['hour', 'day'] as const).map((resolution) => ({ resolution, start: startOf(resolution, hour) }));
+  const ever = { resolution: 'ever', start: 0 } as const;
+
+  for (const { flag, yes, no, variants = [] } of counts) {
+    const counted = { ...about, flag, variant: '', yes, no };
+    for (const period of recent) yield { ...counted, ...period };
+    if (!isAdmitted) continue;
+    yield { ...counted, ...ever, application };
+    for (const period of lasting) {
+      yield { ...counted, ...period, application, environment };
+      for (const { variant, count } of variants) {
+        yield { ...counted, ...period, application, environment, variant, yes: count, no: 0 };
+      }
+    }
+  }
+  if (!isAdmitted) return;
+  for (const count of unknown) {
+    const { flag, yes, no } = count;
+    for (const period of [...recent, ever]) {
+      yield { ...about, ...period, flag, variant: '', yes, no, application, isUnknown: true };
+    }
+  }
+}
+
+/** Returns the key of a count in a map. The lengths tell where its names end. */
+export function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
+  const lengths = `${flag.length} ${application.length} ${environment.length}`;
+  return `${resolution} ${start} ${lengths} ${flag}${application}${environment}${variant}`;
+}
+
+/** Adds a count to the one with the same key. Takes over the row if there is none. */
+export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
+  const key = keyOf(row);
+  const known = counts.get(key);
+  if (known === undefined) {
+    counts.set(key, row);
+    return;
+  }
+  known.yes = boundedSum(known.yes, row.yes);
+  known.no = boundedSum(known.no, row.no);
+  known.at = Math.max(known.at, row.at);
+  known.isPublic &&= row.isPublic;
+  known.isUnknown &&= row.isUnknown;
+}
+
+/** What a storage knows about the applications of a batch. */
+export interface AdmissionState {
+  /** The named applications that are stored, and whether only public reporters have named them. */
+  readonly stored: ReadonlyMap<string, { readonly isPublic: boolean }>;
+  /** Number of all stored applications. */
+  readonly total: number;
+  /** Number of stored applications that belong to the reporter's token. */
+  readonly owned: number;
+  /**
+   * Applications that only public reporters have named, and this batch does not: at least as many as the batch has further
+   * applications, the least recently seen first.
+   */
+  readonly spare: readonly string[];
+}
+
+/** Which applications of a batch are stored. */
+export interface Admission {
+  /** The applications whose reports and registrations are stored. */
+  readonly admitted: ReadonlySet<string>;
+  /** Those to create, for the reporter. */
+  readonly created: readonly string[];
+  /** Those that now belong to the reporter, who is not public. */
+  readonly adopted: readonly string[];
+  /** Others to delete before. */
+  readonly displaced: readonly string[];
+  /** Number of refused registrations and reports. */
+  readonly refused: number;
+}
+
+/** Returns the names of a batch's applications, each once. */
+export function applicationsOf({ registrations = [], reports = [] }: UsageBatch): readonly string[] {
+  return [...new Set([...registrations, ...reports].map(({ application }) => application))];
+}
+
+/** Decides which applications may be stored: known ones, and further ones while there is room. */
+export function decideAdmission(batch: UsageBatch, { stored, total, owned, spare }: AdmissionState): Admission {
+  const { reporter, registrations = [], reports = [] } = batch;
+  const names = applicationsOf(batch);
+  const further = names.filter((name) => !stored.has(name)).slice(0, Math.max(0, limitOf(reporter) - owned));
+  const room = Math.max(0, LIMITS.applications - total);
+  const displaced = reporter?.isPublic ? [] : spare.slice(0, Math.max(0, further.length - room));
+  const created = further.slice(0, room + displaced.length);
+  const admitted = new Set([...names.filter((name) => stored.has(name)), ...created]);
+  const adopted = reporter?.isPublic ? [] : names.filter((name) => stored.get(name)?.isPublic);
+  const refused = [...registrations, ...reports].filter(({ application }) => !admitted.has(application)).length;
+  return { admitted, created, adopted, displaced, refused };
+}
+
+/** Returns how many applications may belong to a reporter. */
+function limitOf(reporter: UsageBatch['reporter']): number {
+  if (reporter === undefined) return LIMITS.applications;
+  return reporter.isPublic ? LIMITS.applicationsPerFrontendToken : LIMITS.applicationsPerToken;
+}
+
+/** Bounds of the rows that `prune` enforces. `names` are unknown names, `pairs` the other rows of resolution `ever`. */
+export interface UsageBounds {
+  readonly hours: number;
+  readonly days: number;
+  readonly pairs: number;
+  readonly names: number;
+}
+
+export const DATABASE_BOUNDS: UsageBounds = {
+  hours: LIMITS.usageHourRows,
+  days: LIMITS.usageDayRows,
+  pairs: LIMITS.usagePairs,
+  names: LIMITS.unknownNames,
+};
+
+/**
+ * Plans how an excess of rows goes, after those of public reporters are gone: always the oldest rows of the application that
+ * has the most, at most `slice` at a time.
+ *
+ * @param sizes the number of rows by application; changed
+ */
+export function* largestFirst(
+  sizes: Map<string, number>,
+  { excess, slice }: { readonly excess: number; readonly slice: number },
+): Iterable<{ readonly application: string; readonly rows: number }> {
+  for (let left = excess; left > 0; ) {
+    let [largest, size] = ['', 0];
+    for (const [application, rows] of sizes) if (rows > size) [largest, size] = [application, rows];
+    const rows = Math.min(left, slice, size);
+    if (rows === 0) return;
+    yield { application: largest, rows };
+    sizes.set(largest, size - rows);
+    left -= rows;
+  }
+}
+
+/** The sum of what several calls dropped. */
+export function addDropped(one: DroppedUsage, other: DroppedUsage): DroppedUsage {
+  return {
+    names: one.names + other.names,
+    reports: one.reports + other.reports,
+    usage: one.usage + other.usage,
+  };
+}
+
+export const NOTHING_DROPPED: DroppedUsage = { names: 0, reports: 0, usage: 0 };

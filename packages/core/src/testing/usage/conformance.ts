@@ -1,0 +1,105 @@
+import type { Awaitable } from '../../base/common.types.js';
+import type { UsageStorage } from '../../storage/usage-port.js';
+import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type UsageRule } from '../test-runner.js';
+import { applicationRules, instanceRules, registrationRules } from './applications.js';
+import { countRules, nameRules, pairRules, windowRules } from './counting.js';
+import { limitRules, reporterRules, rowRules, unknownNameRules } from './limits.js';
+import { usageOverTimeRules } from './over-time.js';
+import { batchRules, concurrencyRules, readingRules } from './recording.js';
+import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
+
+/** A usage storage under test. The suite opens a new one for every rule. */
+export interface UsageUnderTest {
+  /** An empty storage. The suite closes it. */
+  readonly usage: UsageStorage;
+  /**
+   * Opens another instance on the same data, as a second process would. The suite closes it. Leave it out only if the data
+   * cannot have a second instance, as in memory: the suite then uses the one instance for both.
+   */
+  readonly again?: () => Awaitable<UsageStorage>;
+  /**
+   * Makes the database fail on every later write of a count of this flag, for example with a trigger that raises an error.
+   * The suite then proves that a batch that fails in the middle records nothing. Leave it out only if no write can fail,
+   * as in memory.
+   */
+  readonly refuse?: (flag: string) => Awaitable<void>;
+  /** Deletes the data. Called after all instances have been closed. */
+  readonly dispose?: () => Awaitable<void>;
+}
+
+/**
+ * Declares the tests that every `UsageStorage` must pass, including concurrent reports. Call it at the top level of a test
+ * file, with any test runner that has global `describe` and `it`.
+ *
+ * The suite passes all times as parameters: it neither waits nor depends on the clock.
+ *
+ * @param name the storage in the names of the tests
+ * @param open opens an empty storage; called once per rule
+ * @throws Error if there is no global `describe` and `it`
+ *
+ * @example
+ * usageConformance('our usage', async () => {
+ *   const schema = await createEmptySchema();
+ *   return {
+ *     usage: await openOurUsage(schema),
+ *     again: () => openOurUsage(schema),
+ *     refuse: (flag) => addTriggerThatRaises(schema, flag),
+ *     dispose: () => dropSchema(schema),
+ *   };
+ * });
+ */
+export function usageConformance(name: string, open: () => Awaitable<UsageUnderTest>): void {
+  const { describe, it } = currentTestRunner();
+  const rule: UsageRule = (statement, body) => {
+    it(
+      statement,
+      async function () {
+        raiseMochaTimeout(this);
+        await withUsage(open, body);
+      },
+      CASE_TIMEOUT,
+    );
+  };
+  describe(`${name} conforms to the usage port`, () => {
+    for (const [topic, declare] of TOPICS) describe(topic, () => declare(rule));
+  });
+}
+
+const TOPICS: readonly (readonly [string, (rule: UsageRule) => void])[] = [
+  ['counts', countRules],
+  ['a batch', batchRules],
+  ['windows', windowRules],
+  ['last-seen times', lastSeenRules],
+  ['flags of applications', pairRules],
+  ['usage over time', usageOverTimeRules],
+  ['registrations', registrationRules],
+  ['applications', applicationRules],
+  ['instances', instanceRules],
+  ['unknown names', unknownNameRules],
+  ['reading', readingRules],
+  ['limits', limitRules],
+  ['limits of reporters', reporterRules],
+  ['bounds of rows', rowRules],
+  ['forgetting', forgettingRules],
+  ['pruning', pruningRules],
+  ['names', nameRules],
+  ['concurrent callers', concurrencyRules],
+  ['returned values', copyRules],
+  ['closing', closingRules],
+];
+
+async function withUsage(open: () => Awaitable<UsageUnderTest>, body: Parameters<UsageRule>[1]): Promise<void> {
+  const { usage, again, refuse, dispose } = await open();
+  const opened = [usage];
+  const openAgain = async () => {
+    const other = await again?.();
+    if (other) opened.push(other);
+    return other ?? usage;
+  };
+  try {
+    await body(usage, openAgain, refuse);
+  } finally {
+    for (const instance of opened) await instance.close();
+    await dispose?.();
+  }
+}

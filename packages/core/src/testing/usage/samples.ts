@@ -1,0 +1,79 @@
+import type {
+  ApplicationRegistration,
+  DroppedUsage,
+  StoredApplication,
+  UsageBatch,
+  UsageReport,
+  UsageStorage,
+} from '../../storage/usage-port.js';
+
+/** The first moment of an hour. All times of the suite are relative to it. */
+export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
+
+/** Returns a report of one evaluation of `checkout` by `shop` at {@link NOW}, with the given changes. */
+export function report(given: Partial<UsageReport> = {}): UsageReport {
+  return {
+    application: 'shop',
+    instance: { id: 'shop-1' },
+    stop: NOW,
+    counts: [{ flag: 'checkout', yes: 1, no: 0 }],
+    ...given,
+  };
+}
+
+/** Returns a registration of `shop` with the required members and the given ones. */
+export function registration(given: Partial<ApplicationRegistration> = {}): ApplicationRegistration {
+  return { application: 'shop', instance: { id: 'shop-1' }, strategies: ['default'], ...given };
+}
+
+type Given = Partial<Pick<UsageBatch, 'id' | 'at' | 'reporter' | 'registrations'>>;
+
+/** Records reports that arrive at {@link NOW}, in one batch. */
+export async function record(
+  usage: UsageStorage,
+  reports: UsageReport | readonly UsageReport[],
+  given: Given = {},
+): Promise<DroppedUsage> {
+  return usage.record({ id: crypto.randomUUID(), at: NOW, reports: [reports].flat(), ...given });
+}
+
+/** Records registrations that arrive at {@link NOW}, in one batch. */
+export async function register(
+  usage: UsageStorage,
+  registrations: ApplicationRegistration | readonly ApplicationRegistration[],
+  given: Given = {},
+): Promise<DroppedUsage> {
+  return usage.record({ id: crypto.randomUUID(), at: NOW, registrations: [registrations].flat(), ...given });
+}
+
+/** Returns counts of one evaluation per flag. */
+export function once(...flags: readonly string[]): UsageReport['counts'] {
+  return flags.map((flag) => ({ flag, yes: 1, no: 0 }));
+}
+
+/** Returns names in code-point order. */
+export function namesOf(count: number, prefix = 'name'): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${10_000 + index}`);
+}
+
+/** Sums all minutes that are kept by flag. */
+export async function countsIn(usage: UsageStorage) {
+  return usage.sum({ resolution: 'minute', by: ['flag'] });
+}
+
+/** Returns how often each application evaluated each flag, by application. */
+export async function pairsIn(usage: UsageStorage) {
+  const sums = await usage.sum({ resolution: 'ever', by: ['application', 'flag'] });
+  return sums.map(({ application, flag, yes, no }) => ({ application, flag, count: yes + no }));
+}
+
+/** Returns the names of the flags that an application has evaluated. */
+export async function flagsOf(usage: UsageStorage, application: string): Promise<string[]> {
+  const sums = await usage.sum({ resolution: 'ever', by: ['application', 'flag'], application });
+  return sums.map(({ flag }) => flag);
+}
+
+/** Returns an application with its instances. */
+export async function applicationOf(usage: UsageStorage, name: string): Promise<StoredApplication | undefined> {
+  return (await usage.applications({ names: [name], instances: true }))[0];
+}

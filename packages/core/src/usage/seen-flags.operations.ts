@@ -1,0 +1,90 @@
+import type { Page, PageQuery } from '../base/common.types.js';
+import type { Engine } from '../changesets/engine.js';
+import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
+import type { UsageKeys, UsageStorage } from '../storage/usage-port.js';
+import { boundedSum } from '../storage/usage-rules.js';
+import { sizeOf, toApplication } from './applications.operations.js';
+import { iterateSums, sumPages } from './sum-pages.js';
+import type { Application, FlagApplication, SeenFlags } from './usage.types.js';
+
+/** Pairs per read. */
+const PAGE = 1000;
+/** Applications per read. Each may have 64 KiB. */
+const APPLICATIONS = 50;
+
+export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
+export function listSeenFlags(engine: Engine, page: PageQuery): Promise<Page<SeenFlags>>;
+export async function listSeenFlags(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<readonly SeenFlags[] | Page<SeenFlags>> {
+  const { usage } = engine;
+  if (!query) return arrayOf(iterateSeenFlags(usage, undefined));
+  const bounds = pageBounds(engine, query);
+  return takePage(iterateSeenFlags(usage, bounds.after), bounds, {
+    cursorOf: ({ appName }) => appName,
+    sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
+  });
+}
+
+export function listApplicationsByFlag(engine: Engine): Promise<ReadonlyMap<string, readonly Application[]>>;
+export function listApplicationsByFlag(engine: Engine, page: PageQuery): Promise<Page<FlagApplication>>;
+export async function listApplicationsByFlag(
+  engine: Engine,
+  query?: PageQuery,
+): Promise<ReadonlyMap<string, readonly Application[]> | Page<FlagApplication>> {
+  const { usage } = engine;
+  if (query) {
+    const bounds = pageBounds(engine, query);
+    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
+    return takePage(iterateApplicationsByFlag(usage, after), bounds, {
+      cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+      sizeOf: ({ application }) => sizeOf(application),
+    });
+  }
+  const byFlag = new Map<string, Application[]>();
+  for await (const { flag, application } of iterateApplicationsByFlag(usage, undefined)) {
+    const applications = byFlag.get(flag) ?? [];
+    applications.push(application);
+    byFlag.set(flag, applications);
+  }
+  return byFlag;
+}
+
+type Pair = Pick<UsageKeys, 'flag' | 'application'>;
+
+/** The last pair of a page. */
+function toPair([flag, application]: readonly unknown[]): Pair | undefined {
+  return typeof flag === 'string' && typeof application === 'string' ? { flag, application } : undefined;
+}
+
+async function* iterateSeenFlags(usage: UsageStorage, after: string | undefined): AsyncGenerator<SeenFlags> {
+  const by = ['application', 'flag'] as const;
+  // The next text after a name is the name with U+0000, so this skips all flags of that application.
+  const start = after !== undefined && { after: { application: `${after}\u0000`, flag: '' } };
+  let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
+  for await (const sum of iterateSums(usage, { resolution: 'ever', by, limit: PAGE, ...start })) {
+    if (seen && seen.appName !== sum.application) yield seen;
+    if (seen?.appName !== sum.application) seen = { appName: sum.application, flags: [], metricsCount: 0 };
+    seen.flags.push(sum.flag);
+    seen.metricsCount += boundedSum(sum.yes, sum.no);
+  }
+  if (seen) yield seen;
+}
+
+async function* iterateApplicationsByFlag(
+  usage: UsageStorage,
+  after: Pair | undefined,
+): AsyncGenerator<FlagApplication> {
+  const by = ['flag', 'application'] as const;
+  const query = { resolution: 'ever', by, limit: APPLICATIONS, ...(after && { after }) } as const;
+  for await (const page of sumPages(usage, query)) {
+    const names = [...new Set(page.map(({ application }) => application))];
+    const stored = await usage.applications({ names });
+    const applications = new Map(stored.map((application) => [application.name, toApplication(application)]));
+    for (const { flag, application: name } of page) {
+      const application = applications.get(name);
+      if (application) yield { flag, application };
+    }
+  }
+}

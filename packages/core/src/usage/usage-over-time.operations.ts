@@ -1,0 +1,161 @@
+import type { Page, PageQuery } from '../base/common.types.js';
+import type { Engine } from '../changesets/engine.js';
+import { assertEnvironment, throwFlagNotFound } from '../flags/flag-documents.js';
+import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
+import type { SumQuery, UsageKeys } from '../storage/usage-port.js';
+import { DAY, HOUR, startOf } from '../storage/usage-rules.js';
+import { iterateSums } from './sum-pages.js';
+import type { UsageFilter, UsagePeriod } from './usage.types.js';
+
+/** Rows per read. */
+const PAGE = 1000;
+const DEFAULT_HOURS = 24;
+const BY = ['flag', 'application', 'environment', 'start', 'variant'] as const;
+/** Follows all names of variants, which are part of a URL. */
+const AFTER_VARIANTS = '\uffff';
+/** Approximate size of a row without its names, in characters. */
+const ROW_SIZE = 150;
+
+export function listUsage(engine: Engine, filter?: UsageFilter): Promise<readonly UsagePeriod[]>;
+export function listUsage(engine: Engine, filter: UsageFilter, page: PageQuery): Promise<Page<UsagePeriod>>;
+export async function listUsage(
+  engine: Engine,
+  input: UsageFilter = {},
+  query?: PageQuery,
+): Promise<readonly UsagePeriod[] | Page<UsagePeriod>> {
+  const filter = engine.validate.usageFilter(input);
+  if (filter.environment !== undefined) assertEnvironment(engine, filter.environment);
+  const range = rangeOf(engine, filter);
+  if (query === undefined) {
+    await assertFlag(engine, filter);
+    return arrayOf(iterateUsage(engine, range, undefined));
+  }
+  const bounds = pageBounds(engine, query);
+  const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, (parts) => toKey(parts, filter));
+  await assertFlag(engine, filter);
+  return takePage(iterateUsage(engine, range, after), bounds, { cursorOf, sizeOf });
+}
+
+/** Another process may have just created the flag, so the replica is refreshed first. */
+async function assertFlag({ replica }: Engine, { flag }: UsageFilter): Promise<void> {
+  if (flag === undefined || replica.documents.flags.has(flag)) return;
+  await replica.poller.refresh();
+  if (!replica.documents.flags.has(flag)) throwFlagNotFound(flag);
+}
+
+/** The key of a row: a flag in an hour or day, by application and environment. */
+type PeriodKey = Omit<UsageKeys, 'variant'>;
+
+/** The counts of a period; the variants without zeros. */
+interface PeriodCounts extends PeriodKey {
+  readonly yes: number;
+  readonly no: number;
+  readonly variants: ReadonlyMap<string, number>;
+}
+
+interface Range extends Pick<SumQuery, 'flag' | 'application' | 'environment'> {
+  readonly resolution: 'hour' | 'day';
+  readonly from: number;
+  /** The start of the current hour or day. */
+  readonly latest: number;
+  /** The length of an hour or day, in milliseconds. */
+  readonly length: number;
+}
+
+function rangeOf({ now }: Engine, { hours, days, flag, environment, application }: UsageFilter): Range {
+  const [resolution, length] = days === undefined ? (['hour', HOUR] as const) : (['day', DAY] as const);
+  const latest = startOf(resolution, now().getTime());
+  const from = latest - ((days ?? hours ?? DEFAULT_HOURS) - 1) * length;
+  return {
+    ...{ resolution, length, latest, from },
+    ...(flag !== undefined && { flag }),
+    ...(environment !== undefined && { environment }),
+    ...(application !== undefined && { application }),
+  };
+}
+
+/** Iterates over the rows that follow `after`: without gaps for one flag, otherwise without rows of zero. */
+async function* iterateUsage(engine: Engine, range: Range, after: PeriodKey | undefined): AsyncGenerator<UsagePeriod> {
+  const rows = range.flag === undefined ? nonZero(storedUsage(engine, range, after)) : filled(engine, range, after);
+  for await (const row of rows) yield toPeriod(row, range.resolution);
+}
+
+async function* storedUsage(
+  { usage }: Engine,
+  { latest, length, ...query }: Range,
+  after: PeriodKey | undefined,
+): AsyncGenerator<PeriodCounts> {
+  // Another process, whose clock is ahead, may have recorded a later hour.
+  const range = { ...query, until: latest + length, limit: PAGE };
+  const start = after && { ...after, variant: AFTER_VARIANTS };
+  let counted: (PeriodKey & { yes: number; no: number; variants: Map<string, number> }) | undefined;
+  for await (const { variant, ...row } of iterateSums(usage, { ...range, by: BY, ...(start && { after: start }) })) {
+    if (variant === '') {
+      if (counted) yield counted;
+      counted = { ...row, variants: new Map() };
+    } else if (counted && row.yes > 0 && isSamePeriod(counted, row)) counted.variants.set(variant, row.yes);
+  }
+  if (counted) yield counted;
+}
+
+async function* nonZero(rows: AsyncIterable<PeriodCounts>): AsyncGenerator<PeriodCounts> {
+  for await (const row of rows) if (row.yes + row.no > 0) yield row;
+}
+
+/** Iterates over the rows of a flag, and adds those of zero. */
+async function* filled(engine: Engine, range: Range, after: PeriodKey | undefined): AsyncGenerator<PeriodCounts> {
+  const { flag = '', application, environment } = range;
+  let next = after && { ...after, start: after.start + range.length };
+  if (application !== undefined && environment !== undefined) {
+    next ??= { flag, application, environment, start: range.from };
+  }
+  // Reading begins with the series of the cursor, so that its last rows are filled even if they are not stored.
+  for await (const row of storedUsage(engine, range, after)) {
+    if (next && !isSameSeries(next, row)) yield* zeros(next, range.latest, range);
+    const first = next && isSameSeries(next, row) ? next : { ...row, start: range.from };
+    yield* zeros(first, row.start - range.length, range);
+    yield row;
+    next = { ...row, start: row.start + range.length };
+  }
+  if (next) yield* zeros(next, range.latest, range);
+}
+
+function* zeros(first: PeriodKey, last: number, { from, length }: Range): Iterable<PeriodCounts> {
+  const { flag, application, environment } = first;
+  for (let start = Math.max(first.start, from); start <= last; start += length) {
+    yield { flag, application, environment, start, yes: 0, no: 0, variants: new Map() };
+  }
+}
+
+/** A bound may have deleted the counts of a flag, and not those of its variants. */
+function isSamePeriod(one: PeriodKey, other: PeriodKey): boolean {
+  return one.flag === other.flag && one.start === other.start && isSameSeries(one, other);
+}
+
+function isSameSeries(one: PeriodKey, other: PeriodKey): boolean {
+  return one.application === other.application && one.environment === other.environment;
+}
+
+function toPeriod(row: PeriodCounts, resolution: Range['resolution']): UsagePeriod {
+  const { flag, environment, application: appName, start, yes, no, variants } = row;
+  const at = new Date(start).toISOString();
+  return { flag, environment, appName, ...(resolution === 'hour' ? { hour: at } : { day: at }), yes, no, variants };
+}
+
+/** The cursor of the page that follows a row. */
+function cursorOf({ flag, appName, environment, hour, day }: UsagePeriod): string {
+  return JSON.stringify([flag, appName, environment, hour ?? day]);
+}
+
+function sizeOf({ flag, environment, appName, variants }: UsagePeriod): number {
+  const names = flag.length + environment.length + appName.length;
+  return [...variants.keys()].reduce((sum, variant) => sum + variant.length + 10, ROW_SIZE + names);
+}
+
+function toKey(parts: readonly unknown[], { flag: wanted }: UsageFilter): PeriodKey | undefined {
+  const [flag, application, environment, time] = parts;
+  const start = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  const isKey = typeof flag === 'string' && typeof application === 'string' && typeof environment === 'string';
+  if (!isKey || Number.isNaN(start) || (wanted !== undefined && wanted !== flag)) return undefined;
+  return { flag, application, environment, start };
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type {
+  ApplicationRegistration,
+  DroppedUsage,
+  ReportedCount,
+  UsageBatch,
+  UsageReport,
+  UsageStorage,
+} from '../storage/usage-port.js';
+import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage-rules.js';
+
+/** Counts between two prunings, at most. A storage may exceed its bounds by that many rows and by their variants. */
+const COUNTS_BETWEEN_PRUNINGS = 50_000;
+
+export interface UsageWriter {
+  /** What limits kept from being stored since the writer was created. */
+  readonly dropped: DroppedUsage;
+  /** Records batches, one after the other. Other work runs in between, so that a large report stalls nobody. */
+  record(batches: Iterable<UsageBatch>): Promise<void>;
+  /** Whether an application last seen then may have been dropped. Becomes true early, to allow for clock skew. */
+  mayHaveDropped(seenAt: number): boolean;
+  /** Deletes what is stored about deleted flags. Passes errors to `onError`, because the deletion is committed. */
+  forget(flags: readonly string[]): Promise<void>;
+}
+
+export interface WriterOptions {
+  readonly usage: UsageStorage;
+  /** Whether a flag of this name exists, archived or not. */
+  readonly isFlag: (name: string) => boolean;
+  readonly now: () => Date;
+  /** Milliseconds after which an application without registrations and reports is dropped. */
+  readonly applicationRetention: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Writes usage, and prunes it without a timer. Only batches add usage, so they trigger the pruning: once a minute, and what
+ * was not seen for long once an hour. The first one of a process prunes too, because the process may end within an hour.
+ */
+export function createUsageWriter(options: WriterOptions): UsageWriter {
+  const { usage, isFlag, now, applicationRetention, onError } = options;
+  const [isPruningDue, isUnseenDue] = [every(MINUTE), every(HOUR)];
+  let dropped = NOTHING_DROPPED;
+  let written = 0;
+
+  async function pruneWhenDue(): Promise<void> {
+    const time = now().getTime();
+    if (!isPruningDue(time) && written < COUNTS_BETWEEN_PRUNINGS) return;
+    written = 0;
+    const unseen = isUnseenDue(time) && { unseen: { since: time - applicationRetention, isFlag } };
+    try {
+      dropped = addDropped(dropped, await usage.prune({ now: time, ...unseen }));
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return {
+    get dropped() {
+      return dropped;
+    },
+    async record(batches) {
+      let isFirst = true;
+      for (const batch of batches) {
+        if (!isFirst) await setImmediate();
+        isFirst = false;
+        dropped = addDropped(dropped, await usage.record(batch));
+        written += sizeOfBatch(batch);
+      }
+      await pruneWhenDue();
+    },
+    mayHaveDropped: (seenAt) => now().getTime() - seenAt >= applicationRetention / 2,
+    async forget(flags) {
+      try {
+        if (flags.length > 0) await usage.forget({ flags });
+      } catch (error) {
+        onError(error);
+      }
+    },
+  };
+}
+
+/** Returns a function that tells whether an interval has passed since it last returned true. */
+function every(interval: number): (time: number) => boolean {
+  let due = Number.NEGATIVE_INFINITY;
+  return (time) => {
+    // After the clock was set back, `due` is too far ahead.
+    if (time < due && time > due - 2 * interval) return false;
+    due = time + interval;
+    return true;
+  };
+}
+
+/** The most that one batch has: a transaction of SQLite then takes some twenty milliseconds. */
+const BATCH_SIZE = 500;
+
+/** A registration, and a report without its counts, each write several rows. */
+const REPORT_SIZE = 5;
+
+/**
+ * Splits registrations and reports into batches of bounded size, in their order, the registrations first. A report of many
+ * flags becomes several reports; its unknown names stay with the last of them.
+ */
+export function* batchesOf({
+  reports = [],
+  registrations = [],
+  ...about
+}: Omit<UsageBatch, 'id'>): Generator<UsageBatch> {
+  let batch = { reports: [] as UsageReport[], registrations: [] as ApplicationRegistration[] };
+  let size = 0;
+  for (const one of [...registrations, ...reports.flatMap(splitReport)]) {
+    const added = sizeOf(one);
+    if (size > 0 && size + added > BATCH_SIZE) {
+      yield { id: randomUUID(), ...about, ...batch };
+      batch = { reports: [], registrations: [] };
+      size = 0;
+    }
+    if ('counts' in one) batch.reports.push(one);
+    else batch.registrations.push(one);
+    size += added;
+  }
+  if (size > 0) yield { id: randomUUID(), ...about, ...batch };
+}
+
+function splitReport(report: UsageReport): readonly UsageReport[] {
+  const { unknown, droppedNames, ...first } = report;
+  const runs = [...runsOf(report.counts)];
+  const last = runs.pop();
+  if (last === undefined || runs.length === 0) return [report];
+  return [...runs.map((counts) => ({ ...first, counts })), { ...report, counts: last }];
+}
+
+/** Splits counts into runs of bounded size: at least one count each. */
+function* runsOf(counts: readonly ReportedCount[]): Generator<readonly ReportedCount[]> {
+  let start = 0;
+  let size = 0;
+  for (const [index, count] of counts.entries()) {
+    const added = sizeOfCount(count);
+    if (index > start && size + added > BATCH_SIZE - REPORT_SIZE) {
+      yield counts.slice(start, index);
+      start = index;
+      size = 0;
+    }
+    size += added;
+  }
+  if (start < counts.length) yield counts.slice(start);
+}
+
+function sizeOfBatch({ reports = [], registrations = [] }: UsageBatch): number {
+  return [...reports, ...registrations].reduce((sum, one) => sum + sizeOf(one), 0);
+}
+
+function sizeOf(one: UsageReport | ApplicationRegistration): number {
+  if (!('counts' in one)) return REPORT_SIZE;
+  return one.counts.reduce((sum, count) => sum + sizeOfCount(count), REPORT_SIZE + (one.unknown?.length ?? 0));
+}
+
+function sizeOfCount({ variants }: ReportedCount): number {
+  return 1 + (variants?.length ?? 0);
+}

@@ -1,0 +1,289 @@
+import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
+import type { Reporter } from '../storage/usage-port.js';
+
+/** The registration that a client sends when it starts; at most 64 KiB of JSON. */
+export interface ClientRegistration {
+  /** 1–255 characters. */
+  readonly appName: string;
+  /** `default` when absent. */
+  readonly instanceId?: string;
+  readonly sdkVersion?: string;
+  /** Names of the strategies that the client implements. */
+  readonly strategies: readonly string[];
+  /** ISO 8601, or epoch milliseconds. */
+  readonly started: string | number;
+  /** The client's reporting interval, in milliseconds. */
+  readonly interval: number;
+  readonly description?: string;
+  readonly url?: string;
+  readonly color?: string | null;
+  readonly icon?: string;
+}
+
+/** A client's evaluation counts of one period. */
+export interface MetricsReport {
+  readonly appName: string;
+  /** `default` when absent. */
+  readonly instanceId?: string;
+  /** The environment of the evaluations. The default environment when absent or unknown. */
+  readonly environment?: string;
+  readonly bucket: {
+    /** ISO 8601, or epoch milliseconds. */
+    readonly start: string | number;
+    /** ISO 8601, or epoch milliseconds; not before `start`. A time in the future counts as now. */
+    readonly stop: string | number;
+    /**
+     * Counts by flag name; integers ≥ 0. A report may name unknown flags. Each application keeps the 100 unknown names
+     * that it has reported most recently.
+     */
+    readonly toggles: Readonly<Record<string, FlagCounts>>;
+  };
+}
+
+export interface FlagCounts {
+  readonly yes: number;
+  readonly no: number;
+  /** Counts by variant, at most 2,000. Counts variants of the flag and `disabled`, which stands for no variant. */
+  readonly variants?: Readonly<Record<string, number>>;
+}
+
+/** Registrations and reports that a proxy has collected. Keeps the last 1,000 names of unknown flags. */
+export interface BulkReport {
+  /** At most 1,000, with at most 1 MiB of JSON in all. */
+  readonly registrations?: readonly ClientRegistration[];
+  /** At most 10,000, with at most 10,000 flags in all. */
+  readonly reports?: readonly MetricsReport[];
+}
+
+/** The origin of a registration or report. */
+export interface ReportOrigin {
+  readonly clientIp?: string;
+  /** Counts only flags of these projects, and drops the names of other flags. Default: all projects. */
+  readonly projects?: readonly string[];
+  /** The environment of the reporter's token. Takes precedence over that of the report. `*`: that of the report. */
+  readonly environment?: string;
+  /** Default: the application counts for no API token. */
+  readonly reporter?: Reporter;
+}
+
+export interface SeenFlags {
+  readonly appName: string;
+  /** Names of flags and of unknown flags, in code-point order. */
+  readonly flags: readonly string[];
+  /** The sum of yes and no of all flags of the application. */
+  readonly metricsCount: number;
+}
+
+export interface YesNo {
+  readonly yes: number;
+  readonly no: number;
+}
+
+/** Counts by flag name. Both maps contain every flag reported within the last hour; counts may be zero. */
+export interface EvaluationCounts {
+  readonly lastHour: ReadonlyMap<string, YesNo>;
+  readonly lastMinute: ReadonlyMap<string, YesNo>;
+}
+
+/** Selects usage. Absent members select all. */
+export interface UsageFilter {
+  readonly flag?: string;
+  readonly environment?: string;
+  /** The name of an application. */
+  readonly application?: string;
+  /** The latest hours, 1–168, the current one among them. Default 24, unless `days` is given. */
+  readonly hours?: number;
+  /** The latest days (UTC), 1–30, the current one among them. Not together with `hours`. */
+  readonly days?: number;
+}
+
+/** How often an application evaluated a flag in one environment, in one hour or day. */
+export interface UsagePeriod {
+  readonly flag: string;
+  readonly environment: string;
+  readonly appName: string;
+  /** The start of the hour; ISO 8601, UTC. Present for hours only. */
+  readonly hour?: string;
+  /** The start of the day; ISO 8601, UTC. Present for days only. */
+  readonly day?: string;
+  readonly yes: number;
+  readonly no: number;
+  /** Counts by variant, without zeros. `disabled` stands for no variant. */
+  readonly variants: ReadonlyMap<string, number>;
+}
+
+export interface Application {
+  readonly appName: string;
+  readonly strategies: readonly string[];
+  readonly description: string;
+  readonly url: string;
+  readonly color: string | null;
+  readonly icon: string;
+  /** Time of the first registration or report; ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+  /** Time of the latest registration or report. */
+  readonly updatedAt: string;
+}
+
+export interface ApplicationFilter {
+  /** Selects applications that implement any of these strategies. Default, also for an empty list: all. */
+  readonly strategies?: readonly string[];
+}
+
+export interface ApplicationDetail extends Application {
+  readonly instances: readonly ApplicationInstance[];
+  /** Names of the flags and unknown flags that the application has reported, in code-point order. */
+  readonly seenFlags: readonly string[];
+  /** Number of dropped names of unknown flags. Repeated drops of a name count again. Absent if none was dropped. */
+  readonly droppedNames?: number;
+}
+
+/** An application that has evaluated a flag. */
+export interface FlagApplication {
+  readonly flag: string;
+  readonly application: Application;
+}
+
+export interface ApplicationInstance {
+  readonly instanceId: string;
+  /** Empty if unknown. */
+  readonly clientIp: string;
+  readonly lastSeen: string;
+  readonly createdAt: string;
+}
+
+export interface UsageOperations {
+  /**
+   * Records a client's registration. The latest registration sets the application's strategies. Safe to call
+   * concurrently.
+   *
+   * The storage keeps at most 10,000 applications: 1,000 of one API token, and 100 of one frontend token. It drops further
+   * ones, and `status().dropped` counts them. Applications that only frontend tokens have reported make room for others.
+   * Each application keeps the 1,000 instances seen most recently.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.registerApplication({
+   *   appName: 'web', instanceId: 'web-1', strategies: ['default'], started: new Date().toISOString(), interval: 60_000,
+   * });
+   */
+  registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
+
+  /**
+   * Records a client's counts. Safe to call concurrently; every report counts. Resolves when all of it is stored.
+   *
+   * A report of up to 490 counts of flags and variants is stored all or none. A larger one is stored in parts, so that it
+   * stalls nobody: after an error or a crash, a part of it may count.
+   *
+   * A report may name unknown flags and unregistered applications, within the limits of {@link registerApplication}
+   * and {@link MetricsReport}. For applications beyond the limit, only the counts of flags are recorded.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * await flags.reportMetrics({
+   *   appName: 'web',
+   *   bucket: { start: '2026-01-01T10:00:00Z', stop: '2026-01-01T10:01:00Z', toggles: { checkout: { yes: 8, no: 2 } } },
+   * });
+   */
+  reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
+
+  /**
+   * Records registrations and counts of many clients. The registrations are recorded before the reports, each in the given
+   * order. Resolves when all of it is stored.
+   *
+   * A small batch is stored all or none: after an error other than `outcome_unknown`, the caller may send it again. A batch
+   * of more than about 100 registrations and reports, or 490 counts, is stored in parts: after an error or a crash, some
+   * may count, and would count twice when sent again.
+   *
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const [start, stop] = ['2026-01-01T10:00:00Z', '2026-01-01T10:01:00Z'];
+   * await flags.reportMetricsInBulk({
+   *   reports: [
+   *     { appName: 'web', bucket: { start, stop, toggles: { checkout: { yes: 8, no: 2 } } } },
+   *     { appName: 'shop', bucket: { start, stop, toggles: { checkout: { yes: 1, no: 0 } } } },
+   *   ],
+   * });
+   */
+  reportMetricsInBulk(bulk: BulkReport, origin?: Omit<ReportOrigin, 'clientIp'>): Promise<void>;
+
+  /**
+   * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.
+   *
+   * @example
+   * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
+   */
+  listSeenFlags(): Promise<readonly SeenFlags[]>;
+  /** Returns one page, of at most 1 MiB. */
+  listSeenFlags(page: PageQuery): Promise<Page<SeenFlags>>;
+
+  /**
+   * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
+   * The windows slide with the clock: the last minute by the second, the last hour by the minute. So the last hour may
+   * reach up to a minute further back.
+   *
+   * @example
+   * const { yes, no } = (await flags.countEvaluations()).lastHour.get('checkout') ?? { yes: 0, no: 0 };
+   */
+  countEvaluations(): Promise<EvaluationCounts>;
+
+  /**
+   * Lists how often flags were evaluated, by the hour or the day: by flag, application, environment, then time.
+   *
+   * A report counts in the hour in which its period ends. Includes the evaluations of this process, and of others that
+   * share the storage. The storage keeps 168 hours and 30 days, at most 1,000,000 rows; it drops the oldest rows, and
+   * `status().dropped` counts them.
+   *
+   * With `flag`, there are no gaps: each application and environment with evaluations in that time has a row for every
+   * hour or day. With `environment` and `application` too, the rows exist even without evaluations. Without `flag`, rows
+   * of zero are left out. The whole list is in memory. Pass a page to read it in parts.
+   *
+   * @throws FlagsError `invalid_input`, `flag_not_found`
+   * @example
+   * for (const { day, yes, no } of await flags.listUsage({ flag: 'checkout', days: 7 })) console.log(day, yes, no);
+   */
+  listUsage(filter?: UsageFilter): Promise<readonly UsagePeriod[]>;
+  /** Returns one page, of at most 1 MiB. */
+  listUsage(filter: UsageFilter, page: PageQuery): Promise<Page<UsagePeriod>>;
+
+  /**
+   * Lists the applications seen within the last day, by name. With `strategies`, lists only applications that implement
+   * any of them. The whole list is in memory, up to 64 KiB per application. Pass a page to read it in parts.
+   *
+   * @example
+   * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
+   */
+  listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
+  /** Returns one page, of at most 1 MiB. */
+  listApplications(filter: ApplicationFilter, page: PageQuery): Promise<Page<Application>>;
+
+  /**
+   * Gets an application with its instances and evaluated flags.
+   *
+   * @throws FlagsError `application_not_found`
+   * @example
+   * const { instances } = await flags.getApplication({ application: 'web' });
+   */
+  getApplication(ref: ApplicationRef): Promise<ApplicationDetail>;
+
+  /**
+   * Deletes an application with its instances and evaluated flags. The counts of flags stay. The next registration or
+   * report of the application creates it again.
+   *
+   * @throws FlagsError `application_not_found`
+   * @example
+   * await flags.deleteApplication({ application: 'web' });
+   */
+  deleteApplication(ref: ApplicationRef): Promise<void>;
+
+  /**
+   * Lists the applications that have evaluated each flag, by flag name in code-point order. The whole list is in
+   * memory. Pass a page to read it in parts.
+   *
+   * @example
+   * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
+   */
+  listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
+  /** Returns one page of at most 1 MiB: pairs in code-point order of flag, then application. */
+  listApplicationsByFlag(page: PageQuery): Promise<Page<FlagApplication>>;
+}
