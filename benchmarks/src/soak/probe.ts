@@ -8,6 +8,7 @@ export interface FileSample {
   readonly log: number;
   /** Rows. */
   readonly events: number;
+  /** Counts by second and minute. */
   readonly counters: number;
   readonly applications: number;
 }
@@ -20,14 +21,14 @@ export interface Probe {
 /** Looks into the file from outside, between transactions. */
 export function openProbe(path: string): Probe {
   const database = new Database(path, { readonly: true });
-  const count = (table: string) =>
-    (database.prepare(`SELECT COUNT(*) AS count FROM flags_${table}`).get() as { readonly count: number }).count;
+  const count = (rows: string) =>
+    (database.prepare(`SELECT COUNT(*) AS count FROM flags_${rows}`).get() as { readonly count: number }).count;
   return {
     sample: () => ({
       file: statSync(path).size,
       log: statSync(`${path}-wal`).size,
       events: count('events'),
-      counters: count('counters'),
+      counters: count('counts WHERE resolution < 2'),
       applications: count('applications'),
     }),
     close: () => void database.close(),

@@ -94,12 +94,12 @@ describe('migrations', () => {
 const USAGE = ['counts', 'last_seen', 'applications', 'instances', 'batches'].map((name) => `flags_usage_${name}`);
 
 /** Makes the tables of usage those of an earlier version. */
-async function usageOf(schema: string, version: 1 | 2 | 5): Promise<void> {
+async function usageOf(schema: string, version: 1 | 2 | 4 | 5): Promise<void> {
   const sql = readFileSync(join(__dirname, 'usage-tables-before-6.sql'), 'utf8');
   const [early = '', later = ''] = sql.split('-- version 3');
   await database.ask(`
     DROP TABLE ${USAGE.map((name) => `${schema}.${name}`).join(', ')};
-    SET search_path = ${schema}; ${early} ${version === 5 ? later : ''}; RESET search_path;
+    SET search_path = ${schema}; ${early} ${version >= 4 ? later : ''}; RESET search_path;
     UPDATE ${schema}.flags_meta SET value = ${version} WHERE name = 'schema_version'`);
 }
 
@@ -179,10 +179,11 @@ describe('tables of version 2', () => {
   });
 });
 
-describe('tables of version 5', () => {
-  it('keep their usage', async () => {
+describe('tables of earlier versions', () => {
+  it.each([4, 5] as const)('keep their usage: version %i', async (version) => {
+    await database.ask('DROP SCHEMA IF EXISTS released CASCADE');
     await (await open({ schema: 'released' })).close();
-    await usageOf('released', 5);
+    await usageOf('released', version);
     const now = Date.UTC(2030, 0, 15, 12, 0, 0);
     const hour = (age: number) => now - age * 3_600_000;
     await database.ask(`
@@ -201,6 +202,7 @@ describe('tables of version 5', () => {
       INSERT INTO flags_unknown_names VALUES ('page', 'typo', ${now * 1000 + 3}, 6);
       INSERT INTO flags_unknown_counters VALUES ('page', 'typo', ${now / 1000}, 6, 0);
       INSERT INTO flags_dropped_names VALUES ('page', 9);
+      ${version === 4 ? 'ALTER TABLE flags_applications DROP COLUMN token, DROP COLUMN is_public;' : ''}
       RESET search_path`);
     const storage = await open({ schema: 'released' });
     const usage = storage.usage as UsageStorage;
@@ -237,7 +239,7 @@ describe('tables of version 5', () => {
     );
     expect(rows.map((row) => Object.values(row))).toEqual([
       ['', false],
-      ['page', true],
+      ['page', version === 5],
       ['shop', false],
     ]);
     expect(await database.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'released'")).toHaveLength(
