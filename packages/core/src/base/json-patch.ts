@@ -1,3 +1,4 @@
+import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import type { JsonPatch, JsonPatchOperation } from './common.types.js';
 import { cloneJson, cloneWithoutPrototypes, isSameJson } from './json.js';
@@ -39,8 +40,6 @@ function operandOf(op: JsonPatch[number]['op']): 'value' | 'from' | undefined {
   return op === 'move' || op === 'copy' ? 'from' : 'value';
 }
 
-const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
-
 /** Returns the unescaped reference tokens of a JSON Pointer (RFC 6901); none for the whole document. */
 export function parsePointer(pointer: string): readonly string[] {
   return pointer.split('/').slice(1).map(unescapeToken);
@@ -49,46 +48,6 @@ export function parsePointer(pointer: string): readonly string[] {
 /** Returns the top-level member that a JSON Pointer refers to; '' for the whole document. */
 export function topMember(pointer: string): string {
   return parsePointer(pointer)[0] ?? '';
-}
-
-/**
- * Describes why a JSON Pointer has no target: `existing` requires the target, `insertable` a container that can take
- * it. Only own members count, and array indexes have no leading zeros. Returns undefined if the target is valid.
- */
-export function findMissingTarget(
-  document: unknown,
-  pointer: string,
-  target: 'existing' | 'insertable',
-): string | undefined {
-  const tokens = [...parsePointer(pointer)];
-  const last = tokens.pop();
-  if (last === undefined) return undefined;
-  let container = document;
-  for (const token of tokens) {
-    if (!hasChild(container, token)) return `leads nowhere: there is no ${token}`;
-    container = childOf(container, token);
-  }
-  const found = target === 'existing' ? hasChild(container, last) : canInsert(container, last);
-  return found ? undefined : `leads nowhere: there is no place ${last}`;
-}
-
-/** Returns a member or item that exists. */
-function childOf(container: unknown, token: string): unknown {
-  return (container as Readonly<Record<string, unknown>>)[token];
-}
-
-function hasChild(container: unknown, token: string): boolean {
-  if (Array.isArray(container)) return ARRAY_INDEX.test(token) && Number(token) < container.length;
-  return isObject(container) && Object.hasOwn(container, token);
-}
-
-function canInsert(container: unknown, token: string): boolean {
-  if (!Array.isArray(container)) return isObject(container);
-  return token === '-' || (ARRAY_INDEX.test(token) && Number(token) <= container.length);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function unescapeToken(token: string): string {
@@ -162,7 +121,20 @@ function assertInScope(
 
 /** Holds the document as a member, so that a pointer to the whole document needs no special case. */
 interface Root {
-  document?: unknown;
+  readonly document?: unknown;
+}
+
+/** An operation of the library that reads or changes one place. */
+interface Step {
+  readonly op: 'add' | 'replace' | 'remove' | '_get';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** Where a patch names a place. */
+interface Reference {
+  readonly index: number;
+  readonly member: 'path' | 'from';
 }
 
 /**
@@ -172,7 +144,7 @@ interface Root {
  * @throws FlagsError `invalid_patch` with the operation, `patch_test_failed`
  */
 export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScope): unknown {
-  const root: Root = { document: copyOf(document) };
+  const root = withoutText({ document: copyOf(document) });
   let copied = 0;
   for (const [index, operation] of copyOf(patch).entries()) {
     const effective = effectiveOperation(operation, index, scope);
@@ -186,86 +158,75 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
   return withDepthGuard(() => cloneJson(root.document ?? null));
 }
 
-/** Applies one operation. Returns the number of characters of JSON that it copied. */
+/**
+ * Applies one operation. Returns the number of characters of JSON that it copied. The library's own `test`, `copy` and
+ * `move` fail for objects without prototypes or members named `__proto__`, and clone the whole document.
+ */
 function applyOne(root: Root, operation: JsonPatchOperation, index: number): number {
   const { op, path } = operation;
-  switch (op) {
-    case 'test':
-      if (!isSameAt(root, path, operation.value)) throw patchTestFailed(index);
-      return 0;
-    case 'add':
-      insert(locate(root, path, { index, member: 'path', target: 'insertable' }), operation.value);
-      return 0;
-    case 'replace':
-      replace(locate(root, path, { index, member: 'path', target: 'existing' }), operation.value);
-      return 0;
-    case 'remove':
-      remove(locate(root, path, { index, member: 'path', target: 'existing' }));
-      return 0;
+  const target = { index, member: 'path' } as const;
+  if (op === 'test') {
+    const actual = readIfPresent(root, path);
+    if (!withDepthGuard(() => isSameJson(actual, operation.value))) throw patchTestFailed(index);
+    return 0;
+  }
+  if (op !== 'move' && op !== 'copy') {
+    applyStep(root, { ...operation, op }, target);
+    return 0;
   }
   const { from } = operation;
   const isMove = op === 'move';
   if (isMove && path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside of what is moved');
-  const source = locate(root, from, { index, member: 'from', target: 'existing' });
-  const value = isMove ? remove(source) : copyOf(valueAt(source));
+  const source = applyStep(root, { op: isMove ? 'remove' : '_get', path: from }, { index, member: 'from' });
+  const value = isMove ? source : copyOf(source);
   // After the removal, because the path refers to the document without the moved value.
-  insert(locate(root, path, { index, member: 'path', target: 'insertable' }), value);
+  applyStep(root, { op: 'add', path, value }, target);
   return isMove ? 0 : JSON.stringify(value).length;
 }
 
-/** A member of an object, or an item of an array. */
-interface Place {
-  readonly container: unknown;
-  readonly key: string;
+function readIfPresent(root: Root, path: string): unknown {
+  try {
+    return perform(root, { op: '_get', path });
+  } catch {
+    return undefined;
+  }
 }
 
-/** Returns the place of a pointer. Throws `invalid_patch` if the pointer has no target. */
-function locate(
-  root: Root,
-  pointer: string,
-  { index, member, target }: { index: number; member: 'path' | 'from'; target: 'existing' | 'insertable' },
-): Place {
-  const missing = findMissingTarget(root, inRoot(pointer), target);
-  if (missing) throw invalidPatch(index, member, missing);
-  return placeOf(root, pointer);
+/** Performs a step. Throws `invalid_patch` if its path has no target. */
+function applyStep(root: Root, step: Step, { index, member }: Reference): unknown {
+  try {
+    return perform(root, step);
+  } catch {
+    throw invalidPatch(index, member, `leads nowhere: there is no place ${step.path}`);
+  }
 }
 
-function placeOf(root: Root, pointer: string): Place {
-  const tokens = [...parsePointer(inRoot(pointer))];
-  const key = tokens.pop() ?? '';
-  return { container: tokens.reduce<unknown>(childOf, root), key };
+const INSERTION_INDEX = /\/(?:-|0|[1-9]\d{0,8})$/;
+const IN_PLACE = true;
+/** Not needed: neither documents nor values have prototypes. */
+const BAN_PROTOTYPES = false;
+
+/** Returns the value that the step reads or removes. Throws if its path has no target. */
+function perform(root: Root, step: Step): unknown {
+  const { op, path } = step;
+  if (op === 'add' && path !== '' && !INSERTION_INDEX.test(path)) {
+    // The library accepts an empty index, leading zeros, and numbers beyond 32 bits.
+    const container = perform(root, { op: '_get', path: path.slice(0, path.lastIndexOf('/')) });
+    if (Array.isArray(container)) throw new RangeError('not an index');
+  }
+  const operation = withoutText({ ...step, path: `/document${path}` }) as Operation;
+  const { removed } = jsonpatch.applyOperation(root, operation, validatePath, IN_PLACE, BAN_PROTOTYPES);
+  return operation.op === '_get' ? operation.value : removed;
 }
 
-function inRoot(pointer: string): string {
-  return `/document${pointer}`;
-}
+/** The library's validation without the value, which is valid JSON and may be large. */
+const validatePath: Validator<Root> = (operation, index, _root, existingPath) => {
+  jsonpatch.validator({ ...operation, value: null } as Operation, index, {}, existingPath);
+};
 
-function valueAt({ container, key }: Place): unknown {
-  return childOf(container, key);
-}
-
-function replace({ container, key }: Place, value: unknown): void {
-  (container as Record<string, unknown>)[key] = value;
-}
-
-/** Inserts before an index, or at the end for `-`. Replaces a member that exists. */
-function insert(place: Place, value: unknown): void {
-  const { container, key } = place;
-  if (Array.isArray(container)) container.splice(key === '-' ? container.length : Number(key), 0, value);
-  else replace(place, value);
-}
-
-function remove(place: Place): unknown {
-  const { container, key } = place;
-  const value = valueAt(place);
-  if (Array.isArray(container)) container.splice(Number(key), 1);
-  else delete (container as Record<string, unknown>)[key];
-  return value;
-}
-
-function isSameAt(root: Root, pointer: string, expected: unknown): boolean {
-  if (findMissingTarget(root, inRoot(pointer), 'existing')) return false;
-  return withDepthGuard(() => isSameJson(valueAt(placeOf(root, pointer)), expected));
+/** The library prints documents and operations in its errors, indented: megabytes of text if they are nested deeply. */
+function withoutText<T extends object>(value: T): T {
+  return Object.assign(value, { toJSON: () => undefined });
 }
 
 function copyOf<T>(value: T): T {

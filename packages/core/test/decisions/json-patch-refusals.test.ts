@@ -140,6 +140,19 @@ describe('a patch', () => {
     expect(refusalOf(() => applyPatch({}, patch, {})).code).toBe('invalid_patch');
   });
 
+  it('is refused at once when what it adds would be long to print', () => {
+    const depth = 1500;
+    const value = JSON.parse(`${'['.repeat(depth)}${Array(100_000).fill(1)}${']'.repeat(depth)}`);
+    const start = performance.now();
+    expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x/y', value }], {})).code).toBe('invalid_patch');
+    const patch: JsonPatch = [
+      { op: 'add', path: '/a', value },
+      { op: 'remove', path: '/b' },
+    ];
+    expect(refusalOf(() => applyPatch({}, patch, {})).details).toMatchObject([{ path: '/1/path' }]);
+    expect(performance.now() - start).toBeLessThan(300);
+  });
+
   it('that adds a bigint is refused', () => {
     expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value: 1n }], {})).code).toBe('invalid_patch');
   });

@@ -72,18 +72,20 @@ CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
 }
 
 /**
- * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner; in JSON the last
- * of two equal members counts, so that a flag with a nested member of such a name may get them too. PostgreSQL's JSON
- * functions refuse some texts. Checkpoints get a parent, and an id that counts down.
+ * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner. Checkpoints
+ * get a parent, and an id that counts down.
  *
  * Nodes of earlier releases do not know the column `release`: their commits fail, and the constraint names the reason.
  */
 function upcastDocuments({ table, index }: TableNames): string {
   const subject = "regexp_replace(id, ' [0-9]+$', '')";
   const revision = "substring(id from '[0-9]+$')::bigint";
+  // PostgreSQL's JSON functions refuse the escape \u0000, lone surrogates, and U+0001, which `toStoredText` adds.
+  const parsed = String.raw`regexp_replace(body, E'\\\\.|\\x01', '', 'g')::json`;
   return `
 UPDATE ${table('documents')} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
-  WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %') AND (body NOT LIKE '%"labels":%' OR body LIKE '%"parameters":{%"labels":%');
+  WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %')
+    AND body IS NOT NULL AND ${parsed} -> 'labels' IS NULL;
 
 UPDATE ${table('documents')}
   SET parent = ${subject}, id = ${subject} || ' ' || lpad((${Number.MAX_SAFE_INTEGER} - ${revision})::text, 16, '0')

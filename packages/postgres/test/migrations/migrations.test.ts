@@ -4,6 +4,7 @@ import type { UsageStorage } from '@flags/core';
 import { Pool } from 'pg';
 import { extent } from '../../../../test/extent.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
+import { toStoredText } from '../../src/tables.js';
 import { interferedPool } from '../interfered-pool.js';
 import { ownDatabase } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
@@ -245,6 +246,50 @@ describe('tables of earlier versions', () => {
     expect(await database.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'released'")).toHaveLength(
       3 + USAGE.length,
     );
+    await storage.close();
+  });
+});
+
+describe('tables of version 4', () => {
+  const PRESENT = { labels: ['a'], owner: 'team' };
+  const NESTED = { strategies: [{ parameters: { labels: '"labels":', owner: '' } }] };
+  const BODIES: readonly (readonly [string, object])[] = [
+    ['plain', { name: 'plain' }],
+    ['parameters', NESTED],
+    ['after-parameters', { ...NESTED, ...PRESENT }],
+    ['texts', { variants: [{ payload: { labels: [], value: '{"labels":[]}' } }] }],
+    ['payload', { variants: [{ payload: { labels: [] } }], ...PRESENT }],
+    ['escapes', { description: '\u0000 \ud800 \udc00 \ud7ff \\" {"labels":1}', ...NESTED }],
+    ['escapes-beside', { description: '\u0000 \ud800 \udc00 \ud7ff \\" {"labels":1}', ...PRESENT }],
+    ['null', { labels: null, owner: null }],
+  ];
+
+  it('get labels and an owner in flags that have none, whatever their other members hold', async () => {
+    await (await open({ schema: 'labels' })).close();
+    for (const [id, body] of BODIES) {
+      await database.ask(
+        `INSERT INTO labels.flags_documents (kind, id, revision, summary, body)
+        VALUES ('flag', $1, 1, 'null', $2), ('checkpoint', 'flag ' || $1 || ' 7', 1, 'null', $2), ('segment', $1, 1, 'null', $2)`,
+        [id, toStoredText(JSON.stringify(body))],
+      );
+    }
+    await database.ask(`
+      INSERT INTO labels.flags_documents (kind, id, revision) VALUES ('flag', 'deleted', 2);
+      UPDATE labels.flags_meta SET value = 4 WHERE name = 'schema_version'`);
+    const storage = await open({ schema: 'labels' });
+    for (const [id, body] of BODIES) {
+      const expected = Object.hasOwn(body, 'labels') ? body : { labels: [], owner: null, ...body };
+      const texts = await database.ask(
+        'SELECT kind, body FROM labels.flags_documents WHERE id = $1 OR parent = $2 ORDER BY kind',
+        [id, `flag ${id}`],
+      );
+      expect(texts).toEqual([
+        { kind: 'checkpoint', body: toStoredText(JSON.stringify(expected)) },
+        { kind: 'flag', body: toStoredText(JSON.stringify(expected)) },
+        { kind: 'segment', body: toStoredText(JSON.stringify(body)) },
+      ]);
+    }
+    expect(await storage.get(flag('deleted'))).toBeUndefined();
     await storage.close();
   });
 });

@@ -81,6 +81,24 @@ describe('files that earlier versions have written', () => {
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
+  it('hold flags with nested members of the names that flags get', async () => {
+    const path = unpack('schema-1');
+    const nested = { strategies: [{ parameters: { labels: '\u0000 \ud800 "labels":', owner: '' } }] };
+    const present = { ...nested, labels: ['a'], owner: 'team' };
+    const database = new Database(path);
+    const insert = database.prepare(
+      "INSERT INTO flags_documents (kind, id, revision, summary, body) VALUES ('flag', ?, 1, 'null', ?)",
+    );
+    insert.run('nested', JSON.stringify(nested));
+    insert.run('present', JSON.stringify(present));
+    database.close();
+    await (await sqliteStorage(path)).close();
+    const bodies = inFile(path, (file) =>
+      file.prepare("SELECT body FROM flags_documents WHERE id IN ('nested', 'present') ORDER BY id").pluck().all(),
+    );
+    expect(bodies).toEqual([{ labels: [], owner: null, ...nested }, present].map((body) => JSON.stringify(body)));
+  });
+
   it('hold checkpoints of 0.2, which get their present form', async () => {
     const path = unpack('schema-2');
     const database = new Database(path);
