@@ -1,6 +1,48 @@
+/** The folders of core, from the lowest to the highest. Folders of one layer, and those not named, lie side by side. */
+const LAYERS = [
+  ['base'],
+  ['evaluation'],
+  ['replica', 'flags', 'projects', 'segments', 'tokens'],
+  ['changesets'],
+  ['history'],
+  ['definitions'],
+];
+
+/** Imports against the direction that remain. Remove entries, and add none. */
+const KNOWN_UPWARDS = {
+  evaluation: ['changesets', 'flags', 'segments'],
+  replica: ['changesets', 'history', 'flags.ts', 'options.ts'],
+  flags: ['changesets', 'flags.ts', 'pages.ts'],
+  projects: ['changesets', 'flags.ts', 'pages.ts'],
+  segments: ['changesets', 'pages.ts'],
+  tokens: ['changesets', 'pages.ts'],
+  changesets: ['history', 'definitions', 'flags.ts', 'input-schemas.ts'],
+  history: ['pages.ts'],
+  definitions: ['flags.ts', 'input-schemas.ts'],
+};
+
+const ENTRIES = ['create-flags.ts', 'flags.ts', 'input-schemas.ts', 'options.ts', 'pages.ts'];
+
+/** One rule per folder: it imports its own layer and those below. */
+const importsDownwards = LAYERS.flatMap((folders, layer) =>
+  folders.map((folder) => {
+    const above = [...LAYERS.slice(layer + 1).flat(), ...ENTRIES];
+    const forbidden = above.filter((name) => !KNOWN_UPWARDS[folder]?.includes(name));
+    const paths = forbidden.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`));
+    return {
+      name: `${folder}-imports-downwards`,
+      comment: 'The order of the folders of core is in docs/architecture.md.',
+      severity: 'error',
+      from: { path: `^packages/core/src/${folder}/` },
+      to: { path: `^packages/core/src/(${paths.join('|')})` },
+    };
+  }),
+);
+
 /** Who may import whom. Run by `npm run layers` after a build: packages are resolved through their `exports`. */
 module.exports = {
   forbidden: [
+    ...importsDownwards,
     {
       name: 'no-cycles',
       comment: 'Two files that need each other are one file, or miss a third.',
@@ -62,7 +104,7 @@ module.exports = {
           '^packages/core/src/evaluation/',
           '\\.types\\.ts$',
           '^packages/core/src/base/limits\\.ts$',
-          '/node_modules/re2js/',
+          '/node_modules/(re2js|lru-cache)/',
           '^packages/core/src/storage/usage-port\\.ts$',
         ],
       },

@@ -6,6 +6,7 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export { STRATEGIES } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,

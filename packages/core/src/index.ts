@@ -15,6 +15,7 @@ export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
 export type * from './evaluation/definitions.types.js';
 export type {
+  AudiencePart,
   ConstraintExplanation,
   CustomStrategy,
   DependencyExplanation,

@@ -3,6 +3,8 @@
  * others.
  */
 
+// Shared calls
+export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
 // Long work in slices
 export { nextTurn, paced, pause } from './base/paced.js';

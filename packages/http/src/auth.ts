@@ -1,5 +1,5 @@
 import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
-import { isApiToken } from '@flags/core/integration';
+import { isApiToken, memoizeAsync } from '@flags/core/integration';
 import type { ProjectFilter } from './changes/visibility.js';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
@@ -288,14 +288,9 @@ export async function isPermitted(
 
 /** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
 export function createProjectFilter(
-  principal: Principal,
+  principal: Pick<Principal, 'check'>,
   action: Action,
-  created: readonly string[] = [],
+  created: readonly (string | null)[] = [],
 ): ProjectFilter {
-  const answers = new Map<string | null, Promise<boolean>>(created.map((project) => [project, Promise.resolve(true)]));
-  return (project) => {
-    const answer = answers.get(project) ?? isPermitted(principal, action, project);
-    answers.set(project, answer);
-    return answer;
-  };
+  return memoizeAsync(async (project) => created.includes(project) || isPermitted(principal, action, project));
 }

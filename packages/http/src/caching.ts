@@ -1,4 +1,5 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** Makes versions unique per process. Each process counts its versions from the start, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
@@ -74,21 +75,23 @@ const ENTRY_OVERHEAD = 1024;
 /** A cacheable response: a body, or only the metadata of a long one. */
 interface Cacheable {
   readonly bytes?: Uint8Array;
+  /** A response in slices can be sent once: it is not cached. */
+  readonly slices?: unknown;
 }
 
 /** Responses by key, each valid for one data version. A newer version replaces the response. */
 export interface ResponseCache<Response extends Cacheable> {
   get(key: string, version: string): Response | undefined;
+  /** Returns the cached response, or makes and caches it. Simultaneous calls share one `make`. */
+  fetch(key: string, version: string, make: () => Promise<Response>): Promise<Response>;
   /** Returns the bytes of the cached response of any version; undefined if there is none. */
   lastBytes(key: string): number | undefined;
   set(key: string, version: string, response: Response): void;
-  delete(key: string): void;
 }
 
 interface Entry {
   readonly version: string;
   readonly response: Cacheable;
-  readonly size: number;
 }
 
 /**
@@ -97,43 +100,46 @@ interface Entry {
 export function createResponseCaches(
   limits = LIMITS,
 ): <Response extends Cacheable>(name: string) => ResponseCache<Response> {
-  const entries = new Map<string, Entry>();
-  let size = 0;
-
-  function remove(key: string): void {
-    size -= entries.get(key)?.size ?? 0;
-    entries.delete(key);
-  }
-
-  function add(key: string, entry: Entry): void {
-    entries.set(key, entry);
-    size += entry.size;
-  }
-
-  return <Response extends Cacheable>(name: string): ResponseCache<Response> => ({
-    get(key, version) {
-      const entryKey = `${name} ${key}`;
-      const entry = entries.get(entryKey);
-      if (entry === undefined || entry.version !== version) return undefined;
-      // Reinserts the entry, because eviction starts with the oldest one.
-      entries.delete(entryKey);
-      entries.set(entryKey, entry);
-      return entry.response as Response;
-    },
-
-    delete: (key) => remove(`${name} ${key}`),
-    lastBytes: (key) => entries.get(`${name} ${key}`)?.response.bytes?.length,
-
-    set(key, version, response) {
-      const entryKey = `${name} ${key}`;
-      const entry = { version, response, size: ENTRY_OVERHEAD + 2 * entryKey.length + (response.bytes?.length ?? 0) };
-      remove(entryKey);
-      if (entry.size > limits.entryBytes) return;
-      add(entryKey, entry);
-      for (const oldest of entries.keys()) {
-        if (size <= limits.bytes) break;
-        remove(oldest);
-      }
-    },
+  const entries = new LRUCache<string, Entry>({
+    maxSize: limits.bytes,
+    maxEntrySize: limits.entryBytes,
+    sizeCalculation: ({ response }, key) => ENTRY_OVERHEAD + 2 * key.length + (response.bytes?.length ?? 0),
   });
+
+  return <Response extends Cacheable>(name: string): ResponseCache<Response> => {
+    const running = new Map<string, Promise<Response>>();
+
+    function get(key: string, version: string): Response | undefined {
+      const entry = entries.get(`${name} ${key}`);
+      return entry?.version === version ? (entry.response as Response) : undefined;
+    }
+
+    function set(key: string, version: string, response: Response): void {
+      if (response.slices) entries.delete(`${name} ${key}`);
+      else entries.set(`${name} ${key}`, { version, response });
+    }
+
+    async function run(key: string, version: string, make: () => Promise<Response>): Promise<Response> {
+      try {
+        const response = await make();
+        set(key, version, response);
+        return response;
+      } finally {
+        running.delete(`${version} ${key}`);
+      }
+    }
+
+    return {
+      get,
+      set,
+      async fetch(key, version, make) {
+        const known = get(key, version) ?? running.get(`${version} ${key}`);
+        if (known) return known;
+        const response = run(key, version, make);
+        running.set(`${version} ${key}`, response);
+        return response;
+      },
+      lastBytes: (key) => entries.peek(`${name} ${key}`)?.response.bytes?.length,
+    };
+  };
 }

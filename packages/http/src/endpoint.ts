@@ -182,20 +182,12 @@ const SHORT_REPLY = 16 * 1024;
 
 /** Reads the data version before the reply. A change in between must not be cached under the newer version. */
 function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): Endpoint {
-  const inFlight = new Map<string, Promise<Reply>>();
-
-  async function make(key: string, exchange: Exchange & { readonly dataVersion: string }): Promise<Reply> {
+  async function make(key: string, exchange: Exchange): Promise<Reply> {
     // A reply that was short before a change is almost always short after it. It is made without a turn of its own.
     if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
     const freshReply = await answer(exchange);
     const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;
-    if (slices) {
-      cache.delete(key);
-      return freshReply;
-    }
-    const ready = { status, headers, bytes };
-    cache.set(key, exchange.dataVersion, ready);
-    return ready;
+    return slices ? freshReply : { status, headers, bytes };
   }
 
   return async (exchange) => {
@@ -205,18 +197,14 @@ function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): 
     const { originalUrl } = exchange.request;
     const url = urlOf(exchange.request);
     const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    const cachedReply = cache.get(key, dataVersion);
-    if (cachedReply) return cachedReply;
-    const name = `${dataVersion} ${key}`;
-    const sharedReply = inFlight.get(name);
-    if (sharedReply) {
-      const reply = await sharedReply;
-      // A sliced reply can be sent only once.
-      return reply.slices ? make(key, { ...exchange, dataVersion }) : reply;
-    }
-    const pendingReply = make(key, { ...exchange, dataVersion }).finally(() => inFlight.delete(name));
-    inFlight.set(name, pendingReply);
-    return pendingReply;
+    let own: Promise<Reply> | undefined;
+    const makeReply = () => {
+      own = make(key, { ...exchange, dataVersion });
+      return own;
+    };
+    const reply = await cache.fetch(key, dataVersion, makeReply);
+    // A sliced reply can be sent only once.
+    return reply.slices && !own ? makeReply() : reply;
   };
 }
 

@@ -1,5 +1,6 @@
 import timers from 'node:timers';
 import { FlagsError, type FlagsEvent } from '@flags/core';
+import { LRUCache } from 'lru-cache';
 
 /** The id of a project member (an integer), or the name of an actor in the event log (a string). */
 export type UserId = number | string;
@@ -35,7 +36,7 @@ const PAUSE = 5000;
 const BATCH = 500;
 /** Milliseconds for which a description is kept. */
 const MAX_AGE = 60_000;
-/** Estimated bytes of all descriptions in memory. The oldest ones make room. */
+/** Estimated bytes of all descriptions in memory. The least recently used ones make room. */
 const CACHE_SIZE = 4 * 1024 * 1024;
 const ENTRY_OVERHEAD = 200;
 const NAME_LENGTH = 200;
@@ -71,7 +72,7 @@ export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory
     try {
       const answer = await withTimeLimit(async () => describeUsers(ids));
       const find = finderIn(answer, ids);
-      for (const id of ids) cache.set(id, toShownUser(find(id)));
+      for (const id of ids) cache.set(id, { user: toShownUser(find(id)) });
     } catch (error) {
       pausedUntil = Date.now() + PAUSE;
       const message = 'describeUsers has failed, so this reply shows users without their names.';
@@ -100,7 +101,7 @@ export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory
         const missing = batch.filter((id) => !cache.has(id));
         if (missing.length > 0 && Date.now() < deadline) await loadOnce(missing, report);
         for (const id of batch) {
-          const user = cache.get(id);
+          const { user } = cache.get(id) ?? {};
           if (user) shown.set(id, user);
         }
       }
@@ -144,42 +145,22 @@ function toShownUser(description: unknown): ShownUser | undefined {
   return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
 }
 
+/** The knowledge about an id: a user, or that the id has no description. */
 interface CachedUser {
   readonly user: ShownUser | undefined;
-  readonly expiresAt: number;
-  readonly size: number;
 }
 
-/** Keeps users, and the knowledge that an id has no description. A user stays for at most {@link MAX_AGE}. */
 function createUserCache() {
-  const entries = new Map<UserId, CachedUser>();
-  let size = 0;
-
-  function remove(id: UserId): void {
-    size -= entries.get(id)?.size ?? 0;
-    entries.delete(id);
-  }
-
-  function find(id: UserId): CachedUser | undefined {
-    const entry = entries.get(id);
-    return entry && entry.expiresAt > Date.now() ? entry : undefined;
-  }
-
-  return {
-    has: (id: UserId) => find(id) !== undefined,
-    get: (id: UserId) => find(id)?.user,
-    set(id: UserId, user: ShownUser | undefined) {
-      remove(id);
-      const characters = String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0);
-      const entry = { user, expiresAt: Date.now() + MAX_AGE, size: ENTRY_OVERHEAD + 2 * characters };
-      entries.set(id, entry);
-      size += entry.size;
-      for (const oldest of entries.keys()) {
-        if (size <= CACHE_SIZE) break;
-        remove(oldest);
-      }
+  return new LRUCache<UserId, CachedUser>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation({ user }, id) {
+      return ENTRY_OVERHEAD + 2 * (String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0));
     },
-  };
+    ttl: MAX_AGE,
+    // The system's clock, asked each time: no timer that a host's tests could fake.
+    perf: Date,
+    ttlResolution: 0,
+  });
 }
 
 type Act = Pick<FlagsEvent, 'actor' | 'actorTokenId'>;

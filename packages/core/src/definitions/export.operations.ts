@@ -1,4 +1,5 @@
 import { copyJson } from '../base/json.js';
+import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../changesets/engine.js';
@@ -74,13 +75,7 @@ async function createFilter({ read }: Engine, { project, canRead }: ExportQuery)
   }
   const named = project === undefined ? undefined : [project].flat();
   for (const id of named ?? []) await findProject(read, { project: id });
-  const answers = new Map<string | null, Promise<boolean>>();
-  return (id) => {
-    if (named && id !== null && !named.includes(id)) return Promise.resolve(false);
-    const answer = answers.get(id) ?? Promise.resolve(canRead?.(id) ?? true);
-    answers.set(id, answer);
-    return answer;
-  };
+  return memoizeAsync(async (id) => (named && id !== null && !named.includes(id) ? false : (canRead?.(id) ?? true)));
 }
 
 function toSegmentDefinition({ id, name, description, constraints, project, createdAt, createdBy }: SegmentState) {

@@ -28,7 +28,8 @@ import {
   toOptionalText,
   toText,
 } from './problem.js';
-import { STRATEGY_TESTS, type StrategyContext, type StrategyTest } from './strategies.js';
+import type { StrategyContext, StrategyTest } from './rollout.js';
+import { STRATEGIES } from './strategies.js';
 import { FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
@@ -138,8 +139,8 @@ class FlagCompilation {
   private test(name: string, parameters: Parameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
     if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
-    const builtIn = STRATEGY_TESTS.get(name);
-    if (builtIn) return builtIn(parameters, this.parts.strategyContext);
+    const builtIn = STRATEGIES.get(name);
+    if (builtIn) return builtIn.compile(parameters, this.parts.strategyContext);
     this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);
     return { holds: never };
   }

@@ -4,7 +4,7 @@ import type { Predicate } from './context.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluated.types.js';
 import { mapList, notices, toList, toText } from './problem.js';
-import type { StrategyTest } from './strategies.js';
+import type { StrategyTest } from './rollout.js';
 import type { FlagCounter } from './usage.js';
 import { type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';
 

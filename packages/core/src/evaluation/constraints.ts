@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
@@ -203,7 +204,8 @@ const AUTOMATON_BYTES = 16 * 1024;
 
 const TOO_LONG = `A context value has more than ${LIMITS.patternText} characters and matches no regular expression.`;
 
-const cache = new Map<string, RE2Set>();
+/** The key is one digit for the flags, and the pattern. */
+const patterns = new LRUCache<string, RE2Set>({ max: CACHED_PATTERNS });
 
 /**
  * Compiles a `REGEX` constraint with RE2 semantics, which match in linear time. The built-in engine takes exponential
@@ -226,24 +228,14 @@ function matchesPattern({
   };
 }
 
-/**
- * Returns the compiled pattern from a least-recently-used cache. The key is one digit for the flags, and the pattern.
- */
 function compiled(key: string): RE2Set | undefined {
-  const known = cache.get(key) ?? compilePattern(Number(key[0]), key.slice(1));
-  if (known === undefined) return undefined;
-  cache.delete(key);
-  cache.set(key, known);
-  const [oldest] = cache.size > CACHED_PATTERNS ? cache.keys() : [];
-  if (oldest !== undefined) cache.delete(oldest);
-  return known;
-}
-
-function compilePattern(flags: number, pattern: string): RE2Set | undefined {
+  const known = patterns.get(key);
+  if (known) return known;
   try {
-    const set = new RE2Set(RE2Set.UNANCHORED, flags, AUTOMATON_BYTES);
-    set.add(pattern);
+    const set = new RE2Set(RE2Set.UNANCHORED, Number(key[0]), AUTOMATON_BYTES);
+    set.add(key.slice(1));
     set.compile();
+    patterns.set(key, set);
     return set;
   } catch {
     return undefined;

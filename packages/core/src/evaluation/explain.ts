@@ -16,7 +16,7 @@ import type {
   StrategyExplanation,
   VariantExplanation,
 } from './evaluated.types.js';
-import type { StrategyTest } from './strategies.js';
+import type { StrategyTest } from './rollout.js';
 import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;

@@ -1,19 +1,17 @@
-import type { Parameters } from '../flags/strategy.types.js';
 import {
   always,
   type FieldReader,
   fieldReader,
   never,
-  type Predicate,
   remoteAddress,
   sessionId,
   userId,
   userOrSession,
 } from './context.js';
-import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluated.types.js';
+import type { AudiencePart } from './evaluated.types.js';
 import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
-import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { toNumber, toOptionalText, toText } from './problem.js';
+import { toOptionalText, toText } from './problem.js';
+import { noId, Rollout, type StrategyContext, type StrategyTest, shareOf } from './rollout.js';
 
 /** A parameter of a strategy, for forms. */
 export interface StrategyParameter {
@@ -30,25 +28,32 @@ export interface BuiltInStrategy {
   readonly parameters: readonly StrategyParameter[];
 }
 
+/** Parameters as they are stored, of any type. */
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** All that the engine, its lists and the forms know about a strategy. */
+export interface StrategyRow extends BuiltInStrategy {
+  /** The name that people read. */
+  readonly title: string;
+  /** Compiles the strategy's own condition, without its constraints and segments. */
+  compile(parameters: Parameters, context: StrategyContext): StrategyTest;
+  /** Summarizes whom the strategy admits; undefined if it admits nobody. */
+  audience(parameters: Parameters): AudiencePart | undefined;
+  /** Accepts any percentage. Absent: a percentage must be from 0 to 100 when the strategy is written. */
+  readonly acceptsAnyPercentage?: true;
+}
+
 const groupId: StrategyParameter = {
   name: 'groupId',
   type: 'string',
   description: 'Flags with the same group put the same users into the same buckets.',
 };
 
-function percentage(name: string): StrategyParameter {
-  return { name, type: 'percentage', description: 'The share of contexts that the flag is on for.' };
-}
-
-function list(name: string, description: string): StrategyParameter {
-  return { name, type: 'list', description };
-}
-
-/** All strategies that the library implements, with their parameters. */
-export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = [
-  { name: 'default', description: 'On for everybody.', parameters: [] },
+/** Every strategy is one row. Forms list them in this order. */
+const ROWS: readonly StrategyRow[] = [
   {
     name: 'flexibleRollout',
+    title: 'Gradual rollout',
     description: 'On for a share of users, sessions or other ids. The same id always gets the same answer.',
     parameters: [
       percentage('rollout'),
@@ -59,38 +64,118 @@ export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = [
       },
       groupId,
     ],
+    compile(parameters, context) {
+      const settings = { groupId: groupOf(parameters), percentage: parameters.rollout };
+      const field = stickyField(parameters);
+      if (field !== undefined) return new Rollout({ ...settings, id: fieldReader(field), withoutId: 'off' }, context);
+      const id = parameters.stickiness === 'random' ? noId : userOrSession;
+      return new Rollout({ ...settings, id, withoutId: 'random' }, context);
+    },
+    audience: (parameters) => audienceOfShare(parameters.rollout, stickyField(parameters)),
+  },
+  {
+    name: 'default',
+    title: 'Everyone',
+    description: 'On for everybody.',
+    parameters: [],
+    compile: () => ({ holds: always }),
+    audience: () => ({ rollout: 100 }),
   },
   {
     name: 'userWithId',
+    title: 'User IDs',
     description: 'On for these users.',
     parameters: [list('userIds', 'Ids of users.')],
-  },
-  {
-    name: 'gradualRolloutUserId',
-    description: 'On for a share of users.',
-    parameters: [percentage('percentage'), groupId],
-  },
-  {
-    name: 'gradualRolloutSessionId',
-    description: 'On for a share of sessions.',
-    parameters: [percentage('percentage'), groupId],
-  },
-  {
-    name: 'gradualRolloutRandom',
-    description: 'On for a share of evaluations, by chance.',
-    parameters: [percentage('percentage')],
+    compile({ userIds }) {
+      const ids = new Set<string | undefined>(entriesOf(userIds, 'userIds'));
+      return { holds: (context) => ids.has(userId(context)) };
+    },
+    audience: ({ userIds }) => audienceOfList(userIds, 'user'),
   },
   {
     name: 'remoteAddress',
+    title: 'IP addresses',
     description: 'On for these addresses.',
     parameters: [list('IPs', 'IP addresses, and IPv4 networks such as 10.0.0.0/8.')],
+    // Compares addresses as text, and accepts IPv4 ranges.
+    compile({ IPs }) {
+      const entries = entriesOf(IPs, 'IPs');
+      const texts = new Set<string>(entries);
+      const ranges = entries
+        .map(parseRange)
+        .filter((range) => range !== undefined)
+        .filter(isIPv4Range);
+      return {
+        holds: (context) => {
+          const address = remoteAddress(context);
+          return address !== undefined && (texts.has(address) || inAnyRange(ranges, address));
+        },
+      };
+    },
+    audience: ({ IPs }) => audienceOfList(IPs, 'address'),
   },
   {
     name: 'applicationHostname',
+    title: 'Hosts',
     description: 'On in processes on these hosts.',
     parameters: [list('hostNames', 'Names of hosts.')],
+    compile({ hostNames }, { hostname }) {
+      const names = entriesOf(hostNames, 'hostNames').map((name) => name.toLowerCase());
+      return { holds: hostname !== undefined && names.includes(hostname.toLowerCase()) ? always : never };
+    },
+    audience: ({ hostNames }) => audienceOfList(hostNames, 'host'),
+  },
+  {
+    name: 'gradualRolloutUserId',
+    title: 'Gradual rollout by user ID',
+    description: 'On for a share of users.',
+    parameters: [percentage('percentage'), groupId],
+    compile: (parameters, context) => gradualRollout(parameters, userId, context),
+    audience: (parameters) => audienceOfShare(parameters.percentage, 'userId'),
+    acceptsAnyPercentage: true,
+  },
+  {
+    name: 'gradualRolloutSessionId',
+    title: 'Gradual rollout by session ID',
+    description: 'On for a share of sessions.',
+    parameters: [percentage('percentage'), groupId],
+    compile: (parameters, context) => gradualRollout(parameters, sessionId, context),
+    audience: (parameters) => audienceOfShare(parameters.percentage, 'sessionId'),
+    acceptsAnyPercentage: true,
+  },
+  {
+    name: 'gradualRolloutRandom',
+    title: 'Gradual rollout at random',
+    description: 'On for a share of evaluations, by chance.',
+    parameters: [percentage('percentage')],
+    compile: ({ percentage }, context) =>
+      new Rollout({ groupId: '', percentage, id: noId, withoutId: 'random' }, context),
+    audience: ({ percentage }) => audienceOfShare(percentage),
+    acceptsAnyPercentage: true,
   },
 ];
+
+/** All strategies that the library implements, by name. A map, because a custom strategy may be called `__proto__`. */
+export const STRATEGIES: ReadonlyMap<string, StrategyRow> = new Map(ROWS.map((row) => [row.name, row]));
+
+/** All strategies that the library implements, with their parameters. */
+export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name, description, parameters }) => {
+  return { name, description, parameters };
+});
+
+/** Returns the name of the parameter with the strategy's percentage; undefined for strategies that have none. */
+export function percentageParameter(strategy: string): string | undefined {
+  return STRATEGIES.get(strategy)?.parameters.find(({ type }) => type === 'percentage')?.name;
+}
+
+/** The page and the summaries know a percentage by these names. */
+function percentage(name: 'rollout' | 'percentage'): StrategyParameter {
+  return { name, type: 'percentage', description: 'The share of contexts that the flag is on for.' };
+}
+
+function list(name: string, description: string): StrategyParameter {
+  return { name, type: 'list', description };
+}
 
 /**
  * Splits a comma-separated parameter and trims white space around the commas, but not at both ends. Linear, unlike a
@@ -105,161 +190,35 @@ export function splitList(text: string): string[] {
   });
 }
 
-const userWithId: StrategyTestFactory = ({ userIds }) => {
-  const ids = new Set<string | undefined>(entriesOf(userIds, 'userIds'));
-  return { holds: (context) => ids.has(userId(context)) };
-};
-
-/** Accepts addresses, compared as text, and IPv4 ranges. */
-const remoteAddressStrategy: StrategyTestFactory = ({ IPs }): StrategyTest => {
-  const entries = entriesOf(IPs, 'IPs');
-  const texts = new Set<string>(entries);
-  const ranges = entries
-    .map(parseRange)
-    .filter((range) => range !== undefined)
-    .filter(isIPv4Range);
-  return {
-    holds: (context) => {
-      const address = remoteAddress(context);
-      return address !== undefined && (texts.has(address) || inAnyRange(ranges, address));
-    },
-  };
-};
-
-const applicationHostname: StrategyTestFactory = ({ hostNames }, { hostname }) => {
-  const names = entriesOf(hostNames, 'hostNames').map((name) => name.toLowerCase());
-  return { holds: hostname !== undefined && names.includes(hostname.toLowerCase()) ? always : never };
-};
-
 function entriesOf(list: unknown, what: string): string[] {
   const text = toOptionalText(list, what);
   return text ? splitList(text) : [];
-}
-
-const SEED = 0;
-const BUCKETS = 100;
-
-interface RolloutSettings {
-  readonly groupId: string;
-  /** NaN means that no percentage is set. */
-  readonly percentage: number;
-  /** Reads the id that is hashed. */
-  readonly id: FieldReader;
-  /** The meaning of a missing or empty id. */
-  readonly withoutId: 'random' | 'off';
-}
-
-/** A class, because an instance may have tens of thousands of rollouts: closures would take twice the memory. */
-class Rollout implements StrategyTest {
-  readonly holds: Predicate;
-  readonly groupId: string;
-  readonly id: FieldReader;
-  readonly prefix: HashedPrefix;
-  /** Buckets below this number are in the rollout. */
-  readonly threshold: number;
-  /** Decides for a missing id; undefined if a missing id means off. */
-  readonly random: (() => number) | undefined;
-
-  constructor({ groupId, percentage, id, withoutId }: RolloutSettings, { random, idEncoding }: StrategyContext) {
-    this.groupId = groupId;
-    this.id = id;
-    this.prefix = hashPrefix(`${groupId}:`, SEED, idEncoding);
-    this.threshold = percentage > 0 ? Math.min(Math.floor(percentage), BUCKETS) : 0;
-    this.random = withoutId === 'random' ? random : undefined;
-    this.holds = rolloutPredicate(this);
-  }
-
-  explain(context: EvaluationContext): RolloutExplanation {
-    const id = this.id(context);
-    const bucket = bucketOf(this, id);
-    return {
-      holds: bucket < this.threshold,
-      groupId: this.groupId,
-      ...(id && { id }),
-      ...(bucket < BUCKETS && { bucket: bucket + 1 }),
-      random: !id && this.random !== undefined,
-      rollout: this.threshold,
-    };
-  }
-}
-
-/** Skips hashing if the result cannot depend on it. */
-function rolloutPredicate(rollout: Rollout): Predicate {
-  const { id, threshold } = rollout;
-  if (threshold === 0) return never;
-  if (threshold < BUCKETS) return (context) => bucketOf(rollout, id(context)) < threshold;
-  return rollout.random ? always : (context) => Boolean(id(context));
-}
-
-/** Returns 0–99, or 100 if a missing id means off. */
-function bucketOf({ prefix, random }: Rollout, id: string | undefined): number {
-  // Integers on all paths: a float on one of them would make the engine compare floats.
-  if (id) return ((hashWith(prefix, id) >>> 0) % BUCKETS) | 0;
-  return random ? (random() * BUCKETS) | 0 : BUCKETS;
-}
-
-const noId: FieldReader = () => undefined;
-
-const flexibleRollout: StrategyTestFactory = (parameters, strategyContext) => {
-  const stickiness = toOptionalText(parameters.stickiness, 'stickiness') || 'default';
-  const withoutId = stickiness === 'default' || stickiness === 'random' ? 'random' : 'off';
-  const percentage = toNumber(parameters.rollout);
-  return new Rollout(
-    { groupId: groupOf(parameters), percentage, id: stickyId(stickiness), withoutId },
-    strategyContext,
-  );
-};
-
-const gradualRolloutUserId: StrategyTestFactory = gradualRollout(userId);
-const gradualRolloutSessionId: StrategyTestFactory = gradualRollout(sessionId);
-
-const gradualRolloutRandom: StrategyTestFactory = (parameters, strategyContext) => {
-  const percentage = toNumber(parameters.percentage);
-  return new Rollout({ groupId: '', percentage, id: noId, withoutId: 'random' }, strategyContext);
-};
-
-function gradualRollout(id: FieldReader): StrategyTestFactory {
-  return (parameters, strategyContext) => {
-    const percentage = toNumber(parameters.percentage);
-    return new Rollout({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, strategyContext);
-  };
-}
-
-function stickyId(stickiness: string): FieldReader {
-  if (stickiness === 'default') return userOrSession;
-  return stickiness === 'random' ? noId : fieldReader(stickiness);
 }
 
 function groupOf(parameters: Parameters): string {
   return toText(parameters.groupId || '', 'groupId');
 }
 
-/** The tests of the built-in strategies, by name. */
-export const STRATEGY_TESTS: ReadonlyMap<string, StrategyTestFactory> = new Map<string, StrategyTestFactory>([
-  ['default', () => ({ holds: always })],
-  ['flexibleRollout', flexibleRollout],
-  ['userWithId', userWithId],
-  ['gradualRolloutUserId', gradualRolloutUserId],
-  ['gradualRolloutSessionId', gradualRolloutSessionId],
-  ['gradualRolloutRandom', gradualRolloutRandom],
-  ['remoteAddress', remoteAddressStrategy],
-  ['applicationHostname', applicationHostname],
-]);
-
-/** A strategy's own condition, without its constraints and segments. */
-export interface StrategyTest {
-  readonly holds: Predicate;
-  /** Evaluates the same condition with details. Present for strategies that hash. */
-  readonly explain?: (context: EvaluationContext) => RolloutExplanation;
+/** Returns the context field without which a context is off; undefined if chance decides then. */
+function stickyField({ stickiness }: Parameters): string | undefined {
+  const field = toOptionalText(stickiness, 'stickiness') || 'default';
+  return field === 'default' || field === 'random' ? undefined : field;
 }
 
-/** Settings of the snapshot that strategies and variants use. */
-export interface StrategyContext {
-  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
-  readonly random: () => number;
-  /** Compared by `applicationHostname`. */
-  readonly hostname: string | undefined;
-  readonly idEncoding: TextEncoding;
+function gradualRollout(parameters: Parameters, id: FieldReader, context: StrategyContext): StrategyTest {
+  const { percentage } = parameters;
+  return new Rollout({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, context);
 }
 
-type StrategyTestFactory = (parameters: Parameters, strategyContext: StrategyContext) => StrategyTest;
+/** @param field the context field without which a context is off, also at 100 % */
+function audienceOfShare(percentage: unknown, field?: string): AudiencePart | undefined {
+  const rollout = shareOf(percentage);
+  if (rollout === 0) return undefined;
+  return { rollout, ...(rollout === 100 && field !== undefined && { field }) };
+}
+
+/** @param noun names one value of the list */
+function audienceOfList(values: unknown, noun: string): AudiencePart | undefined {
+  const count = typeof values === 'string' ? values.split(',').filter((value) => value.trim() !== '').length : 0;
+  return count === 0 ? undefined : { rollout: 100, list: { noun, count } };
+}

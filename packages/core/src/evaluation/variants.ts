@@ -3,7 +3,7 @@ import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluated.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import { NONE, toList, toText } from './problem.js';
-import type { StrategyContext } from './strategies.js';
+import type { StrategyContext } from './rollout.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 
 const SEED = 86028157;

@@ -1,4 +1,5 @@
 import { LIMITS } from '../base/limits.js';
+import { memoizeAsync } from '../base/memoize.js';
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 /**
@@ -87,7 +88,7 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
   }
 
   // All callers share one read: a later one would skip the events committed in between.
-  const whenStarted = memoizeSuccess(async () => {
+  const whenStarted = memoizeAsync<void, void>(async () => {
     if (!current) await Promise.race([findStart(), closed]);
   });
 
@@ -111,17 +112,5 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
       resolveClosed();
       return current ? latest : closed;
     },
-  };
-}
-
-/** Shares one call among all callers. Calls again only after a failure. */
-function memoizeSuccess(ask: () => Promise<void>): () => Promise<void> {
-  let answer: Promise<void> | undefined;
-  return () => {
-    answer ??= ask().catch((error) => {
-      answer = undefined;
-      throw error;
-    });
-    return answer;
   };
 }

@@ -1,4 +1,5 @@
 import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { AudiencePart } from '../evaluation/evaluated.types.js';
 import type { FlagSummary } from './flag.types.js';
 
 /** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */
@@ -77,20 +78,6 @@ export interface EnvironmentOverview {
   readonly audience: readonly AudiencePart[];
   /** The parent that switches the flag off here for everybody, although it is enabled; null if none does. */
   readonly offBecauseOf: string | null;
-}
-
-/** A part of a flag's audience: what one strategy admits. Everybody if it has a `rollout` of 100 and nothing else. */
-export interface AudiencePart {
-  /** The percentage, 0–100. */
-  readonly rollout: number;
-  /** The id of the segment that is the only condition. */
-  readonly segment?: number;
-  /** A list of `user`, `address` or `host` values. */
-  readonly list?: { readonly noun: string; readonly count: number };
-  /** The context field without which the flag is off, although the percentage is 100. */
-  readonly field?: string;
-  /** Other conditions: constraints, several segments, a custom strategy, or more than two strategies. */
-  readonly targeted?: boolean;
 }
 
 /** A page of a list across projects, or the whole list. */

@@ -12,6 +12,7 @@ import type { ErrorDetail } from '../errors.js';
 import { isPattern } from '../evaluation/constraints.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
+import { percentageParameter, STRATEGIES } from '../evaluation/strategies.js';
 import { constraintWeight } from '../evaluation/weight.js';
 import {
   CONSTRAINT_OPERATORS,
@@ -212,7 +213,7 @@ export function* issuesOrElse(
 
 /**
  * Finds issues that the schema of a strategy cannot express: operands that do not fit their operators, repeated
- * segments, and an invalid rollout.
+ * segments, and an invalid percentage.
  */
 export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
   const { constraints = [] } = strategy;
@@ -220,7 +221,7 @@ export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<E
 }
 
 function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
-  yield* findRolloutIssues(strategy);
+  yield* findPercentageIssues(strategy);
   yield* findConstraintIssues(strategy.constraints ?? []);
   yield* findRepeatedSegments(strategy.segments ?? []);
   for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantIssues(variant, `/variants/${i}`);
@@ -234,11 +235,13 @@ function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDeta
   }
 }
 
-function findRolloutIssues({ name, parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
-  if (name !== 'flexibleRollout' || !parameters || !Object.hasOwn(parameters, 'rollout')) return [];
-  const rollout = toPercentage(parameters.rollout);
-  if (rollout !== undefined && rollout >= 0 && rollout <= 100) return [];
-  return [{ message: 'must be a percentage, 0 to 100', path: '/parameters/rollout' }];
+function findPercentageIssues({ name = '', parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
+  const parameter = percentageParameter(name);
+  if (parameter === undefined || !parameters || !Object.hasOwn(parameters, parameter)) return [];
+  if (STRATEGIES.get(name)?.acceptsAnyPercentage) return [];
+  const percentage = toPercentage(parameters[parameter]);
+  if (percentage !== undefined && percentage >= 0 && percentage <= 100) return [];
+  return [{ message: 'must be a percentage, 0 to 100', path: `/parameters/${parameter}` }];
 }
 
 function toPercentage(value: ParameterValue | undefined): number | undefined {

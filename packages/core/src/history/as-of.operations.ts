@@ -2,6 +2,7 @@ import { compareCodePoints } from '../base/collections.js';
 import type { FlagRef } from '../base/common.types.js';
 import { cloneJson, deepFreeze } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
+import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
@@ -36,38 +37,44 @@ interface PastMoment {
   readonly at: string;
 }
 
+interface Evaluated {
+  readonly flag: string;
+  readonly environment: string;
+}
+
 /**
  * Returns a view of the flags at a time, or after the event at a position. Reads nothing before its first call. The view
  * keeps the documents and snapshots that it has read.
  */
 export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: AsOf): FlagsView {
-  const findMoment = momentFinder(engine, time);
-  const remember = createMemory();
-  const moment = () => remember('moment', findMoment);
+  const moment = memoizeAsync<void, PastMoment>(momentFinder(engine, time));
   const read = createRead({
-    get: async (key) => {
+    get: memoizeAsync(async (key) => {
       const { position: until } = await moment();
-      const found = await remember(`document ${nameOf(key)}`, () => stateAt(engine.storage, key, { until }));
+      const found = await stateAt(engine.storage, key, { until });
       return found && { key, parent: null, revision: found.revision, body: found.state };
-    },
+    }, nameOf),
   });
 
-  async function compile(flag: string, environment: string): Promise<Snapshot> {
-    const documents = await readForEvaluation(read, flag);
-    const now = Date.parse((await moment()).at);
-    await pause();
-    const silent = { onProblem: () => undefined, onImpression: () => undefined };
-    const view = createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now });
-    view.complete();
-    return view.snapshot;
-  }
+  const compile = memoizeAsync(
+    async ({ flag, environment }: Evaluated): Promise<Snapshot> => {
+      const documents = await readForEvaluation(read, flag);
+      const now = Date.parse((await moment()).at);
+      await pause();
+      const silent = { onProblem: () => undefined, onImpression: () => undefined };
+      const view = createEnvironmentView(environment, documents, { ...engine.replica.view, ...silent, now: () => now });
+      view.complete();
+      return view.snapshot;
+    },
+    ({ flag, environment }) => `${environment} ${flag}`,
+  );
 
   async function snapshotWith(flag: string, options: EnvironmentChoice | undefined): Promise<Snapshot> {
     assertOptions('an evaluation', options);
     const environment = options?.environment ?? engine.settings.environment;
     assertEnvironment(engine, environment);
     assertText(flagDocuments.kind, flag);
-    const snapshot = await remember(`snapshot ${environment} ${flag}`, () => compile(flag, environment));
+    const snapshot = await compile({ flag, environment });
     // Compiling a flag of 1 MiB takes as long as evaluating it.
     await pause();
     return snapshot;
@@ -89,19 +96,6 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
       track(async () => (await snapshotWith(flag, options)).getVariant(flag, context, options?.fallback)),
     explain: (flag, context, options) =>
       track(async () => deepFreeze((await snapshotWith(flag, options)).explain(flag, context))),
-  };
-}
-
-/** Returns a function that runs work once per name, and shares the result. Repeats work that has failed. */
-function createMemory(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
-  const results = new Map<string, Promise<unknown>>();
-  return <T>(name: string, work: () => Promise<T>) => {
-    const known = results.get(name) as Promise<T> | undefined;
-    if (known) return known;
-    const result = work();
-    results.set(name, result);
-    result.catch(() => results.delete(name));
-    return result;
   };
 }
 

@@ -1,7 +1,9 @@
 import { isSameJson } from '../base/json.js';
+import { admitsEverybody } from '../evaluation/audience.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type { FlagConfiguration } from '../evaluation/evaluation.types.js';
+import { percentageParameter } from '../evaluation/strategies.js';
 
 /**
  * Why a flag has its value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without a
@@ -40,7 +42,7 @@ function isSameForAll(
   if (flag.dependencies?.length) return false;
   // All strategies are disabled: the flag is off for every context.
   if (strategies.length === 0 && flag.strategies.length > 0) return true;
-  const last = strategies.findIndex(isForEverybody);
+  const last = strategies.findIndex(admitsEverybody);
   if (last === -1 && strategies.length > 0) return false;
   if (!withVariant) return true;
   const deciding = strategies.slice(0, last + 1);
@@ -78,25 +80,9 @@ function hasOverrides(variants: readonly VariantDefinition[]): boolean {
   return variants.some(({ overrides }) => Boolean(overrides?.length));
 }
 
-function isForEverybody(strategy: StrategyDefinition): boolean {
-  if (isConditional(strategy)) return false;
-  const { rollout, stickiness = 'default' } = strategy.parameters ?? {};
-  if (strategy.name === 'default') return true;
-  // Any other stickiness is off for contexts without that field.
-  const isSticky = stickiness !== 'default' && stickiness !== 'random';
-  return strategy.name === 'flexibleRollout' && Number(rollout) >= 100 && !isSticky;
-}
-
 function isShare(strategy: StrategyDefinition): boolean {
-  return !isConditional(strategy) && SHARES.has(strategy.name);
+  return !isConditional(strategy) && percentageParameter(strategy.name) !== undefined;
 }
-
-const SHARES: ReadonlySet<string> = new Set([
-  'flexibleRollout',
-  'gradualRolloutUserId',
-  'gradualRolloutSessionId',
-  'gradualRolloutRandom',
-]);
 
 function isConditional({ constraints, segments }: StrategyDefinition): boolean {
   return Boolean(constraints?.length) || Boolean(segments?.length);

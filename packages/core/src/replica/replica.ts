@@ -7,7 +7,7 @@ import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
 import type { EnvironmentConfiguration, Impression, SegmentConfiguration } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { STRATEGY_TESTS } from '../evaluation/strategies.js';
+import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import type { FlagState } from '../flags/flag.js';
@@ -260,7 +260,7 @@ export function startReplica(options: FlagsOptions, context: ReplicaContext, loa
     now,
     application: appName,
     instance: instanceId ?? `${hostname()}-${process.pid}`,
-    strategies: [...STRATEGY_TESTS.keys(), ...strategies.map(({ name }) => name)],
+    strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
     interval: options.usageInterval ?? 10_000,
     drain: state.drain,
     onError,

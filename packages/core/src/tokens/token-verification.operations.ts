@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { DocumentReader, Documents, Read } from '../changesets/documents.js';
 import { createUnitOfWork, type UnitOfWork } from '../changesets/unit-of-work.js';
 import type { Storage } from '../storage/port.js';
@@ -89,7 +90,7 @@ type FindToken = (hash: string) => Promise<TokenState | undefined>;
  * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
  */
 export function createTokenFinder({ storage, read }: { readonly storage: Storage; readonly read: Read }): FindToken {
-  const cache = new Map<string, TokenState>();
+  const cache = new LRUCache<string, TokenState>({ max: CACHED_TOKENS });
   let latest: string | undefined;
 
   return async (hash) => {
@@ -98,7 +99,7 @@ export function createTokenFinder({ storage, read }: { readonly storage: Storage
     latest = version;
     const token = cache.get(hash) ?? (await readToken(read, hash));
     // The version is read before the token, so a cached token is never older than its version.
-    if (token && version !== undefined && version === latest && cache.size < CACHED_TOKENS) cache.set(hash, token);
+    if (token && version !== undefined && version === latest) cache.set(hash, token);
     return token;
   };
 }
@@ -152,7 +153,7 @@ interface TokenUseOptions {
 }
 
 const HOUR = 3_600_000;
-/** The largest number of tokens in memory. Uses of further tokens are recorded after the next write. */
+/** The largest number of tokens in memory. Uses of further tokens wait for the next write. */
 const TOKENS = 10_000;
 const TOKENS_PER_COMMIT = 100;
 /** After this many conflicts the uses wait for the next write. */
@@ -164,9 +165,8 @@ const ATTEMPTS = 5;
  */
 export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
   const pending = new Map<string, string>();
-  // The tokens whose use in this hour is pending or written.
-  const known = new Set<string>();
-  let knownHour = 0;
+  // The hour of each token's latest use that is pending or written.
+  const known = new LRUCache<string, number>({ max: TOKENS });
   let timer: NodeJS.Timeout | undefined;
   let latest: Promise<void> = Promise.resolve();
   let isFailureReported = false;
@@ -174,10 +174,8 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   function record(token: string): void {
     const at = now();
     const hour = hourOf(at.getTime());
-    if (hour !== knownHour || known.size >= TOKENS) known.clear();
-    knownHour = hour;
-    if (known.has(token) || pending.size >= TOKENS) return;
-    known.add(token);
+    if (known.get(token) === hour || pending.size >= TOKENS) return;
+    known.set(token, hour);
     pending.set(token, at.toISOString());
     if (interval > 0) timer ??= setTimeout(() => void flush(), interval).unref();
   }

@@ -33,6 +33,7 @@ describe('the audience of strategies', () => {
     ['targeted', [PERCENT, USERS, { ...FULL, segments: [7] }]],
     ['0 %', [{ ...FULL, disabled: true }]],
     ['0 %', [{ ...PERCENT, parameters: { rollout: 'many' } }]],
+    ['0 %', [{ ...FULL, parameters: { rollout: 100, stickiness: {} } }]],
     ['0 %', [{ name: 'constructor', parameters: null, disabled: true }]],
     ['', []],
   ])('is "%s" of %j', (words, strategies) => {

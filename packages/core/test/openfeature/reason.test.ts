@@ -26,6 +26,7 @@ describe('the reason of an answer', () => {
     ['STATIC', 'the strategy default', [EVERYBODY]],
     ['STATIC', 'one for everybody among others', [{ ...EVERYBODY, constraints: [CONSTRAINT] }, EVERYBODY]],
     ['STATIC', 'a rollout to all', [{ name: 'flexibleRollout', parameters: { rollout: '100' } }]],
+    ['STATIC', 'all evaluations', [{ name: 'gradualRolloutRandom', parameters: { percentage: 100 } }]],
     ['SPLIT', 'a rollout', [SHARE]],
     ['SPLIT', 'rollouts', [SHARE, { name: 'gradualRolloutUserId', parameters: { percentage: 10 } }]],
     ['SPLIT', 'a rollout to all who have a field', [{ ...SHARE, parameters: { rollout: 100, stickiness: 'team' } }]],

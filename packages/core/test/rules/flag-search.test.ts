@@ -267,15 +267,4 @@ describe('the list of flags of several instances on one storage', () => {
     expect(await namesOf(flags)).toEqual([]);
     await flags.close();
   });
-
-  it('lists flags that are older than labels', async () => {
-    const storage = memoryStorage();
-    const { labels: _labels, owner: _owner, ...body } = flagState({ project: 'default' });
-    const key = { kind: 'flag', id: body.name };
-    await storage.commit({ writes: [{ key, expected: 0, parent: 'default', body, summary: {} }], events: [] });
-    const flags = await createFlags({ ...SILENT, storage });
-    expect((await flags.listFlags({})).items).toMatchObject([{ name: 'checkout', labels: [], owner: null }]);
-    expect(await flags.getFlag({ ...DEFAULT, flag: 'checkout' })).toMatchObject({ labels: [], owner: null });
-    await flags.close();
-  });
 });

@@ -102,7 +102,6 @@ interface DocumentSource {
 export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientDocument>): ClientDocuments {
   const versionOf = createVersions();
   const flagNamed = createFlagIndex();
-  const inFlight = new Map<string, Promise<ClientDocument>>();
 
   async function make({ key, contents, chunks }: DocumentSource): Promise<ClientDocument> {
     const etag = await contentTag(key, contents());
@@ -112,24 +111,8 @@ export function createClientDocuments(flags: Flags, cache: ResponseCache<ClientD
     return { etag };
   }
 
-  /** Shares one generation among simultaneous requests for the same document. */
-  function makeOnce(recipe: DocumentSource, version: string): Promise<ClientDocument> {
-    const name = `${version} ${recipe.key}`;
-    const pendingDocument = inFlight.get(name);
-    if (pendingDocument) return pendingDocument;
-    const started = make(recipe)
-      .then((document) => {
-        cache.set(recipe.key, version, document);
-        return document;
-      })
-      .finally(() => inFlight.delete(name));
-    inFlight.set(name, started);
-    return started;
-  }
-
   async function resultOf(recipe: DocumentSource): Promise<ClientAnswer> {
-    const version = versionOf(recipe.configuration);
-    const { bytes, etag } = cache.get(recipe.key, version) ?? (await makeOnce(recipe, version));
+    const { bytes, etag } = await cache.fetch(recipe.key, versionOf(recipe.configuration), () => make(recipe));
     return bytes ? { serialized: { bytes, etag } } : { chunks: recipe.chunks(), etag };
   }
 

@@ -21,7 +21,6 @@ export interface Session {
   readonly environment?: string;
   readonly types?: readonly core.FlagType[];
   readonly roles?: readonly core.Role[];
-  readonly strategies?: readonly { readonly name: string; readonly description: string }[];
   /** With `?project=`: what the caller may do there. */
   readonly actions?: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { STRATEGIES } from '@flags/core/admin';
 import type { Constraint, Strategy } from '../api/types.js';
 
 let findName: (id: number) => string | undefined = () => undefined;
@@ -77,20 +78,8 @@ export function listOf(values: readonly string[], most = SHOWN_VALUES): string {
   return values.length > most ? `${shown} and ${(values.length - most).toLocaleString()} more` : shown;
 }
 
-/** A map, because a strategy may be called `__proto__`. */
-const STRATEGIES: ReadonlyMap<string, string> = new Map([
-  ['default', 'Everyone'],
-  ['flexibleRollout', 'Gradual rollout'],
-  ['userWithId', 'User IDs'],
-  ['remoteAddress', 'IP addresses'],
-  ['applicationHostname', 'Hosts'],
-  ['gradualRolloutUserId', 'Gradual rollout by user ID'],
-  ['gradualRolloutSessionId', 'Gradual rollout by session ID'],
-  ['gradualRolloutRandom', 'Gradual rollout at random'],
-]);
-
 export function strategyName(name: string): string {
-  return STRATEGIES.get(name) ?? name;
+  return STRATEGIES.get(name)?.title ?? name;
 }
 
 /** Says a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
@@ -119,7 +108,8 @@ export function strategyTitle({ name, title }: Pick<Strategy, 'name' | 'title'>,
   return position === undefined ? strategyName(name) : `strategy ${position}, ${strategyName(name)}`;
 }
 
-const HASHING = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
+/** The parameters that summaries leave out and the editor shows as a slider. */
+export const HASHING: ReadonlySet<string> = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
 
 /** Returns the rollout in percent; undefined for strategies that have none. */
 export function rolloutOf({ parameters }: Pick<Strategy, 'parameters'>): number | undefined {

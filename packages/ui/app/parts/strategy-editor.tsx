@@ -1,6 +1,7 @@
+import { STRATEGIES } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { conditionsOf, rolloutOf, strategyName } from '../model/describe.js';
+import { conditionsOf, HASHING, rolloutOf, strategyName } from '../model/describe.js';
 import { ConstraintRow } from './constraint-row.js';
 import { Icon } from './icons.js';
 
@@ -233,19 +234,13 @@ function Rollout({ strategy, title, onChange }: ParametersProps & { readonly tit
   );
 }
 
-const OWN_FIELDS = new Set(['rollout', 'percentage', 'stickiness', 'groupId']);
-const LISTS: ReadonlyMap<string, string> = new Map([
-  ['userWithId', 'userIds'],
-  ['remoteAddress', 'IPs'],
-  ['applicationHostname', 'hostNames'],
-]);
-
-/** Parameters of all other strategies, as text. */
+/** All other parameters, as text. */
 function OtherParameters({ strategy, onChange }: ParametersProps) {
   const { name, parameters } = strategy;
-  const list = LISTS.get(name);
-  const names = new Set([...(list === undefined ? [] : [list]), ...Object.keys(parameters ?? {})]);
-  const shown = [...names].filter((parameter) => !OWN_FIELDS.has(parameter));
+  const known = STRATEGIES.get(name)?.parameters ?? [];
+  const lists = new Set(known.flatMap((one) => (one.type === 'list' ? one.name : [])));
+  const names = new Set([...known.map((one) => one.name), ...Object.keys(parameters ?? {})]);
+  const shown = [...names].filter((parameter) => !HASHING.has(parameter));
   return (
     <>
       {shown.map((parameter) => (
@@ -254,7 +249,7 @@ function OtherParameters({ strategy, onChange }: ParametersProps) {
           <textarea
             rows={2}
             spellcheck={false}
-            placeholder={parameter === list ? 'With commas between them' : ''}
+            placeholder={lists.has(parameter) ? 'With commas between them' : ''}
             value={String(parameters?.[parameter] ?? '')}
             onInput={({ currentTarget }) => onChange({ ...parameters, [parameter]: currentTarget.value })}
           />

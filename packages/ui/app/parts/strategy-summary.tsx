@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { describeConstraint, listOf, rolloutOf, strategyName } from '../model/describe.js';
+import { describeConstraint, HASHING, listOf, rolloutOf, strategyName } from '../model/describe.js';
 import { describeVariant } from '../model/differences.js';
 import { href } from '../router.js';
 
@@ -15,7 +15,7 @@ interface StrategySummaryProps {
 export function StrategySummary({ strategy, index, segments, children }: StrategySummaryProps) {
   const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);
-  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HIDDEN.has(key) && value !== '');
+  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HASHING.has(key) && value !== '');
   return (
     <li class={disabled ? 'strategy disabled' : 'strategy'}>
       <div class="strategy-head">
@@ -64,8 +64,6 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
     </li>
   );
 }
-
-const HIDDEN = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
 
 function ConstraintText({ constraint }: { readonly constraint: Constraint }) {
   return (

@@ -1,3 +1,4 @@
+import { STRATEGIES } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
 import { missingIn, strategyName } from '../model/describe.js';
@@ -12,7 +13,6 @@ import { href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
 import { useFlagEdit } from '../state/edit.js';
 import { useSegments } from '../state/segments.js';
-import { session } from '../state/session.js';
 import { plural } from '../words.js';
 
 interface EditorScreenProps {
@@ -142,24 +142,21 @@ interface StrategyListProps {
   readonly onChange: (strategies: readonly Strategy[]) => void;
 }
 
-const STANDARD_STRATEGIES = ['flexibleRollout', 'default', 'userWithId', 'remoteAddress', 'applicationHostname'];
+/** Returns the parameters that a new strategy begins with: those of these that it has. */
+function initialParameters(strategy: string, flag: string): Readonly<Record<string, string>> {
+  const initial = { rollout: '100', percentage: '100', stickiness: 'default', groupId: flag };
+  const known = STRATEGIES.get(strategy)?.parameters ?? [];
+  return Object.fromEntries(Object.entries(initial).filter(([key]) => known.some(({ name }) => name === key)));
+}
 
 /** All strategies, in the order of evaluation. The first that matches switches the flag on. */
 function StrategyList({ strategies, flag, segments, onChange }: StrategyListProps) {
-  const names = [...new Set([...STANDARD_STRATEGIES, ...(session.value?.strategies ?? []).map(({ name }) => name)])];
   const move = (from: number, to: number) => {
     const strategy = strategies[from];
     if (strategy !== undefined) onChange(strategies.toSpliced(from, 1).toSpliced(to, 0, strategy));
   };
   const add = (name: string) =>
-    onChange([
-      ...strategies,
-      {
-        name,
-        constraints: [],
-        parameters: name === 'flexibleRollout' ? { rollout: '100', stickiness: 'default', groupId: flag } : {},
-      },
-    ]);
+    onChange([...strategies, { name, constraints: [], parameters: initialParameters(name, flag) }]);
   return (
     <>
       {strategies.length === 0 && <p class="muted">No strategies: nobody gets the flag here.</p>}
@@ -187,7 +184,7 @@ function StrategyList({ strategies, flag, segments, onChange }: StrategyListProp
         }}
       >
         <option value="">+ Strategy…</option>
-        {names.map((name) => (
+        {[...STRATEGIES.keys()].map((name) => (
           <option key={name} value={name}>
             {strategyName(name)}
           </option>

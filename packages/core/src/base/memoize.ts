@@ -1,0 +1,20 @@
+/**
+ * Returns a function that calls once per key and shares the result. After a failure it calls again.
+ *
+ * @param idOf identifies a key that is an object
+ */
+export function memoizeAsync<Key, Result>(
+  call: (key: Key) => Promise<Result>,
+  idOf: (key: Key) => unknown = (key) => key,
+): (key: Key) => Promise<Result> {
+  const results = new Map<unknown, Promise<Result>>();
+  return (key) => {
+    const id = idOf(key);
+    const known = results.get(id);
+    if (known) return known;
+    const result = call(key);
+    results.set(id, result);
+    result.catch(() => results.delete(id));
+    return result;
+  };
+}
