@@ -51,12 +51,16 @@ describe('files that earlier versions have written', () => {
     await storage.close();
   });
 
-  it.each(NAMES)('hold the same texts again after a change is undone: %s', async (name) => {
+  it.each(NAMES)('hold the same values again after a change is undone: %s', async (name) => {
     const storage = await sqliteStorage(unpack(name));
     const flags = await createFlags({ storage, onProblem: () => undefined });
-    const texts = async () =>
-      (await storage.list({ kind: 'flag', part: 'body' })).map((one) => JSON.stringify(one.content));
-    const before = await texts();
+    // A flag need not store an empty list of dependencies.
+    const values = async () =>
+      (await storage.list({ kind: 'flag', part: 'body' })).map(({ content }) => ({
+        dependencies: [],
+        ...Object(content),
+      }));
+    const before = await values();
     const production = { ...CHECKOUT, environment: 'production' };
     const { id } = await flags.apply([
       { op: 'updateFlag', ref: CHECKOUT, input: { description: 'new', labels: ['a'] } },
@@ -66,9 +70,9 @@ describe('files that earlier versions have written', () => {
       { op: 'deleteFlag', ref: { flag: 'banner' } },
       { op: 'reviveFlag', ref: { flag: 'copy' } },
     ]);
-    expect(await texts()).not.toEqual(before);
+    expect(await values()).not.toEqual(before);
     await flags.undo(`${id}`);
-    expect(await texts()).toEqual(before);
+    expect(await values()).toEqual(before);
     for (const aggregate of AGGREGATES) await expectReplayed(storage, aggregate);
     await flags.close();
   });
