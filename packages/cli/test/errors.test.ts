@@ -71,7 +71,7 @@ it('names an address that is not the API, and accepts that of the admin page', a
     /^1 .*Is it the address of the flags API\?$/,
   );
   expect(await flagsCommand(['list', '--store', `${url}/ui/`, '--token', secret])).toMatchObject({ code: 0 });
-  expect(await errorOf('list', '--store', 'http://[')).toMatch(/^64 http:\/\/\[ is no address/);
+  expect(await errorOf('list', '--store', 'http://[')).toMatch(/^64 http:\/\/\[ is not an address/);
 });
 
 it('refuses wrong command lines with 64', async () => {
