@@ -16,7 +16,7 @@ import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';
 
 /*
- * The permissions of changes are checked twice. The first check is cheap: it uses the projects that the changes name, before
+ * The permissions of changes are checked twice. The first check uses the projects that the changes name, before
  * any read or validation. The second one precedes the commit, and uses the decided documents and events.
  */
 
@@ -114,7 +114,7 @@ function isOperation(op: unknown): op is ChangeOperationName {
 }
 
 /**
- * Asks for the permissions of changes in the places that they name, and stops at the first refusal. Reads changes that are
+ * Checks the permissions of changes in the projects that they name, and stops at the first refusal. Reads changes that are
  * not validated, because callers without permission may not learn the issues of a change. An unreadable change is
  * about the instance. Reads no document.
  *

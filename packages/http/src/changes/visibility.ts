@@ -33,7 +33,7 @@ interface VisibilityQuestions {
 }
 
 /**
- * Determines what the caller may see of events: an event, if the caller may read every project that the event is about; the
+ * Determines the visibility of an event: shown if the caller may read every project that the event is about. Shows the
  * reason of a change set, if the caller may read every project that the set is about. Other reasons are null.
  */
 export async function visibilityOf(

@@ -97,7 +97,7 @@ export const changeRoutes: readonly Route[] = [
     reply: planSchema,
     errors: CHANGE_ERRORS,
     heavy: 'read',
-    // Plans do not run concurrently with changes of the same documents: eight plans would hold eight copies of each.
+    // Plans do not wait for each other: eight simultaneous plans would hold eight copies of the same documents.
     isLight: ({ body }) => hasAtMost(1, body),
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });

@@ -16,8 +16,8 @@ async function host() {
   return { metrics, flags, send };
 }
 
-describe('what a proxy reports in bulk', () => {
-  it('counts once when it is repeated because the storage failed, whichever call it was that failed', async () => {
+describe('a bulk report of a proxy', () => {
+  it('counts once when it is repeated after a storage failure, whichever call failed', async () => {
     const { metrics, flags, send } = await host();
     // Its second write would be the middle of it.
     const fault = metrics.inject({ method: ['record', 'register'], nth: 2 });
