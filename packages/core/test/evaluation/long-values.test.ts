@@ -38,7 +38,7 @@ describe('a context value of more than 4,096 characters', () => {
     expect(problems).toEqual([{ code: 'context_value_too_long', message }]);
   });
 
-  it('is nobody to a rollout and to variants', () => {
+  it('does not identify a user for rollouts and variants', () => {
     const sticky = flag({ strategies: [rollout(100, { stickiness: 'userId' })] });
     expect(snapshotOf([sticky]).isEnabled('checkout', { userId: TOO_LONG })).toBe(false);
     const drawn = flag({ strategies: [{ name: 'default' }], variants: weighted(1, 1) });

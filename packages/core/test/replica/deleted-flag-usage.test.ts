@@ -3,7 +3,7 @@ import { createFlags, memoryMetrics, memoryStorage } from '../../src/index.js';
 import { faultyMetrics } from '../../src/testing.js';
 import { DEFAULT } from '../rules/references.js';
 
-describe('what was counted of a flag', () => {
+describe('the counts of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
     const metrics = memoryMetrics();
     const flags = await createFlags({ storage: memoryStorage(), metrics, pollInterval: 0, usageInterval: 0 });

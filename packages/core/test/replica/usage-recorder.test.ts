@@ -48,7 +48,7 @@ describe('recording usage', () => {
     },
   );
 
-  it('tells of a failure once, and again only after it has worked in between', async () => {
+  it('reports a failure once, and again only after a success', async () => {
     const { recorder, metrics, errors, count } = recording();
     for (const round of [1, 2]) {
       metrics.inject({ method: 'record', error: FAILURE });
@@ -75,7 +75,7 @@ describe('recording usage', () => {
     expect(await stored.application('shop')).toBeUndefined();
   });
 
-  it('records once what two flushes at a time find', async () => {
+  it('records once with two simultaneous flushes', async () => {
     const { recorder, stored, count } = recording();
     count(on('checkout', 5));
     await Promise.all([recorder.flush(), recorder.flush(), recorder.close()]);

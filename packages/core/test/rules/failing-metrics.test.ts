@@ -32,7 +32,7 @@ describe('while metrics fail', () => {
     expect(errors).toEqual([]);
   });
 
-  it('a deletion stands, and the host is told', async () => {
+  it('a deletion remains committed, and the host gets the error', async () => {
     const { flags, errors, breakMetrics } = await running();
     breakMetrics();
     await flags.deleteFlag({ flag: 'archived' });
@@ -40,7 +40,7 @@ describe('while metrics fail', () => {
     await expect(flags.getFlag({ ...DEFAULT, flag: 'archived' })).rejects.toMatchObject({ code: 'flag_not_found' });
   });
 
-  it('the deletion of a project stands, and the host is told', async () => {
+  it('the deletion of a project remains committed, and the host gets the error', async () => {
     const { flags, errors, breakMetrics } = await running();
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.createFlag({ project: 'shop' }, { name: 'old' });

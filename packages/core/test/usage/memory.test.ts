@@ -64,7 +64,7 @@ describe('the counters of many flags in memory', () => {
 describe('applications of public reporters that take all the memory', () => {
   const AT = 1_800_000_000_000;
 
-  it('make room for the applications and the usage of others', async () => {
+  it('free their limit for other applications and usage', async () => {
     const metrics = memoryMetrics();
     const seen = { instance: { id: 'i' }, at: AT };
     await metrics.record([{ ...seen, application: 'web', stop: AT, counts: [{ flag: 'old', yes: 1, no: 0 }] }]);

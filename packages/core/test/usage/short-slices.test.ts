@@ -69,7 +69,7 @@ describe('in SQLite', () => {
     })();
   }
 
-  it('pruning leaves the event loop to others after every slice', async () => {
+  it('pruning yields to the event loop after every slice', async () => {
     await metrics.record([report({ counts: [{ flag: 'checkout', yes: 1, no: 0 }] })]);
     storeInvented(50_000);
     const retention = { countersUntil: NOW, unseenSince: NOW + 1, isFlag: (name: string) => name === 'checkout' };
@@ -81,7 +81,7 @@ describe('in SQLite', () => {
     expect([...(await metrics.lastSeen(['checkout'])).keys()]).toEqual(['checkout']);
   });
 
-  it('counting leaves the event loop to others after every slice', async () => {
+  it('counting yields to the event loop after every slice', async () => {
     storeInvented(1000);
     const { database } = file;
     const add = database.prepare('INSERT INTO flags_counters VALUES (?, ?, 1, 0)');
@@ -145,7 +145,7 @@ describe('timed usage in SQLite', () => {
 
   const retention = { countersUntil: 0, unseenSince: 0, isFlag: () => true };
 
-  it('is read and pruned in slices that leave the event loop to others', async () => {
+  it('is read and pruned in slices that yield to the event loop', async () => {
     let read: readonly unknown[] = [];
     const reading = await turnsWithin(async () => {
       read = await metrics.timedUsage({ unit: 'hour', from: NOW - HOUR });
@@ -197,7 +197,7 @@ describe('in memory', () => {
     expect(metrics.dropped.usage).toBe(20_000);
   });
 
-  it('pruning leaves the event loop to others after every slice', async () => {
+  it('pruning yields to the event loop after every slice', async () => {
     const metrics = memoryMetrics();
     for (const flag of names(100_000)) await metrics.record([report({ counts: [{ flag, yes: 1, no: 0 }] })]);
     const { count } = await turnsWithin(() =>

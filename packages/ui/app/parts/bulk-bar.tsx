@@ -33,8 +33,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     const changes = affected.flatMap((flag) =>
       change(flag).map((one, index) => (index === 0 ? { ...one, ifRevision: flag.revision } : one)),
     );
-    if (changes.length === 0)
-      return showToast({ tone: 'done', text: 'Nothing changes: the chosen flags are already so.' });
+    if (changes.length === 0) return showToast({ tone: 'done', text: 'Nothing to change: already in this state.' });
     if (changes.length > MAX_CHANGES) {
       return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
     }

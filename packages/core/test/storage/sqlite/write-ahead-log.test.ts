@@ -78,7 +78,7 @@ it.each([
   await flags.close();
 });
 
-describe('a write-ahead log that nobody writes to', () => {
+describe('an idle write-ahead log', () => {
   let database: Database.Database;
   let checkpoint: ReturnType<typeof createIdleCheckpoint>;
   let isInPlace: boolean;
