@@ -36,7 +36,7 @@ it('names a missing file, and how to create it', async () => {
   expect(await errorOf('backup', path('copy'), '--store', store)).toMatch(/^1 There is no file/);
 });
 
-it('names a file that is no database', async () => {
+it('names a file that is not a database', async () => {
   const store = path('text.db');
   writeFileSync(store, 'These are no flags, but a text that is long enough to be read. '.repeat(20));
   expect(await errorOf('list', '--store', store)).toMatch(/^1 .*text\.db cannot be opened: .*not a database/);

@@ -83,7 +83,7 @@ describe('a change of a known document', () => {
     expect(asked).toEqual({ reads: 0, commits: 1 });
   });
 
-  it('is decided on what is stored when it has moved', async () => {
+  it('decides on the stored state if the cached one is outdated', async () => {
     const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
     expect(await change(increment)).toEqual({ state: 8, revision: 3 });
     expect(asked).toEqual({ reads: 1, commits: 2 });

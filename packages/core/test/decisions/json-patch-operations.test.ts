@@ -60,7 +60,7 @@ describe('replace', () => {
 });
 
 describe('move', () => {
-  it('counts the index without what is moved', () => {
+  it('resolves the index after the removal', () => {
     expect(patched(['a', 'b', 'c'], { op: 'move', from: '/0', path: '/2' })).toEqual(['b', 'c', 'a']);
     expect(patched(['a', 'b', 'c'], { op: 'move', from: '/0', path: '/-' })).toEqual(['b', 'c', 'a']);
     expect(patched(['a', 'b', {}], { op: 'move', from: '/0', path: '/1/x' })).toEqual(['b', { x: 'a' }]);

@@ -78,7 +78,7 @@ describe('a patch', () => {
     expect(details).toMatchObject([{ path: '/0/path' }]);
   });
 
-  it('never moves an item into the one that takes its place', () => {
+  it('never moves an item into its own successor', () => {
     const items = [{ name: 'first' }, { name: 'second' }];
     const { message, details } = refusalOf(() => applyPatch(items, [{ op: 'move', from: '/0', path: '/0/item' }], {}));
     expect(message).toContain('lies inside of what is moved');

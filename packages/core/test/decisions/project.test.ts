@@ -32,7 +32,7 @@ describe('a project', () => {
     expect(after(undefined, described)).toEqual(projectState({ description: 'd' }));
   });
 
-  it('is not created under an id that is taken', () => {
+  it('is not created under a taken id', () => {
     expect(refusalOf(() => createProject(projectState(), { id: 'shop', name: 'x' }, '')).code).toBe('project_exists');
   });
 

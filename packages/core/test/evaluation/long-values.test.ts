@@ -46,7 +46,7 @@ describe('a context value of more than 4,096 characters', () => {
     expect(explained.variantChoice).toMatchObject({ id: 'ada', random: false });
   });
 
-  it('is the current time of nobody: the clock counts', () => {
+  it('is not used as the current time', () => {
     const constraints = [{ contextName: 'currentTime', operator: 'DATE_AFTER', value: '2026-01-01T00:00:00Z' }];
     const flags = [flag({ strategies: [{ name: 'default', constraints }] })];
     const snapshot = snapshotOf(flags, { now: () => Date.parse('2026-06-01T00:00:00Z') });

@@ -113,13 +113,13 @@ describe('a segment that cannot be read', () => {
 });
 
 describe('an evaluation problem', () => {
-  it('is a strategy that is not known', () => {
+  it('is an unknown strategy', () => {
     const message = 'checkout has a strategy that is not known and never holds: mystery.';
     const expected = [{ code: 'unknown_strategy', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ name: 'mystery' })])).toEqual(expected);
   });
 
-  it('is each strategy of the host that throws, once, whatever it throws', () => {
+  it('is a throwing strategy of the host, once, for any thrown value', () => {
     const failing = (name: string) => ({
       name,
       isEnabled: () => {

@@ -159,7 +159,7 @@ describe('a stream', () => {
   });
 
   it.each(['nonsense', '1', '0123456789abcdef-1', '-1', '9'.repeat(5000), '__proto__'])(
-    'begins anew for an event that it does not know: %.20s',
+    'starts over for an unknown event id: %.20s',
     async (id) => {
       const flags = await start();
       await createOn(flags, { name: 'checkout' });

@@ -219,7 +219,7 @@ function ForgetButton({ name }: { readonly name: string }) {
       {isAsking && (
         <Confirm
           title={`Forget ${name}?`}
-          text="Its instances and the list of its flags are removed. An application that runs reports again, and starts from zero."
+          text="Its instances and the list of its flags are removed. An application that runs reports again, and starts over."
           confirm={`Confirm: forget ${name}`}
           onConfirm={forget}
           onClose={() => setAsking(false)}

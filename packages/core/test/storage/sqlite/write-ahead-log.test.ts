@@ -154,7 +154,7 @@ describe('an idle write-ahead log', () => {
     expect(database.pragma('data_version', { simple: true })).toBe(versionBefore);
   });
 
-  it('is no longer looked for after the end', async () => {
+  it('is not searched after the end', async () => {
     write();
     checkpoint.stop();
     const content = readFileSync(`${path}-wal`);
