@@ -1,7 +1,7 @@
-// Prints the lines of source in each folder beside those of the last release, so that growth is seen.
+// Prints the lines of source in each folder beside those of the last release, to show growth.
 //
 //   node scripts/lines.mjs              prints the table
-//   node scripts/lines.mjs --release    keeps today's lines as those of the release
+//   node scripts/lines.mjs --release    records the current lines as those of the release
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -29,7 +29,7 @@ for (const name of readdirSync(FOLDER)) {
   if (unlicensed.length > 0) throw new Error(`${name} has components without a licence: ${unlicensed.join(', ')}`);
 }
 
-/** Adds the packages in the page's script. */
+/** Adds the packages in the script of the page. */
 function addBundled(bill) {
   const components = packages.map(({ name: fullName, version, license }) => {
     const [name, group] = fullName.split('/').reverse();

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 const PNPM = 'pnpm@12.21.0';
 const QUIET = ['--reporter=append-only', '--loglevel=warn'];
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Lies inside node_modules, so that it goes when that folder is removed. */
+/** Inside node_modules, so that deleting that folder also deletes it. */
 const STATE_FILE = join(ROOT, 'node_modules/.setup.json');
 
 const requested = process.argv[2] === 'server' ? 'server' : 'all';
@@ -28,14 +28,14 @@ bundleAdminPage();
 
 function install() {
   const scope = installed?.scope === 'all' ? 'all' : requested;
-  // Without a fingerprint while pnpm runs: an installation that is interrupted is not taken for a complete one.
+  // There is no fingerprint while pnpm runs, so that an interrupted installation does not count as complete.
   mkdirSync(dirname(STATE_FILE), { recursive: true });
   writeFileSync(STATE_FILE, JSON.stringify({ scope }));
-  // --filter never leaves the root out. Its dependencies build the server; its devDependencies are most of the bytes, and
-  // --prod leaves them out.
+  // --filter always includes the root. Its dependencies build the server. Its devDependencies are most of the bytes;
+  // --prod omits them.
   const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
   pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
-  // pnpm may have taken a build from its store, or left one in place, that another version of Node has made.
+  // pnpm may have reused a build of another version of Node.
   if (!isDriverUsable()) pnpm('rebuild', '--recursive', '--config.sideEffectsCache=false', 'better-sqlite3');
   writeFileSync(STATE_FILE, JSON.stringify({ scope, fingerprint, nodeAbi }));
 }
@@ -51,14 +51,14 @@ function bundleAdminPage() {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Whether the one native module can be loaded: it is compiled for one binary interface of Node. */
+/** Whether the native module loads: it is compiled for one binary interface of Node. */
 function isDriverUsable() {
   const program = "new (require('better-sqlite3'))(':memory:')";
   const options = { cwd: join(ROOT, 'examples/server'), stdio: 'ignore' };
   return spawnSync(process.execPath, ['-e', program], options).status === 0;
 }
 
-/** Changes whenever pnpm could install anything else. */
+/** Changes whenever pnpm could install other files. */
 function fingerprintOfDependencies() {
   const hash = createHash('sha256');
   const parents = ['packages', 'examples', 'test'].flatMap((parent) =>
@@ -71,7 +71,7 @@ function fingerprintOfDependencies() {
   return hash.digest('hex');
 }
 
-/** What is installed. Without a state file, somebody has run pnpm itself: that is a full installation, of some age. */
+/** The installed dependencies. Without a state file, pnpm was run directly: a full installation, maybe outdated. */
 function readState() {
   if (existsSync(STATE_FILE)) return JSON.parse(readFileSync(STATE_FILE, 'utf8'));
   return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'all' } : undefined;

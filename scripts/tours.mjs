@@ -24,7 +24,7 @@ session.connect();
 session.post('Profiler.enable');
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** Files whose functions ran since the last call. The session is in this thread, so it answers at once. */
+/** Returns the files whose functions ran since the last call. The session is in this thread and synchronous. */
 function takeFiles() {
   const files = new Map();
   session.post('Profiler.takePreciseCoverage', (error, { result }) => {
@@ -72,7 +72,7 @@ const TOURS = {
   'Serve client features': () => send('GET', '/api/client/features', { token: client, status: 200 }),
 };
 
-// Schemas, statements and the interface of each actor are made at the first use.
+// Schemas, statements and the interface of each actor are created at the first use.
 await send('POST', FEATURES, { body: { name: 'warm' }, status: 201 });
 const strategy = { name: 'flexibleRollout', parameters: { rollout: 50, groupId: 'warm', stickiness: 'default' } };
 await flags.addStrategy(PRODUCTION, {

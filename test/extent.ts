@@ -11,7 +11,7 @@ export function extent<T>({ short, full }: { readonly short: T; readonly full: T
   return isFull ? full : short;
 }
 
-/** Declares a test of the full form alone. A test of the short form covers the same feature more briefly. */
+/** Declares a test for the full form only. A shorter test covers the same feature in the short form. */
 export function inFull(name: string, run: () => Promise<void>): void {
   if (isFull) it(name, run);
 }

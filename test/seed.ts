@@ -1,10 +1,10 @@
 /**
- * Where all random inputs of a run begin: 1 in every run of `npm test`, another number in each run of `npm run test:full`,
+ * The seed of all random inputs of a run: 1 for `npm test`, and another number in each run of `npm run test:full`,
  * which prints it. `npm run test:full -- --seed=…` repeats a run.
  */
 export const SEED = Number(process.env.FLAGS_SEED ?? 1);
 
-/** A source of random numbers from 0 to 1, as `Math.random` is one, that begins at {@link SEED} (mulberry32). */
+/** A source of random numbers from 0 to 1, like `Math.random`, with the seed {@link SEED} (mulberry32). */
 export function createRandom(): () => number {
   let state = SEED;
   return () => {

@@ -58,16 +58,16 @@ function onNode(name, { prepare = () => undefined, env: ownEnv = {}, tests = [] 
   const copy = mkdtempSync(join(tmpdir(), 'flags-runtime-'));
   try {
     for (const file of trackedFiles()) cpSync(join(ROOT, file), join(copy, file));
-    // Not by npx itself: npm test starts another npx, which would take over its options.
+    // Does not use npx: npm test starts another npx, which would inherit its options.
     const node = npx(packageOf(name), 'node -p process.execPath', { encoding: 'utf8' }).stdout.trim();
     const env = {
       ...process.env,
       ...ownEnv,
       CI: 'true',
       PATH: dirname(node) + delimiter + process.env.PATH,
-      // The package brings the headers of its Node.
+      // The package contains the headers of its Node.
       npm_config_nodedir: join(dirname(node), '..'),
-      // The store of pnpm keeps compiled modules without asking for which Node: they stay out of it.
+      // pnpm's store ignores the version of Node of compiled modules, so they must not enter it.
       pnpm_config_side_effects_cache: 'false',
     };
     console.log(node);

@@ -1,4 +1,4 @@
-// What must hold on every JavaScript runtime: the conformance suites on memory and on node:sqlite, the public client
+// The tests of every JavaScript runtime: the conformance suites on memory and on node:sqlite, the public client
 // specification, and the router over real HTTP. Runs on the compiled packages: `node suite.mjs`, `bun suite.mjs`, `deno run -A suite.mjs`.
 import './plain-runner.mjs';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -6,7 +6,7 @@ import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
 import { CommandError, usageError } from './output.js';
 
-/** The flags that a command works on: a store that it opens itself, or a running server. */
+/** The target of a command: a store that it opens itself, or a running server. */
 export interface Connection {
   /** Sends a request to the admin API. Paths are relative to the mount path of the API. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
@@ -14,12 +14,12 @@ export interface Connection {
   readonly flags: Flags | undefined;
   /** The store or address, without a password. */
   readonly name: string;
-  /** How to answer a server that does not let the caller in. */
+  /** The advice for a caller that the server refuses. */
   readonly refusal: string;
   close(): Promise<void>;
 }
 
-/** The options that select the flags. */
+/** The options that select the target. */
 export interface ConnectionOptions {
   /** A SQLite file, `:memory:`, `postgres://…`, or the address below which a server serves the API. */
   readonly store?: string | undefined;
@@ -37,9 +37,9 @@ export interface ConnectionOptions {
 const LOCAL_ORIGIN = 'http://localhost';
 /** How long a command waits for the whole answer of a server, in milliseconds. */
 const PATIENCE = 30_000;
-/** The largest answer of a server, in bytes. An export may be large; a server without an end fills the memory. */
+/** The maximum size of a reply, in bytes. An export may be large, but an endless reply must not fill the memory. */
 const LARGEST_ANSWER = 128 * 1024 * 1024;
-/** In bytes. A store is opened by its owner: only the limits of the engine hold. */
+/** In bytes. Only the limits of the engine apply to a local store. */
 const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
 
 export const isAddress = (store: string) => /^https?:\/\//i.test(store);
@@ -61,7 +61,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
 }
 
-/** Returns the address without the slashes at its end. */
+/** Returns the address without trailing slashes. */
 export function withoutTrailingSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === '/') end -= 1;
@@ -69,7 +69,7 @@ export function withoutTrailingSlashes(address: string): string {
 }
 
 function connectToServer(address: string, token: string | undefined): Connection {
-  if (!URL.canParse(address)) throw usageError(`${address} is no address. Write it as http://127.0.0.1:4242.`);
+  if (!URL.canParse(address)) throw usageError(`${address} is not an address. Write it as http://127.0.0.1:4242.`);
   const url = new URL(address);
   // People paste the address of the admin page or of the API.
   const base = `${url.origin}${withoutTrailingSlashes(url.pathname).replace(/\/(ui|api\/admin)$/, '')}`;
@@ -157,14 +157,14 @@ export async function openFlags(
     return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
   } catch (error) {
     const reason = reasonOf(error);
-    // The storage says it about its option; a command has another way.
+    // The error of the storage names its option. A command needs other advice.
     if (reason.includes('migrate: false')) throw new MigrationError(store, reason);
     const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
     throw new CommandError(`${nameOf(store)} cannot be opened: ${reason.replace(/\.$/, '')}.${advice}`);
   }
 }
 
-/** Creates or migrates the tables only if `create` is set: others may use the store with an older version. */
+/** Creates or migrates the tables only if `create` is set: other processes may use the store with an older version. */
 async function openStorage(store: string, create: boolean): Promise<Storage> {
   if (store === ':memory:') return memoryStorage();
   return isPostgres(store)
@@ -269,7 +269,7 @@ function notTheApi({ name }: Connection, status: number): string {
   return `${name} answered ${status}. Is it the address of the flags API?`;
 }
 
-/** Details of one error that are shown. */
+/** The maximum number of shown details of an error. */
 const MOST_DETAILS = 100;
 
 function refusal(connection: Connection, status: number, text: string): CommandError {
@@ -293,10 +293,10 @@ function describeDetail(detail: unknown): string {
   return [textOf(path), textOf(message)].filter((part) => part).join(': ');
 }
 
-/** Returns a text of an error in one line. */
+/** Returns a text of an error as one line. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value.slice(0, LONGEST_TEXT).replaceAll(/\s+/g, ' ') : undefined;
 }
 
-/** Characters of a text in an error. */
+/** The maximum length of a text in an error. */
 const LONGEST_TEXT = 2_000;

@@ -40,12 +40,12 @@ export interface ApplyChoices {
   readonly markdown?: boolean;
 }
 
-/** What a document changes, and what clients see of it. */
+/** The changes of a document, and their effects on clients. */
 interface DocumentPlan extends WireEffects {
   readonly differences: readonly ImportedDifference[];
 }
 
-/** Shows what a document changes, in the words of the other commands. */
+/** Shows the changes of a document, in the words of the other commands. */
 export async function planDocument(
   session: CommandSession,
   document: Definitions,
@@ -71,7 +71,7 @@ export async function planDocument(
   return { differences, effects, hiddenEffects };
 }
 
-/** Shows what a document changes, asks for a confirmation where one is needed, and imports the document. */
+/** Shows the changes of a document, asks for a confirmation if necessary, and imports the document. */
 export async function applyDocument(
   session: CommandSession,
   document: Definitions,
@@ -138,7 +138,7 @@ async function planInMemory({ api }: CommandSession, document: Definitions, prun
   }
 }
 
-/** Says of every flag whether it is archived, because parts cannot be pruned. */
+/** Sets the archived state of every flag, because an import in parts cannot prune. */
 function withPruned(document: Definitions, differences: readonly ImportedDifference[]): Definitions {
   const { flags = [] } = document;
   const present = new Set(flags.map(({ name }) => name));
@@ -147,7 +147,7 @@ function withPruned(document: Definitions, differences: readonly ImportedDiffere
   return { ...document, flags: [...flags.map((flag) => ({ archived: false, ...flag })), ...archived] };
 }
 
-/** Divides a document. Parents come before children, and flags to archive last. */
+/** Splits a document. Parents come before children, and flags to archive last. */
 function toParts({ projects = [], segments = [], flags = [] }: Definitions) {
   const isChild = ({ dependencies = [] }: DefinedFlag) => dependencies.length > 0;
   const live = flags.filter(({ archived }) => archived !== true);

@@ -16,12 +16,12 @@ export function describeEvent({ type, environment, data, preData }: WireEvent): 
   return `${place}${fact}${changes === '' ? '' : ` (${changes})`}`;
 }
 
-/** Names the subject of an event: the flag, or else the project. */
+/** Returns the subject of an event: the flag, or else the project. */
 export function subjectOf({ featureName, project }: WireEvent): string {
   return featureName ?? project ?? '';
 }
 
-/** Events that say everything by their type. */
+/** Events whose type is a complete description. */
 const SWITCHES = new Set(['feature-environment-enabled', 'feature-environment-disabled', 'feature-archived']);
 
 const FACTS: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ const FACTS: Readonly<Record<string, string>> = {
 
 const LONGEST_VALUE = 60;
 const MOST_ITEMS = 10;
-/** Members that the sentence says already, or that no person asks about. */
+/** Members that the sentence already contains, or that are irrelevant to people. */
 const UNINTERESTING = new Set(['id', 'createdAt', 'revision', 'project', 'environments', 'groupId', 'sortOrder']);
 
 function differences(before: unknown, after: unknown): string {

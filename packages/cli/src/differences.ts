@@ -10,7 +10,7 @@ interface NewEnvironment {
   readonly strategies?: readonly unknown[];
 }
 
-/** Returns the differences of a document as events, so that `plan` and `apply` speak in the words of other commands. */
+/** Returns the differences of a document as events, so that `plan` and `apply` describe them like other commands. */
 export function eventsOf({ kind, parts }: ImportedDifference): readonly WireEvent[] {
   const [first] = parts;
   if (first?.path === '') return wholeDocument(kind, first);
@@ -70,7 +70,7 @@ function newEnvironment({ name, enabled, strategies = [] }: NewEnvironment): rea
   return enabled ? [...added, { type: 'feature-environment-enabled', environment: name }] : added;
 }
 
-/** A fact of its own, or with `member` an update of a part of the document. */
+/** Returns an event, or with `member` an update of a part of the document. */
 interface Fact {
   readonly type: string;
   readonly environment?: string;

@@ -14,7 +14,7 @@ export interface CommandIo {
 export interface Output {
   /** With `--json`, sentences and tables are left out. */
   readonly isJson: boolean;
-  /** Whether a person reads the output on a terminal. */
+  /** Whether the output goes to a terminal. */
   readonly isTerminal: boolean;
   /** Colors for texts of lines. */
   readonly colors: Readonly<Record<Color, (text: string) => string>>;
@@ -24,7 +24,7 @@ export interface Output {
   fenced(lines: readonly string[]): void;
   /** Writes rows with headings for people. On a terminal, cuts cells so that each row fits into one line. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
-  /** Writes the result for programs. Escapes what could rewrite a terminal. */
+  /** Writes the result for programs. Escapes characters that could rewrite a terminal. */
   json(value: unknown): void;
   /** Writes a document in both forms. On a terminal it escapes characters that could rewrite the screen. */
   raw(text: string): void;
@@ -36,7 +36,7 @@ type Color = 'bold' | 'dim' | 'green' | 'red';
 export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Output {
   const isTerminal = stdout.isTTY === true;
   const { bold, dim, green, red } = pico.createColors(isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
-  // Stands for the escape character of our own colors. It is random, so stored texts cannot have it.
+  // A placeholder for the escape character of our own colors. It is random, so stored texts cannot contain it.
   const mark = randomUUID();
   const inLine = (color: (text: string) => string) => (text: string) => color(printable(text)).replaceAll(ESCAPE, mark);
   const colors = { bold: inLine(bold), dim: inLine(dim), green: inLine(green), red: inLine(red) };
@@ -50,7 +50,7 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     fenced: (lines) => {
       if (isJson) return;
       const text = printable(lines.join('\n')).replaceAll(mark, ESCAPE);
-      // A stored text may have a fence itself.
+      // A stored text may contain a fence.
       let longest = 2;
       for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
       const fence = '`'.repeat(longest + 1);
@@ -83,12 +83,12 @@ const ESCAPE = '\u001b';
 /** Control and format characters, and separators of lines: they rewrite a terminal, or turn the order of a text around. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Removes what could rewrite a terminal from a text of a store, a server or a file. Keeps line breaks. */
+/** Removes characters that could rewrite a terminal from untrusted text. Keeps line breaks. */
 export function printable(text: string): string {
   return text.replaceAll('\t', ' ').replaceAll(UNPRINTABLE, (character) => (character === '\n' ? character : ''));
 }
 
-/** Writes what {@link printable} removes as `\u202e`, as JSON and TypeScript may. */
+/** Writes characters that {@link printable} removes as escapes such as `\u202e`, which JSON and TypeScript permit. */
 function escaped(text: string): string {
   return text.replaceAll(UNPRINTABLE, (character) => {
     const units = character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -108,7 +108,7 @@ function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
 }
 
-/** Cuts or fills a text to a width. */
+/** Truncates or pads a text to a width. */
 function fit(text: string, width: number): string {
   const missing = width - widthOf(text);
   if (missing >= 0) return text + ' '.repeat(missing);
@@ -138,7 +138,7 @@ function widthsWithin(columns: number, rows: readonly (readonly string[])[]): nu
 /** The exit codes of all commands. */
 export const EXIT = {
   done: 0,
-  /** The request was refused, or it failed. Nothing has changed unless the message says so. */
+  /** The request failed or was refused. Nothing has changed unless the message says so. */
   failed: 1,
   /** `plan` found changes. */
   changes: 2,

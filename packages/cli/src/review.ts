@@ -34,11 +34,11 @@ export interface WireChangeSet {
 }
 
 /**
- * Shows what changes would do, asks for a confirmation where one is needed, and applies them as one change set.
+ * Shows the effects of changes, asks for a confirmation if necessary, and applies the changes as one change set.
  *
  * Writes `{ changed, changeSet }`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
  *
- * @throws CommandError if nobody confirms
+ * @throws CommandError without a confirmation
  */
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
   const { api, output, options } = session;
@@ -63,7 +63,7 @@ export async function applyReviewed(session: CommandSession, changes: readonly C
   output.line(output.colors.green(`Changed. To take it back: flags undo ${changeSet.id ?? ''}`));
 }
 
-/** Applies a change set. The id makes a repetition safe, so one lost answer is asked for again. */
+/** Applies a change set. The id makes repetition safe, so the request is repeated once after a lost reply. */
 async function applyOnce({ api, options }: CommandSession, changes: readonly Change[]): Promise<WireChangeSet> {
   const { reason } = options;
   const body = { id: randomUUID(), changes, ...(reason !== undefined && { reason }) };
@@ -75,7 +75,7 @@ async function applyOnce({ api, options }: CommandSession, changes: readonly Cha
   }
 }
 
-/** What a change does, as far as the question before it depends on it. */
+/** The consequences of a change that require a confirmation. */
 interface Consequences extends WireEffects {
   /** Documents that it deletes or archives, in words. */
   readonly deletions: readonly string[];
@@ -95,7 +95,7 @@ export async function confirmChange(session: CommandSession, consequences: Conse
 /**
  * Returns the effects of an answer.
  *
- * @throws CommandError if the server does not send them: the command could not tell whether the change needs a review
+ * @throws CommandError if the server does not send them: without them it is unknown whether the change needs a review
  */
 export function effectsIn({ api }: CommandSession, answer: Partial<WireEffects>): WireEffects {
   const { effects, hiddenEffects = 0 } = answer;
@@ -105,7 +105,7 @@ export function effectsIn({ api }: CommandSession, answer: Partial<WireEffects>)
   );
 }
 
-/** Says what clients see, with the reason of the change. */
+/** Describes the effects on clients, with the reason of each. */
 export function effectLines({ options: { reason } }: CommandSession, effects: readonly Effect[]): readonly string[] {
   const lines = describeEffects(effects).map((line) => `  ${line}`);
   if (lines.length === 0) return [];

@@ -63,7 +63,7 @@ function versionOf(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-/** Subcommands that exist before `exitOverride` keep their own settings, so every one gets the program's. */
+/** `exitOverride` does not reach existing subcommands, so each one gets the settings of the program. */
 function inheritSettings(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inheritSettings(child, command);

@@ -19,7 +19,7 @@ export interface CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** What a command works with. */
+/** The context of a command. */
 export interface CommandSession {
   readonly io: CommandIo;
   readonly options: CommonOptions;
@@ -64,7 +64,7 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
     });
 }
 
-/** Runs a command on the flags that its options name, and closes them afterwards. */
+/** Runs a command on the target of its options, and closes the connection afterwards. */
 export async function withSession<T>(
   io: CommandIo,
   options: CommonOptions,
@@ -77,7 +77,7 @@ export async function withSession<T>(
   try {
     return await work({ io, options, output: createOutput(io, options.json === true), api: createApi(connection) });
   } catch (error) {
-    // A server may answer anything. A store of this process does not: such an error is a defect there.
+    // A server may send any reply. On a local store, such an error is a defect.
     const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
     if (connection.flags !== undefined || !isOfData) throw error;
     const advice = 'Is it the flags API, in a release that fits this command?';
@@ -93,7 +93,7 @@ export function namesIn(list: string | undefined): readonly string[] | undefined
   return names?.filter((one) => one !== '');
 }
 
-/** Returns the environment that the options name, or the one of evaluations that name none. */
+/** Returns the environment of the options, or the default environment of evaluations. */
 export async function environmentOf({ api, options }: CommandSession): Promise<string> {
   const { environments, environment: preferred } = await readEnvironments(api);
   const { environment = preferred } = options;
@@ -106,7 +106,7 @@ export async function environmentOf({ api, options }: CommandSession): Promise<s
 
 interface Environments {
   readonly environments: readonly string[];
-  /** The environment of evaluations that name none. */
+  /** The default environment of evaluations. */
   readonly environment: string;
 }
 
@@ -119,7 +119,7 @@ interface WireEnvironments {
 /** Reads the environments that the flags have in their options. */
 export async function readEnvironments(api: Api): Promise<Environments> {
   const session = await api.get<WireEnvironments>('/session');
-  // The session of a caller who is not let in has no environments. The command's own request then tells why.
+  // The session of a caller without access has no environments. The command's own request then reports the reason.
   if (!session.environments) await api.get('/projects');
   const environments = (session.environments ?? []).map(({ name }) => name);
   return { environments, environment: session.environment ?? defaultEnvironment(environments) };

@@ -279,7 +279,7 @@ describe('confirmation', () => {
     expect(await flags('archive', 'other')).toMatchObject({ code: 3 });
   });
 
-  it('acts on the first environment and reviews the last where there is no production', async () => {
+  it('changes the first environment and reviews the last without a production environment', async () => {
     const flags = await onFile();
     await flags('create', 'checkout');
     const others = ['--environments', 'test, live'];

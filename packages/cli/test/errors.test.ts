@@ -36,7 +36,7 @@ it('names a missing file, and how to create it', async () => {
   expect(await errorOf('backup', path('copy'), '--store', store)).toMatch(/^1 There is no file/);
 });
 
-it('names a file that is no database', async () => {
+it('names a file that is not a database', async () => {
   const store = path('text.db');
   writeFileSync(store, 'These are no flags, but a text that is long enough to be read. '.repeat(20));
   expect(await errorOf('list', '--store', store)).toMatch(/^1 .*text\.db cannot be opened: .*not a database/);
@@ -71,7 +71,7 @@ it('names an address that is not the API, and accepts that of the admin page', a
     /^1 .*Is it the address of the flags API\?$/,
   );
   expect(await flagsCommand(['list', '--store', `${url}/ui/`, '--token', secret])).toMatchObject({ code: 0 });
-  expect(await errorOf('list', '--store', 'http://[')).toMatch(/^64 http:\/\/\[ is no address/);
+  expect(await errorOf('list', '--store', 'http://[')).toMatch(/^64 http:\/\/\[ is not an address/);
 });
 
 it('refuses wrong command lines with 64', async () => {

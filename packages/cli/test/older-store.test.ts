@@ -55,7 +55,7 @@ describe('a file that release 0.1 has written', () => {
   });
 });
 
-it('leaves a file that is no store of flags as it is', async () => {
+it('does not change a file that is not a store of flags', async () => {
   writeFileSync(pathOf('other.db'), '');
   const { code, err } = await flagsCommand(['list', '--store', pathOf('other.db')]);
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('do not exist') });

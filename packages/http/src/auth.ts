@@ -184,7 +184,7 @@ const OUTSIDER: Principal = {
   isStillAllowed: async () => false,
 };
 
-/** Lets callers that authentication refuses in as outsiders. Faults still reject. */
+/** Treats callers that authentication refuses as outsiders. Other errors still reject. */
 export function admitOutsiders<Native>(authenticate: Authentication<Native>): Authentication<Native> {
   return (request, access) =>
     authenticate(request, access).catch((error) => {
@@ -210,7 +210,7 @@ export interface Identity<A extends Actor> {
   readonly hasSecret?: boolean;
 }
 
-/** Identifies the caller of a request, or rejects with `unauthenticated` or `forbidden`. */
+/** Identifies the caller of a request. Rejects with `unauthenticated` or `forbidden`. */
 export type Identify<A extends Actor, Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity<A>>;
 
 type Params = Readonly<Record<string, string>>;
@@ -245,7 +245,7 @@ export async function firstPermittedProject(
   return null;
 }
 
-/** Resolves to the project that a path without one is about; to null for the instance, or if there is no such thing. */
+/** Resolves to the project of a flag or segment whose path omits it; null for the instance, or if it does not exist. */
 async function projectOf(find: NonNullable<Route['projectOf']>, flags: Flags, params: Params): Promise<string | null> {
   try {
     return (await find(flags, params)) ?? null;
@@ -256,7 +256,7 @@ async function projectOf(find: NonNullable<Route['projectOf']>, flags: Flags, pa
 }
 
 /**
- * Reads the body. If it cannot be read and should name the permissions, callers without permission for the instance
+ * Reads the body. If an unreadable body should name the projects to check, callers without permission for the instance
  * learn nothing about it.
  */
 export async function readOrCheck(route: Route, principal: Principal, read: () => Promise<unknown>): Promise<unknown> {

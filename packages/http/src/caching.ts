@@ -1,7 +1,7 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** Makes versions unique per process. Each process counts its versions from the start, maybe on a restored storage. */
+/** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
 
 /** Returns the tag of a long body, by the versions of its parts in this process. */
@@ -48,7 +48,7 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Returns the revisions in `If-Match`, or undefined when any revision will do. A tag without a revision matches none.
+ * Returns the revisions in `If-Match`, or undefined when every revision matches. A tag without a revision matches none.
  */
 export function revisionsIn(header: string): readonly number[] | undefined {
   const condition = parseTagCondition(header);
@@ -75,7 +75,7 @@ const ENTRY_OVERHEAD = 1024;
 /** A cacheable response: a body, or only the metadata of a long one. */
 interface Cacheable {
   readonly bytes?: Uint8Array;
-  /** A response in slices can be sent once: it is not cached. */
+  /** A sliced response can be sent only once, so it is not cached. */
   readonly slices?: unknown;
 }
 

@@ -12,7 +12,7 @@ import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoints, ROUTES } from './routes/all-routes.js';
 
-/** Kept: fake timers in the tests of a host would otherwise block every request. */
+/** The original timer: fake timers in the tests of a host would block every request. */
 const { setImmediate } = timers;
 
 /**

@@ -104,7 +104,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         openApi,
         describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
         clientIp: () => request.ip(),
-        // Of a client that has no last event.
+        // Clients send an empty header on the first connection.
         lastEventId: headerOf(request, 'last-event-id') || undefined,
         clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
         isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
@@ -131,7 +131,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerCached =
     route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
 
-  /** A heavy request is not cached, and shares its reply with no other one: it may end when its own client disconnects. */
+  /** A heavy request is neither cached nor shared, because it ends when its own client disconnects. */
   const answerHeavy: Endpoint = async (exchange) => {
     const { request, principal } = exchange;
     const { heavy, isLight, body } = route;
@@ -151,7 +151,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
 }
 
 /**
- * Returns the reference to what a path names. A flag or segment whose path omits the project has that of the permission
+ * Returns the reference that a path names. A flag or segment whose path omits the project gets that of the permission
  * check, because it may have moved since.
  */
 function refOf(params: Exchange['params'], checked: string | null): unknown {
@@ -182,7 +182,7 @@ const SHORT_REPLY = 16 * 1024;
 /** Reads the data version before the reply. A change in between must not be cached under the newer version. */
 function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): Endpoint {
   async function make(key: string, exchange: Exchange): Promise<Reply> {
-    // A reply that was short before a change is almost always short after it. It is made without a turn of its own.
+    // A reply that was short before a change is almost always short after it, so it is generated at once.
     if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
     const freshReply = await answer(exchange);
     const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;
@@ -276,8 +276,8 @@ function tagOf(
 }
 
 /**
- * Reads what the reply to a change adds: when the flag was last seen, and the tag that a GET of the flag gives, unless it
- * has already changed again. Nothing if the flag is deleted. The change is committed, so a fault does not matter here.
+ * Reads `lastSeenAt` and the tag of the changed flag for the reply. The tag equals that of a GET, unless the flag
+ * has already changed again. Returns nothing if the flag is deleted, or on an error: the change is committed.
  */
 async function readChanged(
   flags: Flags,

@@ -176,7 +176,7 @@ interface ErrorPlace {
  */
 export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
   if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
-  // A newer core may have codes without a status here. The host handles these errors.
+  // A newer core may have codes without a status in this table. The host handles these errors.
   if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
   if (status === 400 && route?.badRequest === 'messages') {

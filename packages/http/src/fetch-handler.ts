@@ -130,7 +130,7 @@ function toReadableStream(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // Must not be awaited: the stream accepts reads only after `start` returns.
+        // Do not await: the stream accepts reads only after `start` returns.
         void Promise.resolve(stream(createSink(controller))).catch(onError);
       },
       pull() {

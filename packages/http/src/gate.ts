@@ -1,10 +1,10 @@
 import { HttpError } from './errors.js';
 import type { Reply } from './reply.js';
 
-/** How a heavy request counts: reads share places, and changes share one. */
+/** The kind of a heavy request: reads share several places, and changes share one. */
 export type Weight = 'read' | 'change';
 
-/** How many heavy requests work at once. Their memory together is bounded by what each of them may use. */
+/** The number of heavy requests that run at once. It bounds their total memory. */
 const PLACES: Readonly<Record<Weight, number>> = { read: 2, change: 1 };
 /** How many requests wait, at most. */
 const QUEUE_LENGTH = 8;
@@ -21,7 +21,7 @@ interface Visitor {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A visitor that waits, and how to call it in. */
+/** A waiting visitor, and the function that admits it. */
 interface Waiting extends Visitor {
   readonly admit: () => void;
 }

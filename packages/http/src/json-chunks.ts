@@ -67,7 +67,7 @@ export async function* jsonList(items: Iterable<Pieces>): Pieces {
   yield ']';
 }
 
-/** The number of items above which a list is generated in slices. Shorter lists are faster at once. */
+/** The number of items above which a list is generated in slices. Shorter lists are faster in one piece. */
 const LONG_LIST = 500;
 
 /** Returns an object with one list as the whole content of a reply. */
@@ -95,7 +95,7 @@ export const COLLECTED_LENGTH = 1024 * 1024;
 /** The response cache stores lists up to this length, in characters. */
 export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
 
-/** A long text with its first slices generated. Call `rest.return()` if nobody writes it. */
+/** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
 export interface StartedText {
   readonly first: readonly string[];
   readonly rest: Slices;

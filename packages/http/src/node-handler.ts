@@ -75,7 +75,7 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   }
 }
 
-/** Throws a TypeError unless a handler was given the API. JavaScript has no compiler that would tell it from the flags. */
+/** Throws a TypeError unless the argument is the API. JavaScript callers may pass the flags by mistake. */
 export function assertApi(caller: string, api: unknown): void {
   const { handle, isOwnPath } = Object(api) as Partial<FlagsApi>;
   if (typeof handle === 'function' && typeof isOwnPath === 'function') return;

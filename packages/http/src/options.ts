@@ -38,7 +38,7 @@ export type Authorize<A extends Actor> = (
 /** Built-in authentication supplies only a name, so `authorize` may not require more from an actor. */
 export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
 
-/** How requests authenticate: not at all, by API token, by the host application, or by session or API token. */
+/** The authentication of requests: none, by API token, by the host application, or by session or API token. */
 export type AuthMode = 'none' | 'token' | 'host' | 'session';
 
 /** Authentication by sessions (people) and API tokens (programs). */

@@ -18,7 +18,7 @@ export interface Principal {
   readonly scope: Scope;
   /** The API token of the caller. */
   readonly token?: Token | undefined;
-  /** Authentication refused the caller. Only open routes answer it. */
+  /** Authentication refused the caller. Only open routes reply to it. */
   readonly isOutsider?: true;
   /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
   check(action: Action, project: string | null): Promise<void>;

@@ -69,7 +69,7 @@ export interface ReplyContext {
   readonly request: Pick<FlagsRequest, 'method' | 'signal'>;
   /** Headers that every reply to this request has. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Handles the error of a stream. What it throws goes to the host. */
+  /** Handles the error of a stream. The host receives errors that it throws. */
   readonly onLateError: (error: unknown) => void;
 }
 
@@ -114,7 +114,7 @@ function mergeHeaders(shared: FlagsReply['headers'], own: FlagsReply['headers'])
   return headers;
 }
 
-/** Closes the generator of a body that nobody writes. */
+/** Closes the generator of a body that is not written. */
 export async function discard({ slices }: Reply): Promise<void> {
   await slices?.rest.return();
 }

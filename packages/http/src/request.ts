@@ -24,7 +24,7 @@ export interface FlagsRequest<Native = unknown> {
    */
   readBody(limit: number): Promise<unknown>;
   /**
-   * Aborts when the client disconnects. Without it, work for a client that is gone goes on, and the sink of a stream must
+   * Aborts when the client disconnects. Without it, work for a disconnected client continues, and the sink of a stream must
    * close by itself.
    */
   readonly signal?: AbortSignal | undefined;

@@ -1,8 +1,8 @@
-/** The roles of {@link roles}. Each may do what the role before it may do, and more. */
+/** The roles of {@link roles}. Each includes the permissions of the previous one. */
 export type UserRole = 'viewer' | 'editor' | 'admin';
 
 /**
- * Every action, with the least role that may perform it.
+ * The minimum role of every action.
  *
  * - A viewer reads what flags are and were, evaluates them, previews changes, and sees sums of usage. None of this shows
  *   tokens, members or personal data, and none of it writes.
@@ -85,7 +85,7 @@ export const LEAST_ROLE = {
   createToken: 'admin',
   rotateToken: 'admin',
   deleteToken: 'admin',
-  // Events also tell names and scopes of tokens, and members.
+  // Events also reveal names and scopes of tokens, and members.
   listEvents: 'editor',
   listFlagEvents: 'editor',
   applyChanges: 'editor',

@@ -113,7 +113,7 @@ export interface Route {
   handle(request: RouteRequest): Promise<RouteResult | undefined>;
 }
 
-/** The codes of changes of definitions. A body of anything else cannot exceed these limits. */
+/** The codes of changes of definitions. Other bodies cannot exceed these limits. */
 export const TOO_LARGE = ['document_too_large', 'state_too_large', 'change_set_too_large'] as const;
 
 /** A documented query parameter. Other parameters are ignored. */
@@ -137,7 +137,7 @@ export interface RouteBody {
   readonly checkedBy: 'core' | 'router';
 }
 
-/** What an administrator may learn about the API itself. */
+/** The API as its session endpoint describes it. */
 export interface AdminFacts {
   readonly auth: AuthMode;
   readonly actions: readonly AdminAction[];
@@ -149,7 +149,7 @@ export interface AdminAction {
   readonly isOfInstance: boolean;
 }
 
-/** What a client has sent. */
+/** The input of a client. */
 export interface SentContent {
   readonly query: QueryValues;
   /** Not validated, unless the router checks it. */
@@ -167,7 +167,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   /** The project of the permission check. */
   readonly project: string | null;
   readonly params: Readonly<Record<Parameter, string>>;
-  /** The reference to what the path names. */
+  /** The reference that the path names. */
   readonly ref: Ref;
   /** The documented parameters in the query, converted to the types of their schemas. */
   readonly query: QueryValues;
@@ -196,7 +196,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
 /** The result of a handler. The route defines the status. */
 export interface RouteResult {
   readonly body?: unknown;
-  /** The flag as a change has returned it, in place of `body` and `revision`. */
+  /** The flag that a change has returned, in place of `body` and `revision`. */
   readonly changed?: Flag;
   /** JSON that is already encoded, in place of `body`. */
   readonly serialized?: Serialized;
@@ -209,7 +209,7 @@ export interface RouteResult {
   readonly isWhole?: true;
   /** The tag of `chunks`, if the handler knows it. */
   readonly etag?: string;
-  /** What a streamed reply shows of the stored data, if that depends on the caller. Part of the tag of a long reply. */
+  /** Identifies the visible part of the stored data, if it depends on the caller. Part of the tag of a long reply. */
   readonly audience?: readonly string[];
   /** Writes the body while the client listens, in place of `body`. */
   readonly stream?: (sink: ReplySink) => Awaitable<void>;
@@ -244,7 +244,7 @@ type RefOf<Parameter extends string> = 'strategyId' extends Parameter
         ? SegmentRef
         : ProjectRef;
 
-/** A row as it is written: a {@link Route} without the members that have a default. */
+/** The source of a {@link Route}, without the members that have a default. */
 type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'action' | 'status' | 'body' | 'handle'> & {
   /** Default: 200. */
   readonly status?: Route['status'];
@@ -256,7 +256,7 @@ type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'acti
   handle(request: RouteRequest<ParameterOf<Path>, RefOf<ParameterOf<Path>>>): Promise<RouteResult | undefined>;
 };
 
-/** A route whose name is not an action names the action that it needs. */
+/** Required for a route whose name is not an action. */
 type Permitted<Name extends string> = Name extends Action
   ? unknown
   : { readonly permission: Action } | { readonly isOpen: true };

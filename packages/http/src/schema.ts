@@ -26,7 +26,7 @@ export function mapOf(values: JsonSchema): JsonSchema {
 /** The symbol of a reference's member with the schema that it refers to. JSON leaves it out. */
 export const REFERRED = Symbol('schema');
 
-/** A JSON Schema, or one that is made of the schemas of the engine's inputs. */
+/** A JSON Schema, which may contain the schemas of engine inputs. */
 export type SchemaSource = JsonSchema | ((inputs: InputSchemas) => JsonSchema);
 
 export function schemaFrom(source: SchemaSource, inputs: InputSchemas): JsonSchema {

@@ -25,33 +25,33 @@ export type UserDescriptions =
  */
 export type DescribeUsers = (ids: readonly UserId[]) => UserDescriptions | Promise<UserDescriptions>;
 
-/** Keeps the original timers: a host may fake them in its tests. */
+/** The original timers: a host may fake them in its tests. */
 const { setTimeout, clearTimeout } = timers;
 
-/** Milliseconds that one call may take. After them, a reply makes no further call. */
+/** The time limit of a call, in milliseconds. After it, a reply makes no further call. */
 const TIME_LIMIT = 2000;
-/** Milliseconds after a failure in which no further call is made. */
+/** The pause after a failed call, in milliseconds. */
 const PAUSE = 5000;
-/** Ids per call. */
+/** The maximum number of ids per call. */
 const BATCH = 500;
-/** Milliseconds for which a description is kept. */
+/** The lifetime of a cached description, in milliseconds. */
 const MAX_AGE = 60_000;
-/** Estimated bytes of all descriptions in memory. The least recently used ones make room. */
+/** The maximum size of the cache, in estimated bytes. Evicts the least recently used descriptions. */
 const CACHE_SIZE = 4 * 1024 * 1024;
 const ENTRY_OVERHEAD = 200;
 const NAME_LENGTH = 200;
 const IMAGE_LENGTH = 500;
 
-/** A description as replies show it. */
+/** A description in replies. */
 export interface ShownUser {
   readonly name: string;
   readonly image?: string;
 }
 
-/** Resolves to the users that the host knows. */
+/** Resolves to the known users. */
 export type FindUsers = (ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>;
 
-/** The users of the host application, as replies show them. */
+/** The users of the host application. */
 interface UserDirectory {
   /**
    * Resolves to the descriptions of known users. Never rejects for a failure of the host's function: the users of a failed
@@ -62,7 +62,7 @@ interface UserDirectory {
   describe(ids: Iterable<UserId>, report: (error: FlagsError) => void): Promise<ReadonlyMap<UserId, ShownUser>>;
 }
 
-/** Creates a directory that calls the host's function for batches of users, and keeps its answers for a minute. */
+/** Creates a directory that calls the host's function for batches of users, and caches the results for a minute. */
 export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory {
   const cache = createUserCache();
   const pending = new Map<UserId, Promise<void>>();
@@ -80,7 +80,7 @@ export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory
     }
   }
 
-  /** Starts one call, unless the last one has failed just now. Requests at the same moment share it. */
+  /** Starts a call, except shortly after a failure. Simultaneous requests share it. */
   async function loadOnce(ids: readonly UserId[], report: (error: FlagsError) => void): Promise<void> {
     if (Date.now() < pausedUntil) return;
     const loading = load(ids, report).finally(() => {
@@ -122,7 +122,7 @@ async function withTimeLimit<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a function that finds a user's description in an answer of the host. */
+/** Returns a function that finds a user's description in a result of the host. */
 function finderIn(answer: UserDescriptions, ids: readonly UserId[]): (id: UserId) => unknown {
   if (typeof answer !== 'object' || answer === null) {
     throw new TypeError('describeUsers must return a map, a list or an object of descriptions.');
@@ -131,7 +131,7 @@ function finderIn(answer: UserDescriptions, ids: readonly UserId[]): (id: UserId
     const found = new Map(answer.map((item, index) => [Object(item).id ?? ids[index], item]));
     return (id) => found.get(id);
   }
-  // A map of another realm is no instance of this one's.
+  // `instanceof` fails for a Map from another realm.
   const { get } = answer as Partial<ReadonlyMap<UserId, unknown>>;
   if (typeof get === 'function') return (id) => get.call(answer, id);
   return (id) => (Object.hasOwn(answer, id) ? (answer as Readonly<Record<UserId, unknown>>)[id] : undefined);
@@ -145,7 +145,7 @@ function toShownUser(description: unknown): ShownUser | undefined {
   return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
 }
 
-/** The knowledge about an id: a user, or that the id has no description. */
+/** The cached result for an id: a user, or none. */
 interface CachedUser {
   readonly user: ShownUser | undefined;
 }
@@ -157,7 +157,7 @@ function createUserCache() {
       return ENTRY_OVERHEAD + 2 * (String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0));
     },
     ttl: MAX_AGE,
-    // The system's clock, asked each time: no timer that a host's tests could fake.
+    // Reads the system clock each time, because the tests of a host could fake a timer.
     perf: Date,
     ttlResolution: 0,
   });
@@ -169,11 +169,11 @@ type Act = Pick<FlagsEvent, 'actor' | 'actorTokenId'>;
 interface Actors {
   /** Returns the member that shows the user of an event; no member for an API token and for an unknown user. */
   userOf(event: Act | undefined): { readonly user?: ShownUser };
-  /** All that {@link userOf} may return. It changes without a change of the stored data. */
+  /** Identifies all results of {@link userOf}, which change without a change of the stored data. */
   readonly audience: readonly string[];
 }
 
-/** Asks the host for the names and pictures of the actors of events. API tokens are no users. */
+/** Asks the host for the names and pictures of the actors of events. API tokens are not users. */
 export async function describeActors(describeUsers: FindUsers | undefined, events: readonly Act[]): Promise<Actors> {
   const names = events.flatMap(({ actor, actorTokenId }) => (actorTokenId === null ? actor : []));
   const users = await describeUsers?.(new Set(names));

@@ -102,7 +102,7 @@ describe('toFetchHandler', () => {
     await expect(reader?.read()).rejects.toThrow('cut off');
   });
 
-  it('makes a long document at the pace of its reader, and all of it', async () => {
+  it('writes a long document completely, at the pace of its reader', async () => {
     const count = 6000;
     for (let n = 0; n < count; n++)
       await flags.createFlag({ project: 'default' }, { name: `flag-${n}`.padEnd(90, 'x') });
@@ -118,7 +118,7 @@ describe('toFetchHandler', () => {
 });
 
 describe('toNodeHandler', () => {
-  it('gives other paths and errors of the host to next', async () => {
+  it('calls next for other paths and with errors of the host', async () => {
     const fault = new Error('The session store is down.');
     const auth = () => {
       throw fault;
@@ -135,7 +135,7 @@ describe('toNodeHandler', () => {
     expect(told).toEqual([undefined, fault]);
   });
 
-  it('answers 404 and 500 itself without next', async () => {
+  it('replies 404 and 500 without next', async () => {
     const fault = new Error('The session store is down.');
     const auth = () => {
       throw fault;
@@ -151,7 +151,7 @@ describe('toNodeHandler', () => {
     expect(told).toEqual([fault]);
   });
 
-  it('ends the stream of a client that leaves', async () => {
+  it('ends the stream of a client that disconnects', async () => {
     const api = createFlagsApi(flags, { auth: 'none' });
     const handler = toNodeHandler(api, { ip: () => '192.0.2.1' });
     let closed = false;

@@ -54,7 +54,7 @@ describe.each(EXPRESS_VERSIONS)('caching, on Express $major', (version) => {
 });
 
 describe('the ETag of a flag', () => {
-  it('changes when the flag is seen, while If-Match with the older one still holds', async () => {
+  it('changes with lastSeenAt, while If-Match still accepts the older tag', async () => {
     const { app, flags } = await createHostApp();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const before = await request(app).get(`${FLAGS}/checkout`);
@@ -73,7 +73,7 @@ describe('the ETag of a flag', () => {
       .expect(201);
   });
 
-  it('comes with every answer that is a flag, and is good for If-Match', async () => {
+  it('is in every reply with a flag, and works as If-Match', async () => {
     const { app } = await createHostApp();
     const created = await request(app).post(FLAGS).send({ name: 'checkout' });
     const updated = await request(app)
@@ -128,7 +128,7 @@ describe('If-Match', () => {
     expect((await flags.listEvents()).total).toBe(total);
   });
 
-  it.each(changes)('lets %s %s of the present state pass', async (method, path, body) => {
+  it.each(changes)('accepts %s %s of the current state', async (method, path, body) => {
     for (const condition of ['"2-0"', 'W/"2-anything"', '"1-0", "2-0"', '*']) {
       const { app, flags } = await createHostApp();
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -140,7 +140,7 @@ describe('If-Match', () => {
     }
   });
 
-  it('lets exactly one of two editors win who have seen the same state', async () => {
+  it('accepts exactly one of two changes of the same revision', async () => {
     const { app } = await createHostApp();
     const { headers } = await request(app).post(FLAGS).send({ name: 'checkout' });
     const edit = (description: string) =>

@@ -82,7 +82,7 @@ describe('the list of members', () => {
     expect(told).toMatchObject([{ code: 'user_lookup_failed' }]);
   });
 
-  it('has another ETag when a name is another one', async () => {
+  it('has another ETag after a name changes', async () => {
     let name = 'Ada';
     const { list, app } = await hostWith(() => ({ 7: { name } }));
     const etag = (await list()).headers.etag ?? '';

@@ -50,7 +50,7 @@ describe('an entity tag', () => {
     expect(revisionsIn(entityTag('{}', undefined))).toEqual([]);
   });
 
-  it('is named by itself, by a weak form, within a list and by *', () => {
+  it('matches itself, its weak form, a list and *', () => {
     const tag = entityTag('{}', 3);
     for (const header of [tag, `W/${tag}`, `"x", ${tag}`, '*']) expect(namesTag(header, tag)).toBe(true);
     for (const header of [undefined, '"x"', '3', tag.slice(1)]) expect(namesTag(header, tag)).toBe(false);

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe.each(EXPRESS_VERSIONS)('the event stream, upon Express $major', (version) => {
-  it('tells every event as the log shows it, and goes on after the last one', async () => {
+  it('sends every event of the log, and continues after the last one', async () => {
     const flags = await start({ version });
     await flags.createFlag(DEFAULT, { name: 'before' });
     const client = await join();
@@ -58,7 +58,7 @@ describe.each(EXPRESS_VERSIONS)('the event stream, upon Express $major', (versio
 });
 
 describe('the event stream', () => {
-  it('tells events of another process on the same storage', async () => {
+  it('sends events of another process on the same storage', async () => {
     const storage = memoryStorage();
     await start({ flags: { storage, pollInterval: 5 } });
     const other = await createFlags({ storage, pollInterval: 0 });
@@ -68,7 +68,7 @@ describe('the event stream', () => {
     expect(namesIn(client)).toEqual(['checkout']);
   });
 
-  it('refuses a position beyond the log, and begins now with an empty one', async () => {
+  it('refuses a position beyond the log, and begins at the current end with an empty one', async () => {
     const flags = await start();
     await flags.createFlag(DEFAULT, { name: 'first' });
     const [newest] = (await flags.listEvents({ limit: 1 })).events;
@@ -82,7 +82,7 @@ describe('the event stream', () => {
     expect([resumed, fresh].map(namesIn)).toEqual([['second'], ['second']]);
   });
 
-  it('shows only what the caller may list, and lets nobody in who may list nothing', async () => {
+  it('shows only events that the caller may list, and refuses callers without the permission', async () => {
     const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
     const authorize = ({ name }: { name: string }, action: string, project: string | null) =>
       action === 'listEvents' && (name === 'root' || project === name);
@@ -100,7 +100,7 @@ describe('the event stream', () => {
     expect(namesIn(root)).toEqual(['hidden', 'segment-created', 'shown']);
   });
 
-  it('shows an event only to callers who may read every project that it is about', async () => {
+  it('shows an event only to callers who may read all its projects', async () => {
     const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
     const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
       name === 'root' || project === name;
@@ -163,7 +163,7 @@ describe('the event stream', () => {
     expect(third?.hasEnded()).toBe(false);
   });
 
-  it('ends at the next heartbeat when a session ends, and says meanwhile that it lives', async () => {
+  it('sends heartbeats, and ends at the next one when a session ends', async () => {
     let user: { name: string } | null = { name: 'Ada' };
     await start({ router: { auth: () => user, heartbeatInterval: heartbeats.interval } });
     const client = await join();
@@ -203,7 +203,7 @@ describe('the event stream', () => {
     await flags.close();
   });
 
-  it('holds no backlog for a client that does not read, which does not delay another', async () => {
+  it('does not buffer for a client that does not read, and does not delay other clients', async () => {
     const flags = await start({ router: { auth: 'none', heartbeatInterval: heartbeats.interval } });
     const socket = connect(server.port, '127.0.0.1');
     socket.pause();

@@ -136,7 +136,7 @@ const preview = (port: number, actor: string) => post(port, PREVIEW, { actor, bo
 const plan = (port: number, actor: string) => post(port, IMPORT, { actor, body: { definitions: {}, dryRun: true } });
 
 describe('the gate', () => {
-  it('admits two reads and one change at a time, lets eight requests wait, and answers the others 503', async () => {
+  it('admits two reads and one change at a time, queues eight requests, and replies 503 to further ones', async () => {
     const { port, held } = await listenHeld();
     const changes = [plan(port, 'grace')];
     await until(() => held.length === 1);
@@ -172,7 +172,7 @@ describe('the gate', () => {
     expect((await other.answer).status).toBe(403);
   });
 
-  it('frees the place in the queue of a client that has gone', async () => {
+  it('frees the queue place of a disconnected client', async () => {
     const { port, held, closed } = await listenHeld();
     const reads = Array.from({ length: 11 }, (_, n) => preview(port, `reader ${n}`));
     const answers = collect(reads);
@@ -196,7 +196,7 @@ describe('the gate', () => {
     }
   });
 
-  it('never holds up what switches a flag off', async () => {
+  it('never delays a change that disables a flag', async () => {
     const { port, held } = await listenHeld();
     const changes = ['one', 'two'].map((actor) => plan(port, actor));
     const reads = Array.from({ length: 10 }, (_, n) => preview(port, `reader ${n}`));
@@ -256,7 +256,7 @@ const ADAPTERS: readonly (readonly [name: string, leave: Leave])[] = [
 ];
 
 describe.each(ADAPTERS)('%s', (_, leave) => {
-  it.each(LONG)('ends %s when the client has gone', async (_, path, body) => {
+  it.each(LONG)('ends %s when the client has disconnected', async (_, path, body) => {
     const names = Array.from({ length: 300 }, (_, n) => `slow-${n}`);
     for (const flag of names) {
       await flags.createFlag({ project: 'default' }, { name: flag });
@@ -297,7 +297,7 @@ describe('a long reply', () => {
     expect(reply.expiry?.aborted).toBe(false);
   });
 
-  it('loses its client when that takes more than two minutes', () => {
+  it('disconnects its client after two minutes', () => {
     jest.useFakeTimers();
     try {
       const { reply } = repliesOf();

@@ -20,7 +20,7 @@ function readsOf({ calls }: FaultyStorage): number {
 }
 
 describe.each(PATHS)('the answer of %s', (path) => {
-  it('is made once and sent until something changes', async () => {
+  it('is generated once and reused until the data changes', async () => {
     const storage = faultyStorage(memoryStorage());
     const { app, flags } = await createHostApp({
       flags: { storage, pollInterval: 0, now: () => new Date('2026-03-01') },
@@ -41,7 +41,7 @@ describe.each(PATHS)('the answer of %s', (path) => {
     expect(readsOf(storage)).toBeGreaterThan(reads);
   });
 
-  it('is refused to whom it is forbidden, whoever had it before', async () => {
+  it('is refused to callers without permission, even if it is cached', async () => {
     let isAllowed = true;
     const router = { auth: () => ({ name: 'ada' }), authorize: () => isAllowed };
     const { app, flags } = await createHostApp({ router });
@@ -52,7 +52,7 @@ describe.each(PATHS)('the answer of %s', (path) => {
   });
 });
 
-describe('an answer that is made anew after a change', () => {
+describe('a reply that is regenerated after a change', () => {
   /** The passes of the event loop until a flag is sent. */
   async function passesUntilSent(api: FlagsApi<unknown>): Promise<number> {
     let isSent = false;
@@ -85,7 +85,7 @@ describe('an answer that is made anew after a change', () => {
 });
 
 describe('a list of more than a megabyte', () => {
-  it('is made once and sent until something changes', async () => {
+  it('is generated once and reused until the data changes', async () => {
     const storage = faultyStorage(memoryStorage());
     const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     const names = Array.from({ length: 4_000 }, (_, number) => `${'long-'.repeat(18)}${number}`);
@@ -105,8 +105,8 @@ describe('a list of more than a megabyte', () => {
   });
 });
 
-describe('an answer that is kept', () => {
-  it('shows every change that was acknowledged, by another process on the same file too', async () => {
+describe('a cached reply', () => {
+  it('shows every acknowledged change, also of another process on the same file', async () => {
     const file = await createSqliteFile();
     const again = await createSqliteFile(file.path);
     const { app, flags } = await createHostApp({ flags: { storage: file.storage } });
@@ -128,7 +128,7 @@ describe('an answer that is kept', () => {
     await file.remove();
   });
 
-  it('is not one that a change has overtaken while it was made', async () => {
+  it('is not stored if a change commits during its generation', async () => {
     const storage = faultyStorage(memoryStorage());
     const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -146,7 +146,7 @@ describe('an answer that is kept', () => {
     expect(body.stale).toBe(true);
   });
 
-  it('is made once for all who ask meanwhile', async () => {
+  it('is generated once for simultaneous requests', async () => {
     const storage = faultyStorage(memoryStorage());
     const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -165,7 +165,7 @@ describe('an answer that is kept', () => {
     server.close();
   });
 
-  it('fails for all who wait for it, and is made anew for the next', async () => {
+  it('fails for all waiting requests, and is generated again for the next one', async () => {
     const storage = faultyStorage(memoryStorage());
     const { app, flags } = await createHostApp({ flags: { storage, pollInterval: 0 } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -175,7 +175,7 @@ describe('an answer that is kept', () => {
     await request(app).get(FLAGS).expect(200);
   });
 
-  it('shows the health of the present', async () => {
+  it('shows the current health', async () => {
     let time = Date.parse('2026-03-01');
     const { app, flags } = await createHostApp({ flags: { now: () => new Date(time) } });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -215,7 +215,7 @@ describe('cached responses', () => {
     expect(cache.get('/a', '2')?.bytes).toHaveLength(2);
   });
 
-  it('share one bound, whichever cache they are in; the least recently used makes room', () => {
+  it('share one limit across all caches; the least recently used response is evicted', () => {
     const cacheFor = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 });
     const [admin, client] = [cacheFor('admin'), cacheFor('client')];
     admin.set('/a', '1', sized(6_000));
@@ -227,7 +227,7 @@ describe('cached responses', () => {
     expect(admin.get('/b', '1')).toBeDefined();
   });
 
-  it('are none that are too large, and no end of small ones', () => {
+  it('exclude large responses, and limit the number of small ones', () => {
     const cache = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 })('admin');
     cache.set('/large', '1', sized(10_000));
     expect(cache.get('/large', '1')).toBeUndefined();
@@ -238,7 +238,7 @@ describe('cached responses', () => {
     expect(keys.filter((key) => cache.get(key, '1')).length).toBeGreaterThan(10);
   });
 
-  it('keep their own bytes, and nothing of what is around them in the pool of Node', async () => {
+  it('have their own bytes, and do not retain the buffer pool of Node', async () => {
     const { flags } = await createHostApp();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     const documents = createClientDocuments(flags, createResponseCaches()('client'));

@@ -15,7 +15,7 @@ async function textOf(chunks: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-describe('JSON that is made in pieces', () => {
+describe('JSON in chunks', () => {
   it.each([
     [{ features: [], version: 1 }],
     [{ version: 1, features: [{ name: 'a' }, { name: '"\u2028' }], none: undefined, nothing: null }],
@@ -42,7 +42,7 @@ describe('JSON that is made in pieces', () => {
   });
 });
 
-describe('a long text that is buffered', () => {
+describe('a buffered long text', () => {
   const LONGEST = 4 * 1024 * 1024;
   /** In MiB. */
   const SLICE = 1 / 16;
@@ -51,7 +51,7 @@ describe('a long text that is buffered', () => {
     for (let number = 0; number < count; number++) yield 'x'.repeat(1024 * 1024);
   }
 
-  it('is whole up to the limit', async () => {
+  it('is complete up to the limit', async () => {
     expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
   });
 
@@ -120,7 +120,7 @@ afterEach(async () => {
 describe('a long answer', () => {
   const PIECE = 'x'.repeat(64 * 1024);
 
-  it('is made at the pace at which the client reads', async () => {
+  it('is generated at the pace of the client', async () => {
     const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
     const response = await get(url);
     let before = -1;
@@ -135,7 +135,7 @@ describe('a long answer', () => {
     expect(length).toBe(1000 * PIECE.length);
   });
 
-  it('is given up when the client leaves', async () => {
+  it('is aborted when the client disconnects', async () => {
     const { state, url } = await serve(() => PIECE);
     const response = await get(url);
     response.destroy();
@@ -143,7 +143,7 @@ describe('a long answer', () => {
     expect(state.error).toBeUndefined();
   });
 
-  it('breaks off with the connection when the rest cannot be made', async () => {
+  it('closes the connection when the rest cannot be generated', async () => {
     const fault = new Error('lost');
     const { state, url } = await serve((made) => {
       if (made === 100) throw fault;
@@ -158,7 +158,7 @@ describe('a long answer', () => {
     expect(state).toMatchObject({ error: fault, ended: true });
   });
 
-  it('leaves the event loop to others between its slices', async () => {
+  it('yields to the event loop between its slices', async () => {
     const { url } = await serve((made) => {
       for (const end = performance.now() + 2; performance.now() < end; );
       return made < 300 ? 'x'.repeat(16 * 1024) : undefined;
@@ -181,7 +181,7 @@ describe('a list longer than 1 MiB', () => {
   }
   const path = '/api/admin/segments';
 
-  it('comes whole, without a length, and is known again until something changes', async () => {
+  it('is complete, without a content length, and is 304 until something changes', async () => {
     const { app, flags } = await createLongList();
     const { headers, body } = await request(app).get(path).expect(200);
     expect(headers['content-length']).toBeUndefined();
@@ -247,20 +247,20 @@ describe('a list longer than 1 MiB', () => {
     return { reads, shortest: Math.min(...lengths) };
   }
 
-  it('is made once for all who ask, up to 4 MiB', async () => {
+  it('is generated once for simultaneous requests, up to 4 MiB', async () => {
     const { reads, shortest } = await readsOfTen(80);
     expect(shortest).toBeGreaterThan(1024 * 1024);
     expect(reads).toHaveLength(1);
   });
 
-  it('begins once per pass of the event loop, whatever number of clients ask', async () => {
+  it('starts once per pass of the event loop, for any number of clients', async () => {
     const { reads, shortest } = await readsOfTen(300);
     expect(shortest).toBeGreaterThan(4 * 1024 * 1024);
     expect(reads.length).toBeGreaterThanOrEqual(10);
     expect(reads.filter((one, at) => one === reads[at - 2])).toEqual([]);
   });
 
-  it('has a tag of its content as long as it is short', async () => {
+  it('has a tag of its content while it is short', async () => {
     const { app, flags } = await createHostApp();
     const { headers } = await request(app).get(path).expect(200);
     expect(headers['content-length']).toBe('15');
@@ -278,7 +278,7 @@ describe('change sets and definitions longer than 1 MiB', () => {
   const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
     name === 'all' || project === name;
 
-  it('have a tag, which depends on what the caller may see', async () => {
+  it('have a tag, which depends on the permissions of the caller', async () => {
     const { app, flags } = await createHostApp({ router: { auth: session as never, authorize: authorize as never } });
     for (const project of ['mine', 'other']) await flags.createProject({ id: project, name: project });
     await flags.createFlag({ project: 'mine' }, { name: 'own' });

@@ -28,7 +28,7 @@ describe('the options', () => {
     expect(() => createFlagsRouter(flags, options as FlagsRouterOptions)).toThrow(TypeError);
   });
 
-  it('name the closest one when one is misspelt', async () => {
+  it('are refused with the closest name when misspelt', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const options = { auth: 'none', onerror: () => undefined } as unknown as FlagsRouterOptions;
     expect(() => createFlagsRouter(flags, options)).toThrow(

@@ -9,7 +9,7 @@ const DEFAULT = { project: 'default' };
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 
 describe.each(EXPRESS_VERSIONS)('a long list, on Express $major', (version) => {
-  it.each(['/', '/internal', '/tenants/:tenant/flags'])('is read to its end by its links, under %s', async (mount) => {
+  it.each(['/', '/internal', '/tenants/:tenant/flags'])('is complete over its links, under %s', async (mount) => {
     const { app, flags } = await createHostApp({ version, mount });
     await createAll(flags, NAMES);
     const at = mount === '/' ? '' : mount.replace(':tenant', 'acme%20%26%20sons');
@@ -18,7 +18,7 @@ describe.each(EXPRESS_VERSIONS)('a long list, on Express $major', (version) => {
     expect(await follow(app, `${at}${FLAGS}?after=c`)).toEqual([['d', 'e']]);
   });
 
-  it('comes whole, without a link, when no page is asked for', async () => {
+  it('is complete, without a link, without page parameters', async () => {
     const { app, flags } = await createHostApp({ version });
     const names = Array.from({ length: 120 }, (_, index) => `flag-${1000 + index}`);
     await createAll(flags, names);
@@ -33,7 +33,7 @@ describe.each(EXPRESS_VERSIONS)('a long list, on Express $major', (version) => {
     expect(headers.link).toBe(`<${FLAGS}?after=b&view=a%26b+%C3%A4&limit=1&archived=false>; rel="next"`);
   });
 
-  it('answers 304 to a page only while its end is the same', async () => {
+  it('replies 304 to a page only while its last item is the same', async () => {
     const { app, flags } = await createHostApp({ version });
     await createAll(flags, ['a', 'b']);
     const last = await request(app).get(`${FLAGS}?limit=2`).expect(200);
@@ -48,14 +48,14 @@ describe.each(EXPRESS_VERSIONS)('a long list, on Express $major', (version) => {
     expect([again.status, again.headers.link]).toEqual([304, longer.headers.link]);
   });
 
-  it('tells of the next page to HEAD too', async () => {
+  it('links to the next page for HEAD, too', async () => {
     const { app, flags } = await createHostApp({ version });
     await createAll(flags, NAMES);
     const { headers } = await request(app).head(`${FLAGS}?limit=2`).expect(200);
     expect(headers.link).toBe(`<${FLAGS}?limit=2&after=b>; rel="next"`);
   });
 
-  it('is refused with what is wrong about the limit', async () => {
+  it('is refused with the issue of the limit', async () => {
     const { app } = await createHostApp({ version });
     const { body } = await request(app).get(`${FLAGS}?limit=1001`).expect(400);
     expect(body.message).toBe('The input is not valid: /limit must be <= 1000.');
@@ -109,7 +109,7 @@ function nextIn(link: string | undefined): string | undefined {
 }
 
 describe('a page of large items', () => {
-  it('ends at 1 MiB, and the link goes on where it stopped', async () => {
+  it('ends at 1 MiB, and the link continues after its last item', async () => {
     const { app, flags } = await createHostApp();
     const values = Array.from({ length: 3_000 }, (_, at) => `${at}`.padStart(100, '0'));
     for (let count = 1; count <= 12; count++) {

@@ -2,17 +2,17 @@ import { accessOf } from '../src/create-api.js';
 import { ROUTES } from '../src/routes/all-routes.js';
 
 describe('the rows', () => {
-  it('have an action each', () => {
+  it('have unique actions', () => {
     const actions = ROUTES.map(({ action }) => action);
     expect(new Set(actions).size).toBe(actions.length);
   });
 
-  it('have a method and path each', () => {
+  it('have unique methods and paths', () => {
     const places = ROUTES.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it.each(ROUTES.map((row) => [row.action, row] as const))('%s is let in by the access of its path', (_action, row) => {
+  it.each(ROUTES.map((row) => [row.action, row] as const))('%s has the access of its path', (_action, row) => {
     expect(accessOf(row.path)).toBe(row.access);
   });
 

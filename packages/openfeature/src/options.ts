@@ -2,9 +2,9 @@ import type { EvaluationContext, TrackingEventDetails } from '@openfeature/serve
 
 /** Options of `createFlagsProvider`. All have defaults. */
 export interface FlagsProviderOptions {
-  /** The environment to evaluate in. Default: that of the flags. */
+  /** The environment to evaluate. Default: the environment of the flags. */
   readonly environment?: string;
-  /** Receives every event of `client.track`. Without it tracking does nothing. */
+  /** Receives every event of `client.track`. Default: tracking does nothing. */
   readonly onTrack?: (event: TrackedEvent) => void;
   /**
    * Milliseconds between two checks whether the flags are stale, for the provider's events. Default 1000; 0 disables them.
@@ -16,7 +16,7 @@ export interface FlagsProviderOptions {
 /** A tracking event, such as a purchase or a sign-up. */
 export interface TrackedEvent {
   readonly name: string;
-  /** The context that the SDK has merged. */
+  /** The merged context of the SDK. */
   readonly context: EvaluationContext;
   readonly details: TrackingEventDetails;
 }

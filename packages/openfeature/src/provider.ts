@@ -5,7 +5,7 @@ import type { FlagsProviderOptions } from './options.js';
 import { createResolvers } from './resolvers.js';
 import { watchChanges, watchStatus } from './watches.js';
 
-/** A record, so that the compiler finds an option that is missing here. */
+/** The record type requires an entry for every option. */
 const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
   environment: true,
   onTrack: true,
@@ -14,7 +14,7 @@ const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
 
 /**
  * Creates an OpenFeature provider that evaluates flags in this process. A boolean evaluation returns whether the flag is on.
- * Others return the payload of the variant, or the caller's default without one. Evaluations count as usage, like those of
+ * Others return the payload of the variant, or the caller's default without a payload. Evaluations count as usage, like
  * `isEnabled` and `getVariant`.
  *
  * The provider emits `PROVIDER_CONFIGURATION_CHANGED` with the names of changed flags, `PROVIDER_STALE` and

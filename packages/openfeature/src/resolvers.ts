@@ -48,7 +48,7 @@ export function createResolvers(flags: Flags, environment: string): Resolvers {
   };
 }
 
-/** A flag, and the value that a caller gets without a flag or payload. */
+/** A flag, and the default value of the caller. */
 interface EvaluationRequest<T> {
   readonly flag: string;
   readonly defaultValue: T;
@@ -90,7 +90,7 @@ function payloadDetails<T>(request: PayloadRequest<T>, resolution: FlagResolutio
   return { ...known, value: value as T, reason };
 }
 
-/** OpenFeature calls the answer `DEFAULT` if the flag is enabled, and no strategy holds for the context. */
+/** OpenFeature calls the reason `DEFAULT` if the flag is enabled, and no strategy matches the context. */
 function reasonOf({ enabled, reason }: FlagResolution): string {
   return enabled || reason === 'DISABLED' ? reason : 'DEFAULT';
 }

@@ -20,7 +20,7 @@ export function watchChanges(
     isDelivering = true;
     while (waiting.length > 0 && !hasEnded) {
       const events = waiting.splice(0);
-      // An event of another process may arrive before its change is evaluated here.
+      // The event of another process may arrive before this process evaluates its change.
       await flags.refresh();
       const names = affectedFlags(events, flags.configuration({ environment }));
       if (names.size > 0 && !hasEnded) notify(names);
@@ -64,7 +64,7 @@ type StatusEvent = ProviderEvents.Ready | ProviderEvents.Stale;
 /**
  * Polls the status, and notifies when the flags become stale or current again.
  *
- * @param interval milliseconds; 0: never
+ * @param interval milliseconds; 0 disables polling
  * @returns a function that stops polling
  */
 export function watchStatus(

@@ -9,7 +9,7 @@ import { startRouter } from './router.js';
 import { startKeys } from './state/keys.js';
 import { isLetIn, startSession } from './state/session.js';
 
-/** Browsers drop the role of a table's parts when the style changes their `display`. */
+/** Browsers drop the roles of table elements when a style changes their `display`. */
 const TABLE_ROLES: Readonly<Record<string, string>> = {
   table: 'table',
   thead: 'rowgroup',

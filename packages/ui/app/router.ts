@@ -37,7 +37,7 @@ function decode(text: string): string {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** The context of *View as* goes along on every link within the page. */
+/** Every link within the page keeps the context of *View as*. */
 const KEPT_PARAMETERS = ['as', 'in'];
 
 /** Returns the address of a screen: `href(['projects', 'default'], { stale: 'true' })`. */
@@ -81,12 +81,12 @@ let shouldFocus = false;
 export function focusHeading(heading: HTMLElement | null): void {
   if (!shouldFocus || heading === null) return;
   shouldFocus = false;
-  // Nothing under a modal dialog takes the focus, and dialogs belong to the screen that is left.
+  // Elements below a modal dialog cannot get the focus, and dialogs belong to the previous screen.
   for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:modal')) dialog.close();
   heading.focus({ preventScroll: true });
 }
 
-/** Follows links and the buttons of the browser. */
+/** Handles links and the history buttons of the browser. */
 export function startRouter(): void {
   addEventListener('popstate', () => {
     address.value = new URL(location.href);

@@ -1,4 +1,4 @@
-/** What the host has chosen. See `FlagsUiOptions` for each member. */
+/** The options of the host. See `FlagsUiOptions` for each member. */
 interface Settings {
   readonly api: string;
   readonly title: string;
@@ -10,14 +10,14 @@ interface Settings {
 
 export const settings: Settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}');
 
-/** The address of `/ui/`. The script knows where it lies, so nobody has to configure the mount path. */
+/** The address of `/ui/`. Derived from the URL of the script, so the mount path needs no configuration. */
 export const ROOT = new URL('../', import.meta.url);
 
-/** The address that the paths of the API are relative to. */
+/** The base URL of the API. */
 export const API = new URL(settings.api.replace(/\/?$/, '/'), ROOT);
 
 /**
- * The address for signing in, which leads back to this page; undefined if the host named none. Another origin does not
+ * The address for signing in, which leads back to this page; undefined if the host has none. Another origin does not
  * get the context of "view as", which may be personal data.
  */
 export function signInAddress(): string | undefined {

@@ -23,7 +23,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
 ];
 
-/** Says how long ago a time was: "2 min. ago". */
+/** Formats the time since a date: "2 min. ago". */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1_000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
@@ -99,7 +99,7 @@ export function reason(code: string): string {
   return REASONS[code] ?? code;
 }
 
-/** Says why a flag is on or off: "rollout, bucket 12 ≤ 25". */
+/** Explains why a flag is on or off: "rollout, bucket 12 ≤ 25". */
 export function why(explained: Explained): string {
   const parent = explained.dependencies.find(({ holds }) => !holds);
   if (explained.reason === 'dependency' && parent) return `depends on ${parent.dependency.feature}`;

@@ -17,9 +17,9 @@ export type FlagsUiFetchHandler = (request: Request) => Promise<Response | undef
  * Creates the admin page as a handler for Express 4 and 5, Connect and plain `node:http`.
  *
  * Mount it at the path of the router. It serves `/ui` and everything below, redirects from the mount path to the page, and
- * passes all other requests on. At the root of your application, `/` stays yours. Without `next`, it replies 404 for other
+ * passes all other requests on. Mounted at the root of your application, it does not handle `/`. Without `next`, it replies 404 for other
  * paths. Every address in the page is relative, so it works behind gateways that strip
- * a prefix. The page itself holds no secret: the router decides who may read and change flags.
+ * a prefix. The page contains no secrets: the router decides who may read and change flags.
  *
  * @param options Every option has a default.
  * @returns The handler. Safe to call concurrently.
@@ -88,7 +88,7 @@ interface UiRequest {
   readonly path: string;
   /** The path that the client sent. Express strips the mount path from `path`. */
   readonly originalPath: string;
-  /** Whether `/` is not the root of the host: a mounted page, or a server of its own. */
+  /** Whether `/` belongs to the page: it is mounted below a path, or has its own server. */
   readonly ownsRoot: boolean;
   readonly accept: string;
   readonly ifNoneMatch: string | undefined;
@@ -185,7 +185,7 @@ interface Encoded {
   readonly body: Uint8Array;
 }
 
-/** Encodes built files for clients. Keeps each encoding once it was asked for. */
+/** Encodes built files for clients. Caches each encoding after its first use. */
 class AssetEncoder {
   readonly #bodies = new Map<string, Uint8Array>();
 

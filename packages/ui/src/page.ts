@@ -29,7 +29,7 @@ export function pageHeaders({ csp = true, allowFraming = false }: FlagsUiOptions
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
-    // Beside the policy, because a host that sends its own may not forbid frames.
+    // Not only in the policy: a host that sends its own policy may not forbid frames.
     ...(!allowFraming && { 'x-frame-options': 'DENY' }),
     ...(csp && { 'content-security-policy': policyOf(allowFraming) }),
   };
@@ -50,7 +50,7 @@ export function relativeRoot(rest: string): string {
   return '../'.repeat(rest.split('/').length - 2);
 }
 
-/** Returns the HTML of the page. The settings are a data block, which no policy blocks. */
+/** Returns the HTML of the page. The settings are a data block, which every policy allows. */
 export function pageHtml(options: FlagsUiOptions, { script, style }: AssetNames, root: string): string {
   const { api = '../', title = 'Flags', banner, home, signIn, reviewIn } = options;
   const settings = { api, title, banner, home, signIn, reviewIn };

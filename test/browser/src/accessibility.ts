@@ -4,10 +4,10 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** WCAG 2.2 AA and what it includes. */
+/** WCAG 2.2 AA, with the levels and versions that it includes. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Resolves when the page is painted and no transition runs: axe measures the colours of the moment. */
+/** Resolves when the page is painted and no transition runs: axe measures the current colours. */
 const SETTLED = `(async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const isFinite = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
@@ -18,18 +18,18 @@ const SETTLED = `(async () => {
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Runs axe on the page, or only its rules about colours. Returns each violation with its elements: an empty list is what
- * tests expect.
+ * Runs axe on the page, or only its rules about colours. Returns each violation with its elements: tests expect
+ * an empty list.
  */
 export async function accessibilityViolations(
   page: Page,
   { onlyColors = false }: { readonly onlyColors?: boolean } = {},
 ): Promise<readonly string[]> {
-  // A debugger evaluates it: the page's policy has no say in this, and stays as it is.
+  // Evaluated by the debugger, which the policy of the page does not restrict.
   if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(SOURCE);
   await page.evaluate(SETTLED);
   const runOnly = onlyColors ? { type: 'rule', values: COLOR_RULES } : { type: 'tag', values: TAGS };
-  // What passes is not described: that would take longer than finding out.
+  // Omits passed checks: describing them would take longer than the checks.
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
   const results = (await page.evaluate(`axe.run(document, ${options})`)) as AxeResults;
   return results.violations.flatMap(({ id, help, nodes }) =>

@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib';
 
-/** How to start a browser. */
+/** The executable and arguments of a browser. */
 export interface Chromium {
   readonly executablePath: string;
   readonly env: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export async function findChromium(): Promise<Chromium | undefined> {
   return bundledChromium();
 }
 
-/** Unpacks the browser once per version. Concurrent runs each unpack under a name of their own; the first rename wins. */
+/** Unpacks the browser once per version. Concurrent runs each unpack under their own name; the first rename wins. */
 async function bundledChromium(): Promise<Chromium> {
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
   const folder = join(ROOT, 'node_modules/.cache', `chromium-${version}`);

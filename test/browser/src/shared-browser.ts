@@ -7,7 +7,7 @@ const VARIABLE = 'FLAGS_TEST_BROWSER';
 let shared: BrowserServer | undefined;
 
 /**
- * Starts the browser that a whole run of jest shares. Where there is none, browser tests are skipped, loudly; with `CI`
+ * Starts the browser that a whole run of jest shares. Without a browser, warns and skips browser tests; with `CI`
  * set, the run fails.
  */
 export async function startSharedBrowser(): Promise<void> {
@@ -20,7 +20,7 @@ export async function startSharedBrowser(): Promise<void> {
   }
   shared = await chromium.launchServer({
     executablePath: found.executablePath,
-    // Web security stays on: the proposed arguments of the package would switch it off.
+    // Keeps web security on, which the default arguments of the package disable.
     args: ['--no-sandbox'],
     env: { ...process.env, ...found.env },
   });

@@ -1,19 +1,19 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { sharedBrowser } from './shared-browser.js';
 
-/** A page that keeps what went wrong. */
+/** A page that records its errors. */
 export interface Visit {
   readonly page: Page;
-  /** Violations of the policy, console errors, uncaught errors and failed requests so far, but those expected. */
+  /** Violations of the policy, console errors, uncaught errors and failed requests so far, except for expected ones. */
   readonly faults: readonly string[];
-  /** Says that the test provokes such faults, which are left out from now on. Returns how many there were so far. */
+  /** Ignores such faults from now on, because the test provokes them. Returns how many there were so far. */
   expectFault(pattern: RegExp): number;
-  /** Closes the page. Throws if a fault is left. */
+  /** Closes the page. Throws if there are unexpected faults. */
   close(): Promise<void>;
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Responses with an error status that the test provokes: `[401, /\/session$/]`. They are no faults. */
+  /** Responses with an error status that the test provokes: `[401, /\/session$/]`. They do not count as faults. */
   readonly allow?: readonly (readonly [status: number, url: RegExp])[];
 }
 
@@ -27,7 +27,7 @@ export async function connectBrowser(): Promise<Browser> {
   return connected;
 }
 
-/** Closes the connection, and the pages that failed tests have left open. */
+/** Closes the connection, and the pages of failed tests. */
 export async function disconnectBrowser(): Promise<void> {
   const browser = await connected;
   for (const context of browser?.contexts() ?? []) await context.close();
@@ -35,10 +35,10 @@ export async function disconnectBrowser(): Promise<void> {
   connected = undefined;
 }
 
-/** Opens a page in a browser context of its own: no cookies, no storage of others. */
+/** Opens a page in its own browser context, without cookies or storage of other pages. */
 export async function visit(url: string, { allow = [], ...options }: VisitOptions = {}): Promise<Visit> {
   const browser = await connectBrowser();
-  // Colors that fade in would be judged halfway.
+  // Transitions would make the checks measure intermediate colors.
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   const faults: string[] = [];
@@ -50,7 +50,7 @@ export async function visit(url: string, { allow = [], ...options }: VisitOption
   await page.addInitScript(reportViolations);
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
-    // Chromium prints each error response as well. Those are judged by their status below.
+    // Chromium also prints each error response. The status check below covers these.
     if (/^Failed to load resource: the server responded/.test(message.text())) return;
     faults.push(`console: ${message.text()}`);
   });
@@ -88,7 +88,7 @@ function reportViolations(): void {
   });
 }
 
-/** The page itself ends its streams and outdated reads, and navigation ends the rest. */
+/** The page ends its streams and outdated reads; navigation ends the rest. */
 function isAborted(request: Request): boolean {
   return request.failure()?.errorText === 'net::ERR_ABORTED';
 }

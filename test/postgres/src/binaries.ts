@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 
-/** The programs of one PostgreSQL. */
+/** The programs of a PostgreSQL installation. */
 export interface Binaries {
   /** The directory of `initdb` and `postgres`. */
   readonly directory: string;
@@ -20,7 +20,7 @@ export function bundledBinaries(): Binaries {
 }
 
 /**
- * Other major versions that are installed: named by `FLAGS_TEST_POSTGRES_BIN` (directories, separated like those of
+ * Other installed major versions: named by `FLAGS_TEST_POSTGRES_BIN` (directories, separated like those of
  * `PATH`), where distributions keep them, or on the `PATH`; the newest first, one of each.
  */
 export function installedBinaries(): Binaries[] {

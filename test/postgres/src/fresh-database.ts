@@ -5,7 +5,7 @@ import { sharedServer } from './shared-server.js';
 export interface FreshDatabase {
   /** Its connection string. */
   readonly url: string;
-  /** Ends its connections and drops it. */
+  /** Ends all connections and drops the database. */
   drop(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface DatabaseOrigin {
   readonly template?: string;
 }
 
-/** Creates a database for the caller alone. */
+/** Creates a database that only the caller uses. */
 export async function freshDatabase({
   server = sharedServer(),
   template,

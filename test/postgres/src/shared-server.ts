@@ -15,7 +15,7 @@ export async function closeSharedServer(): Promise<void> {
   await shared?.close();
 }
 
-/** The connection string of the server that the whole run shares. Take a database of your own: `freshDatabase()`. */
+/** The connection string of the server that the whole run shares. Create your own database with `freshDatabase()`. */
 export function sharedServer(): string {
   const url = process.env[VARIABLE];
   if (url) return url;

@@ -33,7 +33,7 @@ export interface PostgresServer {
 }
 
 export interface PostgresOptions {
-  /** Default: those of the development dependencies. */
+  /** Default: the programs of the development dependencies. */
   readonly binaries?: Binaries;
   /** Server parameters: `{ fsync: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;

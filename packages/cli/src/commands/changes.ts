@@ -76,7 +76,7 @@ async function createFlag(session: CommandSession, name: string, options: NewFla
 
 const EVERYBODY: StrategyInput = { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default' } };
 
-/** Switches a flag. A flag without strategies gets a rollout to everybody, because it could not be on otherwise. */
+/** Turns a flag on or off. Adds a rollout to everybody if it has no strategy, because it could not be on otherwise. */
 async function switchFlag(session: CommandSession, name: string, isOn: boolean): Promise<void> {
   const { project, environments } = await findFlag(session, name);
   const environment = await environmentOf(session);
@@ -154,7 +154,7 @@ async function changeVariants(
   const isAllFixed = input.length > 0 && input.every(({ weightType }) => weightType === 'fix');
   const sum = input.reduce((total, { weight = 0 }) => total + weight, 0);
   if (isAllFixed && sum !== 1000) throw usageError(`The weights are ${sum / 10} % together, and must be 100 %.`);
-  // One variant has to be variable: it takes what the fixed ones leave.
+  // One variant must be variable: it gets the remaining weight.
   const weighted = isAllFixed
     ? input.map((one, index) => (index === 0 ? { name: one.name, weightType: 'variable' as const } : one))
     : input;

@@ -17,7 +17,7 @@ export function addCompletionCommand(program: Command, io: CommandIo): void {
 const namesOf = ({ commands }: Command) => commands.map((one) => one.name());
 const optionsOf = ({ options }: Command) => options.flatMap(({ long }) => (long ? [long] : []));
 
-/** fish offers files after an option that takes a value, instead of commands. */
+/** After an option that takes a value, fish offers files instead of commands. */
 const fishOption = ({ long, required }: Option) => `-l ${long?.slice(2)}${required ? ' -r' : ''}`;
 
 /** Returns the words that may follow a command: its subcommands and options, and the common options. */

@@ -83,7 +83,7 @@ async function writeExport(session: CommandSession, format: 'yaml' | 'json'): Pr
   output.raw(isJson ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { aliasDuplicateObjects: false }));
 }
 
-/** The types that a schema may name without an option. A record, so that the compiler finds one that is missing. */
+/** The flag types that a schema may name without an option. The record type requires an entry for each. */
 const BUILT_IN_TYPES: Readonly<Record<DefaultFlagType, true>> = {
   release: true,
   experiment: true,
@@ -128,7 +128,7 @@ function describePayload({ type, value }: NonNullable<VariantInput['payload']>):
   return describeValue(JSON.parse(value)) ?? null;
 }
 
-/** Returns undefined for a value that no description fits, such as null. */
+/** Returns undefined for a value without a type, such as null. */
 function describeValue(value: unknown): unknown {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return typeof value;
   if (Array.isArray(value)) {

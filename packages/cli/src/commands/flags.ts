@@ -114,7 +114,7 @@ async function listFlags(session: CommandSession, query: ListOptions): Promise<v
     output.line(`${features.length} of ${total} flags. Narrow them: flags list TEXT, or --limit.`);
 }
 
-/** A terminal gets what a person reads; a pipe and `--json` get everything. */
+/** A terminal gets a summary; a pipe and `--json` get everything. */
 const ROWS_ON_TERMINAL = 100;
 export const MOST_PER_PAGE = 1_000;
 

@@ -45,7 +45,7 @@ interface WireExplanation {
   }[];
 }
 
-/** Adds the commands about the past, and about reasons. */
+/** Adds the commands for history and explanations. */
 export function addHistoryCommands(program: Command, io: CommandIo): void {
   program
     .command('history')
@@ -90,7 +90,7 @@ async function showHistory(session: CommandSession, flag: string | undefined, li
   if (next !== undefined) output.line('There are older changes: raise --limit.');
 }
 
-/** A flag that was deleted, or moved to another project, keeps its history in the project that the options name. */
+/** A deleted or moved flag keeps its history in the old project, which the options name. */
 async function historyPath(session: CommandSession, flag: string | undefined): Promise<string> {
   const { project } = session.options;
   if (flag === undefined)
@@ -99,10 +99,10 @@ async function historyPath(session: CommandSession, flag: string | undefined): P
   return `/projects/${encodeURIComponent(of)}/features/${encodeURIComponent(flag)}/history`;
 }
 
-/** Empty pages one after the other. Each stands for many change sets that the caller may not see. */
+/** The maximum number of consecutive empty pages. An empty page means many change sets that the caller may not see. */
 const MOST_EMPTY_PAGES = 500;
 
-/** Reads as many pages as it takes: a page ends at 1 MiB, and may be empty. */
+/** Reads pages until there are enough entries: a page ends at 1 MiB, and may be empty. */
 async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
   const changes: WireChangeSet[] = [];
   const cursors = new Set<string>();
@@ -180,7 +180,7 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
   }
 }
 
-/** Says what a parent has to be: "needs payments on", "needs payments with the variant red or blue". */
+/** Describes the required state of a parent: "needs payments on", "needs payments with the variant red or blue". */
 function describeDependency({ feature, enabled, variants = [] }: WireDependency): string {
   if (variants.length > 0) return `needs ${feature} with the variant ${variants.join(' or ')}`;
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;

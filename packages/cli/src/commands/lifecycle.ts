@@ -4,7 +4,7 @@ import type { CommandIo } from '../output.js';
 import { applyReviewed } from '../review.js';
 import { findFlag, withSession } from '../session.js';
 
-/** Adds the commands for the life of a flag: `archive`, `revive`, `clone` and `stale`. */
+/** Adds the lifecycle commands of a flag: `archive`, `revive`, `clone` and `stale`. */
 export function addLifecycleCommands(program: Command, io: CommandIo): void {
   const apply = (command: Command, flag: string, changeOf: (ref: { project: string; flag: string }) => Change) =>
     withSession(io, command.optsWithGlobals(), async (session) => {

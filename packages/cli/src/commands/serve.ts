@@ -125,7 +125,7 @@ async function createFirstToken(flags: Flags): Promise<string | undefined> {
   return secret;
 }
 
-/** Creates flags that show what there is: a rollout, a constraint, variants and a kill switch; and a day of usage. */
+/** Creates sample flags with a rollout, a constraint, variants and a kill switch, and a day of usage. */
 async function createSamples(flags: Flags): Promise<void> {
   const project = 'default';
   const { environment } = flags.settings;
@@ -178,7 +178,7 @@ async function reportUsage(flags: Flags): Promise<void> {
   const now = Date.now();
   const reports = Array.from({ length: HOURS }, (_, age) => {
     const stop = now - age * HOUR;
-    // Busier in the afternoon, as shops are.
+    // Simulates more traffic in the afternoon.
     const evaluations = Math.round(120 + 100 * Math.sin(((new Date(stop).getUTCHours() - 9) / 12) * Math.PI));
     const yes = Math.round(evaluations / 4);
     const red = Math.round(yes / 2);

@@ -69,7 +69,7 @@ function storeOf({ store }: CommonOptions, advice: string): string {
 
 async function backUp(store: string, file: string): Promise<void> {
   try {
-    // Not through a storage: the copy of an older release is made before its migration.
+    // Does not open a storage: that would migrate an older store before the backup.
     await backUpFile(store, file);
   } catch (error) {
     throw new CommandError(`${store} cannot be copied to ${file}: ${reasonOf(error)}`);

@@ -128,7 +128,7 @@ function onlyToken(found: readonly WireToken[], idOrName: string): WireToken {
 async function rotateToken(session: CommandSession, idOrName: string, time: string): Promise<void> {
   const overlap = millisecondsOf(time);
   const { output, options } = session;
-  // A name is of one token per kind, and of those that it has replaced.
+  // Tokens of one kind with the same name are a token and its predecessors.
   const found = await findTokens(session, idOrName);
   const newest = [...new Map(found.map((token) => [token.type, token])).values()];
   const { id, tokenName } = onlyToken(newest, idOrName);

@@ -2,9 +2,9 @@ import type { Constraint, ConstraintOperator } from '@flags/core';
 import { membersOf } from './importer.js';
 
 export interface Rules {
-  /** The first rule whose constraints all hold decides. */
+  /** The first rule whose constraints all match decides. */
   readonly rules: readonly { readonly constraints: readonly Constraint[]; readonly variant: unknown }[];
-  /** The variant of all others. Undefined: the default one. */
+  /** The variant for all other contexts. Undefined: the default variant. */
   readonly otherwise: unknown;
 }
 
@@ -30,7 +30,7 @@ export function toRules(targeting: unknown): Rules | undefined {
 }
 
 export interface Distribution {
-  /** Of 1000. */
+  /** In thousandths. */
   readonly weights: readonly (readonly [variant: string, weight: number])[];
   readonly stickiness: string;
 }
@@ -70,7 +70,7 @@ function variablesIn(rule: unknown): readonly string[] {
   );
 }
 
-/** Rules and lists of them. A text, a number or a boolean is a value. */
+/** A rule, a list of rules, or a value: text, number or boolean. */
 function isExpression(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
@@ -84,7 +84,7 @@ function operandsOf(rule: unknown, operator: string): readonly unknown[] | undef
   return Array.isArray(operands) ? operands : undefined;
 }
 
-/** Returns lists of constraints, one of which has to hold; undefined if the condition has no equivalent. */
+/** Returns alternative lists of constraints; undefined if the condition has no equivalent. */
 function toAlternatives(condition: unknown): readonly (readonly Constraint[])[] | undefined {
   const [entry, ...others] = Object.entries(membersOf(condition));
   if (!entry || others.length > 0) return undefined;

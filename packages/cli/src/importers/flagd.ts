@@ -18,7 +18,7 @@ import {
   toName,
 } from './importer.js';
 
-/** Converts flag definitions of flagd. Evaluators are put in where targeting refers to them. */
+/** Converts flag definitions of flagd. Inlines the evaluators that targeting refers to. */
 export async function importFlagd(document: unknown, { environment }: ImportTarget): Promise<Imported> {
   const { flags: given, $evaluators, metadata } = membersOf(document);
   const report = new Report();
@@ -64,8 +64,8 @@ function noteMetadata(name: string, metadata: unknown, report: Report): void {
 }
 
 /**
- * Imports flags off that the engine would refuse, so that one flag does not stop the file. An engine in memory decides,
- * because the engine has the rules.
+ * Disables flags that the engine would refuse, so that they do not stop the import. An engine in memory checks them,
+ * because the engine owns the rules.
  */
 async function withoutRefused(
   flags: readonly DefinedFlag[],
@@ -110,7 +110,7 @@ function resolve(rule: unknown, evaluators: Members, depth = 0): unknown {
   if (Array.isArray(rule)) return rule.map((one) => resolve(one, evaluators, depth + 1));
   const { $ref } = rule as Members;
   if (typeof $ref === 'string') {
-    // A rule that refers to nothing stays, and has no equivalent.
+    // A broken reference stays, and has no equivalent.
     return Object.hasOwn(evaluators, $ref) ? resolve(evaluators[$ref], evaluators, depth + 1) : rule;
   }
   return Object.fromEntries(Object.entries(rule).map(([name, one]) => [name, resolve(one, evaluators, depth + 1)]));
@@ -157,7 +157,7 @@ function toSwitch(name: string, { variants, defaultVariant, targeting }: Flag, r
   }
   const last = isFallback ? isOnByDefault : isTrue(rules.otherwise);
   const all = rules?.rules ?? [];
-  // Strategies switch on only, so no rule may switch off what a later one switches on.
+  // Strategies only turn a flag on, so no rule may turn it off before a later rule turns it on.
   const isExpressible = rules !== undefined && all.every(({ variant }) => isTrue(variant)) && !last;
   if (isExpressible)
     return { variants: [], strategies: all.map(({ constraints }) => ({ name: 'default', constraints })) };

@@ -1,14 +1,14 @@
 import type { DefinedFlag, DefinedSegment, DefinedStrategy, Definitions } from '@flags/core';
 
-/** What an importer knows about the store. */
+/** The properties of the store that an importer needs. */
 export interface ImportTarget {
   /** The environments of the store. */
   readonly environments: readonly string[];
   /** The names of the built-in strategies. */
   readonly strategies: readonly string[];
-  /** The environment for files that have none. */
+  /** The environment for files without environments. */
   readonly environment: string;
-  /** Returns the store's environment for one of the file. Undefined: it is not imported. */
+  /** Maps an environment of the file to one of the store. Undefined: it is not imported. */
   readonly toEnvironment: (name: string) => string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function toName(name: string, report: Report): string {
   return permitted;
 }
 
-/** Returns definitions without empty lists. Flags that are not archived there are not archived here either. */
+/** Returns definitions without empty lists. Flags that are active there are active here. */
 export function toDefinitions(members: {
   readonly projects?: Definitions['projects'];
   readonly segments?: readonly DefinedSegment[];

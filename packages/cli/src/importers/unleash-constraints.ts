@@ -3,11 +3,11 @@ import { listOf, type Members, textOf, textsOf } from './importer.js';
 
 export interface ConvertedConstraints {
   readonly constraints: readonly Constraint[];
-  /** False if a constraint holds for nobody. */
+  /** False if a constraint matches no context. */
   readonly holds: boolean;
 }
 
-/** Converts constraints. As in the SDKs, a constraint without a usable operand holds for nobody, inverted for everybody. */
+/** Converts constraints. As in the SDKs, a constraint without a usable operand never matches, and always if inverted. */
 export function toConstraints(given: unknown): ConvertedConstraints {
   const constraints: Constraint[] = [];
   let holds = true;
@@ -39,7 +39,7 @@ function isOperator(operator: unknown): operator is ConstraintOperator {
 const VERSION = /^\d+\.\d+\.\d+([-+]|$)/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T|$)/;
 
-/** Unleash permits every date that JavaScript reads, and numbers with white space around them. */
+/** Unleash accepts every date that JavaScript parses, and numbers with surrounding white space. */
 function operandOf(operator: ConstraintOperator, given: Members): Pick<Constraint, 'value' | 'values'> | undefined {
   const value = textOf(given.value) ?? '';
   if (operator.startsWith('NUM_')) {

@@ -95,7 +95,7 @@ interface Inherited {
   readonly report: Report;
 }
 
-/** Gives a strategy the variants of its flag. They are hashed with its group then, instead of the name of the flag. */
+/** Gives a strategy the variants of its flag. They are then hashed with its group instead of the name of the flag. */
 function withVariants(strategy: DefinedStrategy, { flag, variants, report }: Inherited): DefinedStrategy {
   if (strategy.variants) return strategy;
   const hasGroup = strategy.name.startsWith('gradualRollout');
@@ -112,21 +112,21 @@ function withVariants(strategy: DefinedStrategy, { flag, variants, report }: Inh
 /** An environment of a flag. */
 interface Environment {
   readonly from: string;
-  /** Its name here. */
+  /** Its name in the store. */
   readonly environment: string;
   readonly isOn: boolean;
   readonly variants: readonly FlagVariant[];
-  /** Strategies that the environment holds itself. */
+  /** Strategies that the export stores in the environment. */
   readonly own: readonly Members[];
 }
 
-/** Returns the variants of the flag. Undefined: those of its environments differ. */
+/** Returns the variants of the flag. Undefined: its environments have different variants. */
 function sharedVariants(
   own: readonly FlagVariant[],
   environments: readonly Environment[],
 ): Configured['variants'] | undefined {
   if (own.length > 0) return own;
-  // An environment where the flag is off often lacks the variants of the others.
+  // An environment where the flag is off often lacks the variants of the other environments.
   const lists = environments.filter(({ isOn, variants }) => isOn || variants.length > 0);
   const texts = new Set(lists.map(({ variants }) => JSON.stringify(variants)));
   return texts.size <= 1 ? (lists[0]?.variants ?? []) : undefined;
@@ -142,7 +142,7 @@ function toParameters(strategy: string, given: unknown): Readonly<Record<string,
   );
 }
 
-/** Unleash accepts every text. Its SDKs take a text that is no number for 0. */
+/** Unleash accepts every text. Its SDKs treat a text that is not a number as 0. */
 function toRollout(value: unknown): string {
   return `${Math.min(100, Math.max(0, Number(value) || 0))}`;
 }
@@ -174,7 +174,7 @@ function toVariants(variants: readonly Members[], flag: string, report: Report):
   return isDistributed(converted) ? converted : toFixedWeights(converted, flag, report);
 }
 
-/** Whether the store would compute these weights: variable variants share evenly what the fixed ones leave. */
+/** Whether the store would compute these weights: variable variants share the rest evenly. */
 function isDistributed(variants: readonly StrategyVariant[]): boolean {
   const variable = variants.filter(({ weightType }) => weightType === 'variable').map(({ weight }) => weight);
   const isEven = Math.max(...variable) - Math.min(...variable) <= 1;

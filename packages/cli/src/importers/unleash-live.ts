@@ -5,7 +5,7 @@ import { listOf, type Members, membersOf, textOf } from './importer.js';
 /** Requests to the server at the same time. */
 const AT_ONCE = 4;
 
-/** Archived flags in one request, and in all of them. */
+/** The number of archived flags in one request, and in all requests. */
 const PAGE = 100;
 const MOST_ARCHIVED = 100_000;
 
@@ -14,7 +14,7 @@ type Get = (path: string, isOptional?: boolean) => Promise<Members>;
 
 /**
  * Reads projects, segments and flags over the admin API of an Unleash server, with the names and tags of archived flags.
- * Returns them as an export would have them.
+ * Returns them in the format of an export.
  *
  * @throws CommandError
  */

@@ -25,7 +25,7 @@ export function importUnleash(document: unknown, target: ImportTarget): Imported
   assertSwitches(state);
   const report = new Report();
   const segments = listOf(state.segments).flatMap((segment) => toSegment(segment, report));
-  // Strategies name segments, so that a segment of the store serves if the export has no constraints.
+  // Strategies refer to segments by name, so a segment of the store is used if the export has no constraints.
   const known = new Map(listOf(state.segments).map(({ id, name }) => [Number(id), `${name}`]));
   const environmentsOf = createEnvironments(state, { target, report, known });
   const tags = labelsByFlag(state, report);
@@ -34,7 +34,7 @@ export function importUnleash(document: unknown, target: ImportTarget): Imported
     const name = toName(original, report);
     const { configured, variants } = environmentsOf(original, feature);
     const dependencies = dependenciesOf(state, original, feature);
-    // An export of one environment has the variants of this one, and lists of archived flags have none.
+    // An export of one environment has its variants. Lists of archived flags have no variants.
     const isComplete = state.version !== undefined && feature.archived !== true;
     return {
       name,
@@ -62,8 +62,8 @@ const WITHOUT_EQUIVALENT = {
 };
 
 /**
- * The open edition of Unleash 6.6 to 6.10 exports every flag of an environment as on. A flag without a strategy gives that
- * away, because switching it on would have added one.
+ * The open edition of Unleash 6.6 to 6.10 exports every flag of an environment as on. A flag without a strategy shows
+ * that, because enabling it would have added a strategy.
  *
  * @throws CommandError
  */
@@ -120,7 +120,7 @@ function toSegment(segment: Members, report: Report): readonly DefinedSegment[] 
   ];
 }
 
-/** A constraint that no context fulfills. */
+/** A constraint that matches no context. */
 const NEVER = [{ contextName: 'userId', operator: 'IN' as const, values: ['(nobody)'] }];
 
 function toMetadata(feature: Members) {

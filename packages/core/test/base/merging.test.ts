@@ -27,13 +27,13 @@ describe('merging two edits', () => {
     expect(mergeStates(sides, { choices: new Map([[path, 'theirs']]) }).result).toEqual(sides.theirs);
   });
 
-  it('keeps what each of them has added, and the order of whoever changed it', () => {
+  it('keeps the additions of both sides, and the order of the side that changed it', () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => strategy(id, 1));
     const { result } = mergeStates({ base: [a, b], theirs: [b, a, c], mine: [a, b, d] });
     expect(result.map((one) => one?.id)).toEqual(['b', 'a', 'c', 'd']);
   });
 
-  it('reports an edit of what the other has removed', () => {
+  it('reports a conflict if one side edits a member that the other side has removed', () => {
     const { conflicts } = mergeStates({ base: [strategy('a', 1)], theirs: [], mine: [strategy('a', 2)] });
     expect(conflicts.map(({ path }) => path)).toEqual(['/a']);
   });

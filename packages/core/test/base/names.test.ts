@@ -19,7 +19,7 @@ function isName(text: string): boolean {
 const validate = createValidator(nameSchema);
 
 describe('names', () => {
-  it('are what a URL keeps as it is, but for . and ..', () => {
+  it('are the characters that a URL does not escape, except for . and ..', () => {
     const mostlyName = fc.string({ unit: fc.constantFrom(..."aZ09-_.!~*'()", ' ', '%', '/', 'é'), maxLength: 5 });
     const longName = fc.nat({ max: 110 }).map((length) => 'n'.repeat(length));
     const anyText = fc.string({ unit: 'binary', maxLength: 4 });
@@ -55,7 +55,7 @@ describe('text', () => {
     expect(isAccepted(text(9), 'a\nb\u0000')).toBe(true);
   });
 
-  it('may be empty only where that is said', () => {
+  it('may be empty only where the schema permits', () => {
     expect(isAccepted(text(2), '')).toBe(false);
     expect(isAccepted(possiblyEmptyText(2), '')).toBe(true);
   });

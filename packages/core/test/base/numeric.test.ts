@@ -38,7 +38,7 @@ describe('parseNumber', () => {
     expect(parseNumber(text)).toBeUndefined();
   });
 
-  it('reads what JavaScript writes', () => {
+  it('parses dates that JavaScript writes', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         expect(parseNumber(String(number))).toBe(number === 0 ? 0 : number);

@@ -25,7 +25,7 @@ describe('turns', () => {
     expect(await orderOf(0)).toEqual(['first', 'second', 'other']);
   });
 
-  it('let others run after a long one', async () => {
+  it('yield after a long one', async () => {
     expect(await orderOf(10)).toEqual(['first', 'other', 'second']);
   });
 
@@ -53,7 +53,7 @@ describe('paced work', () => {
     expect(seen).toEqual([1, 2, 3, 4]);
   });
 
-  it('lets others run when its slice is over', async () => {
+  it('yields after its slice', async () => {
     let others = 0;
     const timer = setInterval(() => {
       others += 1;

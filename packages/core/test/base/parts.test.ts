@@ -56,7 +56,7 @@ it('merges a change into the same state, and keeps the state without a change', 
   );
 });
 
-it('tells apart what both have changed to different values, to the same value, and in their order', () => {
+it('distinguishes changes of both sides to different values, to the same value, and of the order', () => {
   const [a, b] = [1, 1].map((value, index) => ({ id: index === 0 ? 'a' : 'b', value }));
   const both = { name: 'y', list: [b, a], labels: ['p'] };
   const { conflicts, agreed, reordered } = mergeStates({

@@ -23,7 +23,7 @@ describe('a validator', () => {
     expect(validate(input)).toBe(input);
   });
 
-  it('tells one fault each, with a message and a place', () => {
+  it('reports one issue each, with a message and a path', () => {
     expect(faultsOf(validate, { name: 'a', kind: 'third', at: 'noon', list: [1] })).toEqual([
       { message: 'must NOT have fewer than 2 characters', path: '/name' },
       { message: 'must be one of one, other', path: '/kind' },
@@ -32,7 +32,7 @@ describe('a validator', () => {
     ]);
   });
 
-  it('says of what is missing and of what is unknown where it would be, or is', () => {
+  it('names the place of missing and unknown members', () => {
     expect(faultsOf(validate, { inner: { '~w': 1 } })).toEqual([
       { message: 'is required', path: '/name' },
       { message: 'is required', path: '/inner/x' },
@@ -45,7 +45,7 @@ describe('a validator', () => {
     expect(pathsOf(validate, { name: 'ab', 'a/b~c': 1.5 })).toEqual(['/a~1b~0c']);
   });
 
-  it('tells once of a value that has the wrong type and is not among those allowed', () => {
+  it('reports a value of the wrong type once, even if it is not in the enum either', () => {
     expect(faultsOf(validate, { name: 'ab', kind: 7 })).toEqual([{ message: 'must be string', path: '/kind' }]);
   });
 
@@ -83,7 +83,7 @@ describe('a validator', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('takes inherited names for what they are', () => {
+  it('accepts inherited names', () => {
     const own = createValidator({ type: 'object', additionalProperties: TEXT });
     expect(pathsOf(own, JSON.parse('{"__proto__":1,"constructor":2,"toString":"x"}'))).toEqual([
       '/__proto__',

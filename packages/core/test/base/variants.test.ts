@@ -29,7 +29,7 @@ describe('a list of variants', () => {
     ]);
   });
 
-  it('tells every broken rule, each once', () => {
+  it('reports every broken rule once', () => {
     expect(faultsOf(validate.variants, [FIX, FIX, { name: 'bare', weightType: 'fix' }])).toEqual([
       { message: 'is required for a variant of weightType fix', path: '/2/weight' },
       { message: 'must be unique among the variants', path: '/1/name' },

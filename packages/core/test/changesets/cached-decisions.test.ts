@@ -76,20 +76,20 @@ async function counted(): Promise<Storage> {
 
 const increment = (count: number) => [count + 1];
 
-describe('a change of a document that is known', () => {
-  it('reads nothing when that is how it is', async () => {
+describe('a change of a known document', () => {
+  it('does not read a cached document', async () => {
     const { change, asked } = loopThatRecalls(await counted(), { state: 7, revision: 2 });
     expect(await change(increment)).toEqual({ state: 8, revision: 3 });
     expect(asked).toEqual({ reads: 0, commits: 1 });
   });
 
-  it('is decided on what is stored when it has moved', async () => {
+  it('decides on the stored state if the cached one is outdated', async () => {
     const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
     expect(await change(increment)).toEqual({ state: 8, revision: 3 });
     expect(asked).toEqual({ reads: 1, commits: 2 });
   });
 
-  it('is not refused for what is known alone', async () => {
+  it('is not refused because of cached data alone', async () => {
     const { change } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
     const unlessThree = (count: number) => {
       if (count === 3) throw new FlagsError('invalid_input', 'refused');
@@ -110,7 +110,7 @@ describe('a change of a document that is known', () => {
     expect(asked).toEqual({ reads: 0, commits: 0 });
   });
 
-  it('does not come to nothing for what is known alone', async () => {
+  it('reads the document before it decides that nothing changes', async () => {
     const { change, asked } = loopThatRecalls(await counted(), { state: 3, revision: 1 });
     expect(await change((count) => (count === 3 ? [] : increment(count)))).toEqual({ state: 8, revision: 3 });
     expect(await change(() => [])).toEqual({ state: 8, revision: 3 });

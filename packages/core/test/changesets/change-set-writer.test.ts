@@ -102,7 +102,7 @@ describe('a change', () => {
     expect(await change(increment)).toEqual({ state: 1, revision: 1 });
   });
 
-  it('reads, within a process, what the one before has written', async () => {
+  it('reads its own writes within a process', async () => {
     const storage = losingRaces(memoryStorage(), 0);
     const { change } = loopOver(storage);
     await Promise.all(Array.from({ length: 50 }, () => change(increment)));
@@ -180,7 +180,7 @@ describe('ifRevision', () => {
     await expect(change(increment, { ifRevision: 2 })).rejects.toMatchObject({ code: 'revision_mismatch' });
   });
 
-  it('can speak of another document than the one that is changed', async () => {
+  it('can be checked against another document than the changed one', async () => {
     const { change } = loopOver(memoryStorage());
     await change(increment, {}, 'source');
     const revisionOf = { kind: counters.kind, id: 'source' };
@@ -190,7 +190,7 @@ describe('ifRevision', () => {
   });
 });
 
-describe('what a decision reads beside the document', () => {
+describe('another document that a decision reads', () => {
   it('is checked at the commit, once each, and never beside its own write', async () => {
     const storage = losingRaces(memoryStorage(), 0);
     const { change } = loopOver(storage);

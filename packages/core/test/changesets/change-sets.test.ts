@@ -276,7 +276,7 @@ onEveryStorage((start) => {
       expect(await everythingIn(flags)).toEqual(before);
     });
 
-    it('refuses what apply refuses, and shows no hash of a token', async () => {
+    it('refuses the same input as apply, and shows no hash of a token', async () => {
       const error = await refusalOf(flags.plan([{ op: 'enable', ref: PRODUCTION }]));
       expect(error).toMatchObject({ code: 'flag_not_found', details: [{ path: '/changes/0' }] });
       await flags.createProject({ id: 'shop', name: 'Shop' });

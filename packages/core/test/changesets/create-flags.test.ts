@@ -103,7 +103,7 @@ describe('flags.as', () => {
   });
 });
 
-describe('a decision that is repeated after a lost race', () => {
+describe('a decision that is repeated after a conflict', () => {
   it('has the same ids and times, and is one event', async () => {
     const memory = memoryStorage();
     const source = await createFlags({ storage: memory });

@@ -34,7 +34,7 @@ const another = (flag: string, environment = 'production') => ({
 });
 
 describe('the effects of a plan', () => {
-  it('say what clients see of a switch, of another definition, and of a flag that is gone', async () => {
+  it('describe the effects of a switch, of a new definition, and of a deletion', async () => {
     await add('a');
     expect(await effectsOf({ op: 'disable', ref: at('a') })).toEqual([seen('a', 'on', 'off')]);
     expect(await effectsOf({ op: 'addStrategy', ref: at('a'), input: EVERYBODY })).toEqual([another('a')]);
@@ -64,7 +64,7 @@ describe('the effects of a plan', () => {
     await Promise.all([elsewhere.close(), here.close()]);
   });
 
-  it('ignore what clients do not receive', async () => {
+  it('ignore data that clients do not receive', async () => {
     await add('a');
     const [strategy] = (await flags.getFlag(at('a'))).environments[1]?.strategies ?? [];
     const ref = { ...at('a'), strategy: strategy?.id ?? '' };
@@ -138,7 +138,7 @@ describe('the effects of a plan', () => {
     ]);
   });
 
-  it('know what another process has changed, without waiting for a poll', async () => {
+  it('see changes of another process without a poll', async () => {
     const storage = memoryStorage();
     const open = () => createFlags({ storage, pollInterval: 0, onProblem: () => undefined });
     const [one, other] = [await open(), await open()];

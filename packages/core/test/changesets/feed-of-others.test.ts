@@ -8,8 +8,8 @@ import { hearing } from './listening.js';
 
 const DEFAULT = { project: 'default' };
 
-describe('a subscription to a storage that others write to', () => {
-  it('brings what another instance commits to the same SQLite file', async () => {
+describe('a subscription to a storage with other writers', () => {
+  it('sends commits of another instance to the same SQLite file', async () => {
     const directory = temporaryDirectory();
     const path = join(directory.path, 'flags.db');
     const reader = await createFlags({ storage: sqliteStorage(path), pollInterval: 5 });

@@ -26,7 +26,7 @@ async function happenAndWake(storage: Storage, feed: Feed, ...ids: readonly stri
 }
 
 describe('a subscription', () => {
-  it('brings what is committed from now on, in order', async () => {
+  it('sends later commits, in order', async () => {
     const storage = memoryStorage();
     await happen(storage, 'before');
     const { feed } = feedOf(storage);
@@ -80,7 +80,7 @@ describe('a subscription', () => {
     expect(heard).toEqual(Array.from({ length: 450 }, (_, n) => `f${n}`));
   });
 
-  it('waits for its listener, while others do not', async () => {
+  it('waits for its own listener only', async () => {
     const storage = memoryStorage();
     const { feed } = feedOf(storage);
     const [slow, quick] = [hearing(), hearing()];
@@ -102,7 +102,7 @@ describe('a subscription', () => {
     expect(slow.heard).toEqual(['a', 'b']);
   });
 
-  it('tells of a listener that throws or rejects, and brings it the next event', async () => {
+  it('reports a listener that throws or rejects, and sends it the next event', async () => {
     const storage = memoryStorage();
     const { feed, errors } = feedOf(storage);
     const { heard, listener } = hearing();
@@ -191,7 +191,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('looking for what others have committed', () => {
+describe('polling for commits of other processes', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });

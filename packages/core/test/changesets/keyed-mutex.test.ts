@@ -29,7 +29,7 @@ describe('turns', () => {
     expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  it('begin at once when nobody else has the key', () => {
+  it('start at once when the key is free', () => {
     const takeTurn = createKeyedMutex();
     const [one, other] = [controlledWork(), controlledWork()];
     void takeTurn(['one'], one.work);
@@ -37,7 +37,7 @@ describe('turns', () => {
     expect([one.isBegun(), other.isBegun()]).toEqual([true, true]);
   });
 
-  it('fail with an error that is for all, where they were waited for', async () => {
+  it('reject all waiting callers with the same error', async () => {
     const full = new Error('full');
     const takeTurn = createKeyedMutex((error) => error === full);
     const [first, second] = [controlledWork(), controlledWork()];
@@ -81,7 +81,7 @@ describe('turns', () => {
     expect(log.indexOf('other begins')).toBeLessThan(log.indexOf('first ends'));
   });
 
-  it('leave nothing behind for a key that nobody uses any more', async () => {
+  it('release unused keys', async () => {
     const takeTurn = createKeyedMutex();
     await takeTurn(['key'], async () => 'first');
     await expect(takeTurn(['key'], () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');

@@ -56,7 +56,7 @@ function everyOperation(flags: Flags): readonly (readonly [name: string, call: (
 }
 
 describe('closing', () => {
-  it('waits for what is under way, and closes the storage after it', async () => {
+  it('waits for running operations, then closes the storage', async () => {
     const storage = logging(memoryStorage());
     const flags = await createFlags({ storage });
     const underWay = Promise.all(['a', 'b', 'c'].map((name) => flags.createFlag(DEFAULT, { name })));
@@ -84,7 +84,7 @@ describe('closing', () => {
     expect(storage.log).toEqual(['committed', 'closed']);
   });
 
-  it('lets every operation be refused from that moment on, whoever acts', async () => {
+  it('refuses every later operation, for every actor', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const asAda = flags.as('ada');
     const view = flags.asOf(new Date());

@@ -69,7 +69,7 @@ const ARGUMENTS: readonly (readonly unknown[])[] = [
   [() => undefined, null],
 ];
 
-describe('a method that is called with other arguments than its types ask for', () => {
+describe('a method call with arguments of wrong types', () => {
   it('succeeds or throws a FlagsError, whatever the method and the arguments', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const methods = Object.entries(flags).filter(([name, value]) => {

@@ -29,7 +29,7 @@ const rollout = (percentage: string): Change => ({
 });
 
 describe('a preview', () => {
-  it('answers before what is so, and after what will be so once the changes are applied', async () => {
+  it('returns the evaluation before and after the changes', async () => {
     const changes = [rollout('60')];
     const answers = () => USERS.map((context) => flags.isEnabled('checkout', context));
     const before = answers();
@@ -78,7 +78,7 @@ describe('a preview', () => {
     expect(known?.after.reason).toBe('disabled');
   });
 
-  it('covers flags that depend on a changed one, and no others', async () => {
+  it('covers exactly the flags that depend on a changed one', async () => {
     await flags.createFlag(PRODUCTION, { name: 'child' });
     await flags.createFlag(PRODUCTION, { name: 'stranger' });
     const child = { ...PRODUCTION, flag: 'child' };
@@ -169,7 +169,7 @@ describe('a preview', () => {
     expect(flags.isEnabled('draft', {}, { fallback: true })).toBe(true);
   });
 
-  it('refuses what cannot be previewed', async () => {
+  it('refuses invalid previews', async () => {
     const query = { environment: 'production', contexts: USERS };
     const enable: Change = { op: 'enable', ref: PRODUCTION };
     const refusal = async (promise: Promise<unknown>) =>

@@ -92,7 +92,7 @@ describe('usage', () => {
     expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
   });
 
-  it('keep what is said of flags that exist', async () => {
+  it('keep the reports on existing flags', async () => {
     const { flags, report, pruned } = await running();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.createFlag({ project: 'default' }, { name: 'archived' });

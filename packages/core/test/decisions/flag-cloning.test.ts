@@ -69,14 +69,14 @@ describe('copying a flag', () => {
     expect(JSON.stringify(copy?.environments[0]?.strategies[0]?.parameters)).toBe(JSON.stringify(expected));
   });
 
-  it('is refused for an archived source, and for a name that is taken', () => {
+  it('is refused for an archived source, and for a taken name', () => {
     expect(refusalOf(() => cloneFlag(undefined, flagState({ archived: true }), BIRTH)).code).toBe('flag_archived');
     expect(refusalOf(() => cloneFlag(flagState({ name: 'copy' }), source, BIRTH)).code).toBe('flag_exists');
     const archived = flagState({ name: 'copy', archived: true });
     expect(refusalOf(() => cloneFlag(archived, source, BIRTH)).code).toBe('flag_exists');
   });
 
-  it('depends on what it is told, not on what its source does', () => {
+  it('depends on its input, not on its source', () => {
     const dependencies = [{ flag: 'payments', enabled: true, variants: [] }];
     const dependent = flagState({ dependencies: [...dependencies, { flag: 'search', enabled: true, variants: [] }] });
     const birth = { ...BIRTH, dependencies };

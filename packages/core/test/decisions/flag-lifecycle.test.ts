@@ -26,7 +26,7 @@ describe('creating a flag', () => {
     });
   });
 
-  it('takes what the input says, a null description too, and nothing that is not an input', () => {
+  it('takes every member of the input, also a null description, and no other', () => {
     const input = {
       name: 'a',
       type: 'operational',
@@ -44,7 +44,7 @@ describe('creating a flag', () => {
     });
   });
 
-  it.each([{}, { archived: true }, { project: 'other' }])('refuses a name that is taken: %j', (changes) => {
+  it.each([{}, { archived: true }, { project: 'other' }])('refuses a taken name: %j', (changes) => {
     const decision = () => createFlag(flagState(changes), { name: 'checkout', type: 'release' }, BIRTH);
     expect(refusalOf(decision).code).toBe('flag_exists');
   });
@@ -67,7 +67,7 @@ describe('archiving a flag', () => {
     expect(after(flag, events)).toEqual({ ...flag, archived: true, archivedAt: NOW });
   });
 
-  it('again is no event', () => {
+  it('again causes no event', () => {
     expect(archiveFlag({ ...flag, archived: true }, [], NOW)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('reviving a flag', () => {
     expect(after(archived, events)).toEqual(flagState({ environments: [environmentState('production', ['s'])] }));
   });
 
-  it('that is not archived is no event', () => {
+  it('that is not archived causes no event', () => {
     expect(reviveFlag(flagState())).toEqual([]);
   });
 });
@@ -110,8 +110,8 @@ describe('deleting a flag', () => {
   });
 });
 
-describe('what happens to a flag that is not there', () => {
-  it('leads to nothing', () => {
+describe('an event of a missing flag', () => {
+  it('has no effect', () => {
     expect(after(undefined, archiveFlag(flagState(), [], NOW))).toBeUndefined();
   });
 });

@@ -36,7 +36,7 @@ describe('changing metadata', () => {
     },
   );
 
-  it('clears a description by null, and leaves what is absent', () => {
+  it('clears a description by null, and keeps absent members', () => {
     expect(after(flagState(), changeMetadata(flagState(), { description: null }))).toEqual(
       flagState({ description: null }),
     );
@@ -49,7 +49,7 @@ describe('changing metadata', () => {
     );
   });
 
-  it('never changes what identifies the flag', () => {
+  it('never changes the identity of the flag', () => {
     const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
     expect(changeMetadata(flagState(), changes)).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('changing metadata', () => {
 });
 
 describe('patching metadata', () => {
-  it('leaves alone what it does not change, such as a type that is no longer configured', () => {
+  it('keeps unchanged members, such as a type that is no longer configured', () => {
     const old = flagState({ type: 'retired' });
     const patch: JsonPatch = [{ op: 'replace', path: '/description', value: 'new' }];
     expect(patchMetadata(old, { patch, validate: validate.flagChanges })).toMatchObject([
@@ -102,7 +102,7 @@ describe('patching metadata', () => {
     expect(patched({ op: 'add', path: `/${field}/nested`, value: 'x' })).toEqual(flag);
   });
 
-  it('tests the true values of what it keeps, even after a change that was left out', () => {
+  it('tests the true values of kept members, even after an ignored change', () => {
     expect(
       patched(
         { op: 'replace', path: '/name', value: 'x' },

@@ -33,7 +33,7 @@ describe('health', () => {
     },
   );
 
-  it('counts once what is both stale and old', () => {
+  it('counts a stale and old flag once', () => {
     expect(healthOf([aged(100 * DAY, { stale: true }), aged(0)], flagTypes, NOW)).toBe(50);
   });
 

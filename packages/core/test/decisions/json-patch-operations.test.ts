@@ -60,7 +60,7 @@ describe('replace', () => {
 });
 
 describe('move', () => {
-  it('counts the index without what is moved', () => {
+  it('resolves the index after the removal', () => {
     expect(patched(['a', 'b', 'c'], { op: 'move', from: '/0', path: '/2' })).toEqual(['b', 'c', 'a']);
     expect(patched(['a', 'b', 'c'], { op: 'move', from: '/0', path: '/-' })).toEqual(['b', 'c', 'a']);
     expect(patched(['a', 'b', {}], { op: 'move', from: '/0', path: '/1/x' })).toEqual(['b', { x: 'a' }]);
@@ -89,7 +89,7 @@ describe('copy', () => {
     expect(patched({ a: {} }, ...patch)).toEqual({ a: {}, b: { x: 1 } });
   });
 
-  it('may lead into what is copied', () => {
+  it('may point into a copied value', () => {
     expect(patched({ a: { x: 1 } }, { op: 'copy', from: '/a', path: '/a/b' })).toEqual({ a: { x: 1, b: { x: 1 } } });
   });
 });
@@ -100,14 +100,14 @@ describe('test', () => {
     expect(patched(document, { op: 'test', path: '/a', value: { z: true, x: [1, { y: null }] } })).toEqual(document);
   });
 
-  it('takes names that every object inherits for what they are', () => {
+  it('accepts names of inherited members', () => {
     const document = JSON.parse('{"a":{"hasOwnProperty":1,"__proto__":2}}');
     const value = JSON.parse('{"__proto__":2,"hasOwnProperty":1}');
     expect(patched(document, { op: 'test', path: '/a', value })).toEqual(document);
   });
 });
 
-describe('a member named like one that every object inherits', () => {
+describe('a member with the name of an inherited member', () => {
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
     'can be added, copied, replaced and removed: %s',
     (name) => {

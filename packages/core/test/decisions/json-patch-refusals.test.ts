@@ -78,19 +78,19 @@ describe('a patch', () => {
     expect(details).toMatchObject([{ path: '/0/path' }]);
   });
 
-  it('never moves an item into the one that takes its place', () => {
+  it('never moves an item into its own successor', () => {
     const items = [{ name: 'first' }, { name: 'second' }];
     const { message, details } = refusalOf(() => applyPatch(items, [{ op: 'move', from: '/0', path: '/0/item' }], {}));
     expect(message).toContain('lies inside of what is moved');
     expect(details).toMatchObject([{ path: '/0/path' }]);
   });
 
-  it('without a value, or with one that is no JSON, is told so', () => {
+  it('without a value, or with invalid JSON, is refused with the reason', () => {
     const refusal = refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x', value: undefined }], {}));
     expect(refusal.message).toContain('is required, as JSON');
   });
 
-  it('whose test does not hold is told of the operation', () => {
+  it('whose test fails is refused with the operation', () => {
     const { details } = refusalOf(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }], {}));
     expect(details).toEqual([{ message: 'does not hold', path: '/0' }]);
   });
@@ -166,7 +166,7 @@ describe('the scope of a patch', () => {
     return applyPatch(document, [operation], scope);
   }
 
-  it('lets changes of what is kept pass without effect', () => {
+  it('ignores changes of kept members', () => {
     expect(patched({ op: 'replace', path: '/id', value: 8 })).toEqual(document);
     expect(patched({ op: 'remove', path: '/id' })).toEqual(document);
     expect(patched({ op: 'add', path: '/id/x', value: 8 })).toEqual(document);
@@ -174,7 +174,7 @@ describe('the scope of a patch', () => {
     expect(patched({ op: 'copy', from: '/a', path: '/id' })).toEqual(document);
   });
 
-  it('lets what is kept be tested and copied, and stay when it is moved', () => {
+  it('permits tests, copies and moves of kept members', () => {
     expect(patched({ op: 'test', path: '/id', value: 7 })).toEqual(document);
     expect(patched({ op: 'copy', from: '/id', path: '/a' })).toEqual({ ...document, a: 7 });
     expect(patched({ op: 'move', from: '/id', path: '/b/d' })).toEqual({ ...document, b: { c: 2, d: 7 } });

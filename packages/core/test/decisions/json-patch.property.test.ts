@@ -79,7 +79,7 @@ describe('any patch of any document', () => {
     );
   });
 
-  it('keeps what is kept', () => {
+  it('keeps unchanged members', () => {
     const kept = { id: { n: 1 }, a: { x: 1 }, b: [1] };
     const place = fc.constantFrom('/id', '/id/n', '/a', '/a/x', '/b', '/b/0', '/b/-');
     const change = fc.oneof(

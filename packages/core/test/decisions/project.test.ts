@@ -32,7 +32,7 @@ describe('a project', () => {
     expect(after(undefined, described)).toEqual(projectState({ description: 'd' }));
   });
 
-  it('is not created under an id that is taken', () => {
+  it('is not created under a taken id', () => {
     expect(refusalOf(() => createProject(projectState(), { id: 'shop', name: 'x' }, '')).code).toBe('project_exists');
   });
 
@@ -94,7 +94,7 @@ describe('changing the role of a member', () => {
     expect(after(project, events)).toEqual(withMembers([1, 4], [2, 4]));
   });
 
-  it('is nothing for who is no member, or holds the role', () => {
+  it('has no effect for users who are not members, or already have the role', () => {
     const project = withMembers([1, 4]);
     expect(changeMemberRole(project, { userId: 2, roleId: 4 }, OWNER)).toEqual([]);
     expect(changeMemberRole(project, { userId: 1, roleId: 4 }, OWNER)).toEqual([]);
@@ -118,7 +118,7 @@ describe('removing a member', () => {
     expect(after(project, events)).toEqual(withMembers([1, 4]));
   });
 
-  it('is refused for another role than the one that is held, and for who is no member', () => {
+  it('is refused for another role than the current one, and for users who are not members', () => {
     const project = withMembers([1, 4], [2, MEMBER]);
     for (const member of [
       { userId: 2, roleId: 4 },
@@ -129,7 +129,7 @@ describe('removing a member', () => {
     }
   });
 
-  it('is refused for the only owner, not for one of two, nor for the last who is none', () => {
+  it('is refused for the only owner, but not for one of two, nor for the last member with another role', () => {
     const owner = { userId: 1, roleId: 4 };
     expect(refusalOf(() => removeMember(withMembers([1, 4]), owner, OWNER)).code).toBe('last_owner');
     expect(removeMember(withMembers([1, 4], [2, 4]), owner, OWNER)).toHaveLength(1);

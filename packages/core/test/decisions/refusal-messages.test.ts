@@ -139,7 +139,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
 ];
 
 describe('a refusal', () => {
-  it.each(REFUSALS)('of %s names what it is about, and what to do', (_, decision, message) => {
+  it.each(REFUSALS)('of %s names its subject and a remedy', (_, decision, message) => {
     expect(refusalOf(decision).message).toBe(message);
   });
 });

@@ -27,7 +27,7 @@ function after(state: SegmentState | undefined, events: readonly SegmentEvent[])
 }
 
 describe('a segment', () => {
-  it('is what its events tell', () => {
+  it('equals the result of its events', () => {
     const created = createSegment({ name: 'beta', constraints: BETA.constraints }, BIRTH);
     expect(created).toEqual([{ type: 'segment-created', data: segment, before: null }]);
     expect(after(undefined, created)).toEqual(segment);
@@ -40,7 +40,7 @@ describe('a segment', () => {
     expect(after(segment, deleted)).toBeUndefined();
   });
 
-  it('is not changed into what it is', () => {
+  it('causes no event without a difference in its state', () => {
     expect(updateSegment(segment, structuredClone(BETA))).toEqual([]);
     expect(updateSegment(segment, { name: 'early' })).toHaveLength(1);
   });

@@ -78,7 +78,7 @@ describe('adding many strategies', () => {
 });
 
 describe('replacing a strategy', () => {
-  it('keeps its id and place, and forgets what the input leaves out', () => {
+  it('keeps its id and position, and drops members that the input omits', () => {
     const [event] = replaceStrategy(FLAG, TWO, { name: 'flexibleRollout', parameters: { rollout: 5 } });
     const data = { id: 'two', name: 'flexibleRollout', constraints: [], parameters: { rollout: 5 } };
     expect(event).toEqual({ type: 'strategy-updated', environment: 'production', data, before: strategyState('two') });
@@ -87,7 +87,7 @@ describe('replacing a strategy', () => {
     expect(replaced?.environments[0]?.strategies[1]).toEqual(data);
   });
 
-  it('by the same is no event, whatever the order of members', () => {
+  it('by an equal value causes no event, whatever the order of members is', () => {
     expect(replaceStrategy(FLAG, TWO, { parameters: {}, constraints: [], name: 'default' })).toEqual([]);
   });
 });
@@ -127,7 +127,7 @@ describe('patching a strategy', () => {
     expect(patched({ op: 'remove', path: '/title' })).not.toHaveProperty('title');
   });
 
-  it('is no event when it changes nothing', () => {
+  it('causes no event without a difference', () => {
     const patch: JsonPatch = [{ op: 'test', path: '/parameters/rollout', value: 5 }];
     expect(patchStrategy(flag, TWO, { patch, validate: validate.strategy })).toEqual([]);
   });

@@ -19,7 +19,7 @@ describe('switching on', () => {
     expect(after(FLAG, events)?.environments.map(({ enabled }) => enabled)).toEqual([true, true, false]);
   });
 
-  it('what is on is no event', () => {
+  it('an enabled environment causes no event', () => {
     expect(enable(FLAG, 'on')).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe('switching off', () => {
     expect(after(FLAG, events)?.environments[0]).toEqual(environmentState('on', ['s']));
   });
 
-  it.each(['off', 'bare', 'never-configured'])('what is off is no event: %s', (environment) => {
+  it.each(['off', 'bare', 'never-configured'])('a disabled environment causes no event: %s', (environment) => {
     expect(disable(FLAG, environment)).toEqual([]);
   });
 

@@ -36,7 +36,7 @@ describe('a token', () => {
     expect(refusalOf(() => createToken({ ...NOTHING, others: [TOKEN] }, TOKEN)).code).toBe('token_exists');
   });
 
-  it('does not come back with the secret of one that was deleted', () => {
+  it('cannot reuse the secret of a deleted token', () => {
     expect(refusalOf(() => createToken({ ...NOTHING, wasDeleted: true }, TOKEN)).code).toBe('token_deleted');
   });
 

@@ -27,7 +27,7 @@ describe('setting variants', () => {
     expect(flag?.variants[1]).not.toHaveProperty('payload');
   });
 
-  it('to what they are is no event', () => {
+  it('without a difference causes no event', () => {
     const flag = flagState({ variants: [variantState('a', 1000)] });
     expect(setVariants(flag, [{ name: 'a', weight: 7 }])).toEqual([]);
     expect(setVariants(flagState(), [])).toEqual([]);

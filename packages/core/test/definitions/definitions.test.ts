@@ -74,7 +74,7 @@ describe.each(extent({ short: STORAGES.slice(0, 1), full: STORAGES }))('definiti
     expect(await flags.listProjects()).toHaveLength(1);
   });
 
-  it('keeps what a definition does not name', async () => {
+  it('keeps members that a definition omits', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout', description: 'Kept', owner: 'ada' });
     const strategy = await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);

@@ -90,7 +90,7 @@ describe('drift between the schema and the storage', () => {
     expect(await driftOf(storage)).toEqual([]);
   });
 
-  it('creates what is missing with `declare: create`, off everywhere, and reports none of it', async () => {
+  it('creates missing flags with `declare: create`, disabled everywhere, without a report', async () => {
     const storage = kept(memoryStorage());
     expect(await driftOf(storage, { declare: 'create', actor: 'deploy' })).toEqual([]);
     expect(await driftOf(storage, { declare: 'create' })).toEqual([]);

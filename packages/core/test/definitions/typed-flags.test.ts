@@ -119,7 +119,7 @@ describe('payloads of declared flags', () => {
     await flags.close();
   });
 
-  it('reads no payload of a variant that is declared without one', async () => {
+  it('does not read the payload of a variant that is declared without one', async () => {
     const { flags, problems, give } = await open();
     await give('banner', 'plain', json({ color: 'green' }));
     expect(flags.getPayload('banner')).toBeUndefined();

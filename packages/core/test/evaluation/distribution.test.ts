@@ -71,7 +71,7 @@ describe('of 100,000 users', () => {
     expect(lost).toEqual([]);
   });
 
-  it('who is in one group says nothing about another', () => {
+  it('groups are independent of each other', () => {
     const one = withStrategy(rollout(50, { groupId: 'one' }));
     const other = withStrategy(rollout(50, { groupId: 'other' }));
     const both = users.filter((user) => one.isEnabled('checkout', user) && other.isEnabled('checkout', user)).length;

@@ -8,7 +8,7 @@ const inDev = { contextName: 'environment', operator: 'IN', values: ['dev'] };
 const forAda = { name: 'userWithId', parameters: { userIds: 'ada' } };
 
 describe('an explanation', () => {
-  it('comes to what the evaluation comes to', () => {
+  it('has the same result as the evaluation', () => {
     fc.assert(
       fc.property(arbitraryFlags, arbitrarySegments, arbitraryContext, (flags, segments, context) => {
         const snapshot = snapshotOf(flags, { segments });

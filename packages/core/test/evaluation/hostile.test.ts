@@ -128,7 +128,7 @@ describe('evaluation never throws', () => {
     expect(snapshot.isEnabled('checkout', context)).toBe(false);
   });
 
-  it('for names that are no text', () => {
+  it('for names that are not text', () => {
     const snapshot = snapshotOf([flag()]);
     for (const name of [undefined, null, 7, Symbol('s'), {}]) {
       expect(snapshot.isEnabled(name as unknown as string)).toBe(false);

@@ -38,7 +38,7 @@ describe('a context value of more than 4,096 characters', () => {
     expect(problems).toEqual([{ code: 'context_value_too_long', message }]);
   });
 
-  it('is nobody to a rollout and to variants', () => {
+  it('does not identify a user for rollouts and variants', () => {
     const sticky = flag({ strategies: [rollout(100, { stickiness: 'userId' })] });
     expect(snapshotOf([sticky]).isEnabled('checkout', { userId: TOO_LONG })).toBe(false);
     const drawn = flag({ strategies: [{ name: 'default' }], variants: weighted(1, 1) });
@@ -46,7 +46,7 @@ describe('a context value of more than 4,096 characters', () => {
     expect(explained.variantChoice).toMatchObject({ id: 'ada', random: false });
   });
 
-  it('is the current time of nobody: the clock counts', () => {
+  it('is not used as the current time', () => {
     const constraints = [{ contextName: 'currentTime', operator: 'DATE_AFTER', value: '2026-01-01T00:00:00Z' }];
     const flags = [flag({ strategies: [{ name: 'default', constraints }] })];
     const snapshot = snapshotOf(flags, { now: () => Date.parse('2026-06-01T00:00:00Z') });

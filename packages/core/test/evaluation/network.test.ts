@@ -16,7 +16,7 @@ const octet = fc.oneof(fc.nat(260).map(String), fc.constantFrom('00', '01', ''))
 const ipv4Like = fc.array(octet, { minLength: 3, maxLength: 5 }).map((octets) => octets.join('.'));
 
 describe('addresses', () => {
-  it('are what Node takes for addresses, without zones', () => {
+  it('are the addresses that Node accepts, without zones', () => {
     fc.assert(
       fc.property(fc.oneof(ipv6Like, ipv4Like, fc.ipV4(), fc.ipV6(), fc.string()), (text) => {
         if (!text.includes('%')) expect([text, groupsOf(text)]).toEqual([text, expectedGroups(text)]);
@@ -100,7 +100,7 @@ describe('ranges', () => {
     expect(holds('10.0.0.0/8', 'no address')).toBe(false);
   });
 
-  it('are not read with a prefix that is none', () => {
+  it('are not read with an invalid prefix', () => {
     for (const text of [
       '10.0.0.0/33',
       '10.0.0.0/',

@@ -81,7 +81,7 @@ describe('weights of variants', () => {
 describe('a segment that cannot be read', () => {
   const of = (segment: object) => problemsOf([], { segments: [segment as SegmentDefinition] });
 
-  it('never holds, and is told of with the reason', () => {
+  it('never matches, and is reported with the reason', () => {
     const message = 'The segment 3 cannot be read and never holds: constraints of a segment must be an array.';
     expect(of({ id: 3, constraints: 7 })).toEqual([{ code: 'broken_segment', segment: 3, message }]);
   });
@@ -105,21 +105,21 @@ describe('a segment that cannot be read', () => {
       expect(of({ id, constraints: [] })).toEqual([{ code: 'broken_segment', message }]);
   });
 
-  it('is told of where a flag names one that is not there', () => {
+  it('is reported if a flag names a missing one', () => {
     const message = 'checkout names a missing segment: 9.';
     const expected = [{ code: 'missing_segment', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ segments: [9] })])).toEqual(expected);
   });
 });
 
-describe('what fails while it is asked', () => {
-  it('is a strategy that is not known', () => {
+describe('an evaluation problem', () => {
+  it('is an unknown strategy', () => {
     const message = 'checkout has a strategy that is not known and never holds: mystery.';
     const expected = [{ code: 'unknown_strategy', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ name: 'mystery' })])).toEqual(expected);
   });
 
-  it('is each strategy of the host that throws, once, whatever it throws', () => {
+  it('is a throwing strategy of the host, once, for any thrown value', () => {
     const failing = (name: string) => ({
       name,
       isEnabled: () => {
@@ -177,7 +177,7 @@ describe('what fails while it is asked', () => {
 });
 
 describe('problems', () => {
-  it('are told once each, until ten thousand others have been told', () => {
+  it('are reported once each, until ten thousand others were reported', () => {
     const told: string[] = [];
     const reporter = new ProblemReporter(({ message }) => told.push(message));
     const report = (message: string) => reporter.report({ code: 'broken_flag', flag: 'a', message });

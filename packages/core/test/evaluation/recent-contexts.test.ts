@@ -28,7 +28,7 @@ describe('recent contexts', () => {
     expect(flags.recentContexts()).toEqual([{ userId: '1' }, { userId: '4' }, { userId: '3' }, { userId: '2' }]);
   });
 
-  it('are at most so many: the oldest go', async () => {
+  it('have a limit: the oldest are evicted', async () => {
     await open(2);
     evaluate({ userId: '1' }, { userId: '2' }, { userId: '1' }, { userId: '3' });
     expect(flags.recentContexts()).toEqual([{ userId: '3' }, { userId: '1' }]);
@@ -65,7 +65,7 @@ describe('recent contexts', () => {
     expect(flags.recentContexts()).toEqual([{ userId: '1', properties: { plan: 'free' } }]);
   });
 
-  it('leave out what is empty, large or unreadable, and evaluation does not throw', async () => {
+  it('omit empty, large or unreadable values, and evaluation does not throw', async () => {
     await open(10);
     const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, index]));
     const broken = new Proxy({}, { get: () => JSON.parse('no json') });

@@ -1,6 +1,6 @@
 import { toList, toNumber, toOptionalText, toText, toTexts } from '../../src/evaluation/problem.js';
 
-describe('what a definition holds', () => {
+describe('the content of a definition', () => {
   it('is an empty list where a list is absent', () => {
     expect(toList(undefined, 'a')).toEqual([]);
     expect(toList(null, 'a')).toEqual([]);

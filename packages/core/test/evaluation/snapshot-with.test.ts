@@ -162,7 +162,7 @@ describe('the variants of a flag that has become another', () => {
   const broken = { constraints: 'none' } as unknown as Partial<StrategyDefinition>;
   const variantOf = (snapshot: Snapshot) => snapshot.getVariant('checkout', { userId: 'ada' }).name;
 
-  it('are what they were when the flag was broken and is mended with the very same', () => {
+  it('are unchanged after a broken flag is repaired with the same definition', () => {
     const good = snapshotOf([flag({ variants })]);
     const bad = good.with({ flags: [flag({ variants, strategies: [{ name: 'default', ...broken }] })] });
     const mended = bad.with({ flags: [flag({ variants })] });
@@ -170,12 +170,12 @@ describe('the variants of a flag that has become another', () => {
   });
 });
 
-describe('a flag that is off', () => {
+describe('a disabled flag', () => {
   const variants = weighted(1000);
   const off = flag({ enabled: false, strategies: [rollout(100)], variants });
   const context = { userId: '7' };
 
-  it('shows what its strategies would draw', () => {
+  it('shows the results of its strategies', () => {
     const snapshot = snapshotOf([off]);
     expect(snapshot.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'disabled' });
     expect(snapshot.rollouts('checkout', context)).toMatchObject([{ rollout: { holds: true } }]);

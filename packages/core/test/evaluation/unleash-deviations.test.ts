@@ -35,7 +35,7 @@ describe('unlike the Node SDK', () => {
     expect(both(constrained({ values: ['x'] }), context)).toEqual({ ours: false, theirs: true });
   });
 
-  it('what objects inherit does not count as a property', () => {
+  it('inherited members do not count as properties', () => {
     const inherited = { contextName: 'toString', operator: 'STR_CONTAINS', values: ['function'] };
     expect(both(constrained(inherited), { properties: {} })).toEqual({ ours: false, theirs: true });
   });
@@ -71,7 +71,7 @@ describe('unlike the Node SDK', () => {
     expect(both(constrained(constraint), { properties: { field } })).toEqual({ ours: false, theirs: true });
   });
 
-  it('an address with a prefix length is no address', () => {
+  it('an address with a prefix length is not an address', () => {
     const constraint = { operator: 'IN_CIDR', values: ['10.0.0.0/8'] };
     expect(both(constrained(constraint), { properties: { field: '10.1.0.0/16' } })).toEqual({
       ours: false,
@@ -79,7 +79,7 @@ describe('unlike the Node SDK', () => {
     });
   });
 
-  it('null is no operand', () => {
+  it('null is not an operand', () => {
     const constraint = { operator: 'NUM_EQ', value: null as never };
     expect(both(constrained(constraint), { properties: { field: '0' } })).toEqual({ ours: false, theirs: true });
     const date = { operator: 'DATE_AFTER', value: null as never };

@@ -32,7 +32,7 @@ describe('usage', () => {
     expect(counters.drain()).toEqual([{ flag: 'checkout', yes: 1, no: 0, variants: [] }]);
   });
 
-  it('is counted anew after a flag was forgotten, also where its parts stay the same objects', () => {
+  it('is counted again after a flag was evicted, even if its parts are the same objects', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied], { counters });
     counters.forget('varied');
@@ -77,7 +77,7 @@ describe('the counter of a flag', () => {
     return drained[0] === 1 && drained[1] === 1;
   };
 
-  it('goes on from drain to drain, also when the flag was compiled anew, or has come back', () => {
+  it('continues from drain to drain, also after a recompilation or restore of the flag', () => {
     const counters = new UsageCounters();
     const first = snapshotOf([varied], { counters });
     expect(countedTwice(counters, () => first.isEnabled('varied'))).toBe(true);
@@ -127,7 +127,7 @@ describe('impressions', () => {
     ]);
   });
 
-  it('are not told of the others', () => {
+  it('do not receive events of other projects', () => {
     const { impressions, snapshot } = told(false);
     const unsaid = snapshot.with({ flags: [flag({ name: 'unsaid', variants })] });
     for (const name of ['checkout', 'unsaid']) {

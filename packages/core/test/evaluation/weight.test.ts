@@ -142,7 +142,7 @@ describe('the time of one evaluation', () => {
     expect(median).toBeLessThan(100);
   });
 
-  it('does not let a pattern remember more than some kilobytes of what it has seen', () => {
+  it('limits the cache of a pattern to some kilobytes', () => {
     const constraints = Array.from({ length: 30 }, (_, i) => regex(`[ab]*a[abc]{${10 + i}}[!?]`, { inverted: true }));
     const { snapshot } = watched([flag({ strategies: [{ name: 'default', constraints: constraints.slice(0, 20) }] })]);
     const letters = () => Array.from({ length: 500 }, () => 'abc'[Math.floor(Math.random() * 3)]).join('');

@@ -65,7 +65,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     await expectInvariants(storage);
   });
 
-  it('shows what other processes do, whatever the time at which they say that they did it', async () => {
+  it('shows changes of other processes, whatever their clocks say', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     clock.advance(-YEAR);
@@ -103,7 +103,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect(healths).toEqual([100, 0, 100]);
   });
 
-  it('does not keep what was counted in the future in the last hour for years', async () => {
+  it('does not keep future counts in the last hour', async () => {
     for (const name of ['checkout', 'other']) await flags.createFlag(DEFAULT, { name });
     await report();
     clock.advance(YEAR);
@@ -116,7 +116,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect([...lastMinute]).toEqual([['checkout', { yes: 1, no: 0 }]]);
   });
 
-  it('counts what a process reports whose clock is a little ahead', async () => {
+  it('counts reports of a process whose clock is slightly ahead', async () => {
     clock.advance(30 * SECOND);
     await report();
     clock.advance(-30 * SECOND);

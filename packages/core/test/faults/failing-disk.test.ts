@@ -138,7 +138,7 @@ afterAll(directory.remove);
     });
   });
 
-  it('and is killed: what it said was done is there once, and what it said was not is not', async () => {
+  it('and is killed: acknowledged changes exist once, and refused ones do not', async () => {
     const told = new Map<string, string>();
     for (let count = 0; count < KILLS; count++) {
       disk.fail(undefined);

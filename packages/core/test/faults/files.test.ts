@@ -128,7 +128,7 @@ describe('the file of an open database', () => {
     expect(flags.isEnabled('checkout')).toBe(true);
   });
 
-  it('when a document in it is no JSON any more, is refused as damaged', async () => {
+  it('with an invalid JSON document is refused as damaged', async () => {
     const other = new Database(path);
     other.exec(`UPDATE flags_documents SET body = '{' WHERE kind = 'flag'`);
     other.close();

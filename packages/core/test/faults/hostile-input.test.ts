@@ -14,7 +14,7 @@ const SILENT = { pollInterval: 0, usageInterval: 0, onProblem: () => undefined }
 describe.each(PROPERTY_STORAGES)(
   `the interface on $name, given ${BYTES} bytes of hostile input (seed ${SEED})`,
   ({ open }) => {
-    it('refuses what it cannot take with an error of its own, and nothing of it is left', async () => {
+    it('refuses invalid input with a FlagsError, and stores none of it', async () => {
       const values = hostileValues(SEED);
       let refused = 0;
       for (let given = 0; given < BYTES; ) {

@@ -147,7 +147,7 @@ describe(`${EVENTS} events`, () => {
     expect(plans.at(-1)).toBe('SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
   });
 
-  it('are followed from any position without reading those before it', async () => {
+  it('are followed from any position without a read of earlier ones', async () => {
     const after = String(EVENTS / 2);
     const plans = await plansOf(() => storage.events({ order: 'oldest-first', limit: 100, after }));
     expect(plans).toEqual(['SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>?)']);
@@ -172,7 +172,7 @@ describe(`${EVENTS} events`, () => {
     expect(turns).toBeGreaterThanOrEqual(EVENTS / 200 - 1);
   });
 
-  it('leave a process its turns while it follows what others have changed', async () => {
+  it('yield to the event loop while a process reads changes of other processes', async () => {
     expect(await turnsDuring(early.refresh())).toBeGreaterThanOrEqual(EVENTS / 500 - 1);
     expect(early.status().state).toBe('current');
   });

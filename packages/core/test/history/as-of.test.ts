@@ -30,7 +30,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     return new Date(time - 1_000);
   }
 
-  it('answers what was answered then: state, evaluation and explanation', async () => {
+  it('returns the past state, evaluation and explanation', async () => {
     await createSwitchedOn(flags, { flag: 'checkout', strategies: [onlyFor('ada')] });
     await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
     const then = await flags.getFlag(CHECKOUT);
@@ -98,7 +98,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     expect((await view.explain('checkout')).reason).toBe('unknown_flag');
   });
 
-  it('stands after the event at a position', async () => {
+  it('is the state after the event at a position', async () => {
     await createSwitchedOn(flags, { flag: 'checkout' });
     const { events } = await flags.listEvents({ flag: 'checkout' });
     const answers = await Promise.all(
@@ -107,7 +107,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     expect(answers).toEqual([true, false, false]);
   });
 
-  it('refuses a time that is none, a time before the log, and unknown places', async () => {
+  it('refuses an invalid time, a time before the log, and unknown projects or flags', async () => {
     for (const time of ['yesterday', '', new Date(Number.NaN), 7, null, undefined, {}, { position: 7 }]) {
       expect(() => flags.asOf(time as never)).toThrow(expect.objectContaining(INVALID));
     }

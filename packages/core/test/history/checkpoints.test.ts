@@ -97,7 +97,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     expect(Math.max(...pages.map((page) => JSON.stringify(page).length))).toBeLessThan(600_000);
   });
 
-  it('are no part of the events between two of them', async () => {
+  it('are not part of the events between them', async () => {
     await start();
     const positions: string[] = [];
     for (let round = 0; round < 30; round++) {

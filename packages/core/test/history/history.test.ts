@@ -146,7 +146,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     await expect(flags.getChangeSet(7 as never)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('keeps the history of what was deleted, and knows nothing of what never was', async () => {
+  it('keeps the history of deleted documents, and has none for unknown ones', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.archiveFlag(CHECKOUT);
     await flags.deleteFlag(CHECKOUT);

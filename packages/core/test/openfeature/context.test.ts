@@ -11,7 +11,7 @@ describe('the context of OpenFeature', () => {
     expect(toEvaluationContext({ targetingKey: 'device', userId: 7 })).toMatchObject({ userId: 7 });
   });
 
-  it('keeps what evaluation knows, and has the rest as properties', () => {
+  it('keeps the standard context fields, and has the rest as properties', () => {
     const known = {
       userId: '7',
       sessionId: 's',

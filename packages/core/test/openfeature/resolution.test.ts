@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => flags.close());
 
 describe('a resolution', () => {
-  it('tells whether a flag is on, why, and what it is', () => {
+  it('returns whether a flag is on, the reason, and the flag', () => {
     const answer = (enabled: boolean) => ({ flag: 'checkout', enabled, metadata: metadata(enabled) });
     expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...answer(true), reason: 'TARGETING_MATCH' });
     expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({

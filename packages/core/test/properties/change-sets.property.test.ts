@@ -22,7 +22,7 @@ const essence = ({ type, project, flag, environment, data, before }: Readonly<Re
 };
 
 describe('any change set', () => {
-  it('does what its plan shows', async () => {
+  it('has the effect of its plan', async () => {
     let made = 0;
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
@@ -49,7 +49,7 @@ describe('any change set', () => {
     expect(made).toBeGreaterThan(0);
   });
 
-  it('does what its changes do one after the other', async () => {
+  it('has the effect of its changes in sequence', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const [one, other] = [memoryStorage(), memoryStorage()];

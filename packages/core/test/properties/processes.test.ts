@@ -26,7 +26,7 @@ describe('four processes on one SQLite file', () => {
     directory.remove();
   });
 
-  it('let exactly one of two owners leave, again and again', async () => {
+  it('remove exactly one of two owners, repeatedly', async () => {
     const path = join(directory.path, 'flags.db');
     const start = childProgram('leaving-owner', directory.path);
     children = Array.from({ length: 4 }, () => start(path));

@@ -8,7 +8,7 @@ const ADA = { userId: 'ada' };
 describe('closing', () => {
   const open = openOnOneFile();
 
-  it('records what was counted', async () => {
+  it('records the counts', async () => {
     const flags = await open({ ...SILENT, appName: 'shop' });
     await createSwitchedOn(flags, { flag: 'checkout' });
     for (let call = 0; call < 7; call++) flags.isEnabled('checkout');

@@ -53,7 +53,7 @@ describe('a listener for changes of the configuration', () => {
     await flags.close();
   });
 
-  it('is called no more once it has ended, and one that throws keeps nobody else from being called', async () => {
+  it('is not called after its end, and a throwing listener does not affect others', async () => {
     const errors: unknown[] = [];
     const flags = await createFlags({ storage: memoryStorage(), onError: (error) => errors.push(error) });
     let calls = 0;

@@ -114,7 +114,7 @@ onEveryStorage((start) => {
       expect(configurationOf(flags, 'other')).toBe(parent);
     });
 
-    it('says what the flag’s own page says', async () => {
+    it('equals the state in the flag itself', async () => {
       const flags = await configured(start);
       const { environments } = await flags.getFlag(OTHER);
       const { enabled, strategies } = environments.find(({ name }) => name === 'production') ?? {};

@@ -27,7 +27,7 @@ function partsOf(value: unknown): readonly object[] {
 }
 
 describe('a copy of a JSON value beside a known one', () => {
-  it('is what the text of the value would be read as', () => {
+  it('equals the parsed text of the value', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
         // As text first: a comparison of members would look through `__proto__`.

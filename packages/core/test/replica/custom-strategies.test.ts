@@ -87,7 +87,7 @@ onEveryStorage((start) => {
     });
   });
 
-  describe('a strategy that nobody knows', () => {
+  describe('an unknown strategy', () => {
     it('does not hold, which is told once, however often the flag is changed and evaluated', async () => {
       const { flags, problems } = await withStrategies(start, []);
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'department' }] });
@@ -111,7 +111,7 @@ onEveryStorage((start) => {
       expect((await flags.listFlags(DEFAULT)).map(({ name }) => name)).toEqual(['one', 'two']);
     });
 
-    it('is a warning of the process when nobody wants to be told', async () => {
+    it('is a process warning without a listener', async () => {
       const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue();
       const flags = await start({ pollInterval: 0, usageInterval: 0 });
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'unheard-of' }] });

@@ -3,7 +3,7 @@ import { createFlags, memoryStorage, memoryUsage } from '../../src/index.js';
 import { faultyUsage } from '../../src/testing.js';
 import { DEFAULT } from '../rules/references.js';
 
-describe('what was counted of a flag', () => {
+describe('the counts of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
     const usage = memoryUsage();
     const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 0 });

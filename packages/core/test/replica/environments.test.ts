@@ -16,7 +16,7 @@ async function checkoutIn(start: Start) {
 
 onEveryStorage((start) => {
   describe('the environment of an evaluation', () => {
-    it('is production when nobody says, or else the first', async () => {
+    it('is production by default, or else the first', async () => {
       expect((await start(SILENT)).settings.environment).toBe('production');
       const flags = await start({ ...SILENT, environments: [{ name: 'one' }, { name: 'two' }] });
       await createSwitchedOn(flags, { flag: 'checkout', environment: 'one' });
@@ -82,7 +82,7 @@ onEveryStorage((start) => {
       expect(flags.explain('checkout').reason).toBe('unknown_flag');
     });
 
-    it('never answers for a flag that is off', async () => {
+    it('is never used for a disabled flag', async () => {
       const flags = await start(SILENT);
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       expect(flags.isEnabled('checkout', {}, { fallback: true })).toBe(false);

@@ -23,7 +23,7 @@ function recordIn(flags: Flags): readonly Impression[] {
 
 onEveryStorage((start) => {
   describe('impressions', () => {
-    it('tell of a flag that wants them: where, for whom and what', async () => {
+    it('report evaluations of a flag with impression data: environment, context and result', async () => {
       const { flags } = await observed(start);
       const impressions = recordIn(flags);
       flags.isEnabled('checkout', ADA);
@@ -34,7 +34,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('tell of the variant where one was asked for', async () => {
+    it('contain the variant if it was requested', async () => {
       const { flags } = await observed(start);
       await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
       const impressions = recordIn(flags);

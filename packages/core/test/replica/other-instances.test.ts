@@ -90,7 +90,7 @@ describe('another instance on the same file', () => {
     expect(reader.configuration().flags).toEqual(writer.configuration().flags);
   });
 
-  it('changes on top of what it has not seen yet', async () => {
+  it('changes a state that it has not seen yet', async () => {
     const { writer, reader } = await writerAndReader();
     await writer.setVariants(CHECKOUT, [{ name: 'blue' }]);
     await reader.updateFlag(CHECKOUT, { description: 'of the reader' });

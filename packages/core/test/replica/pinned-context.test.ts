@@ -39,7 +39,7 @@ onEveryStorage((start) => {
       expect(flags.forContext({ userId: 'bob' }).isEnabled('zebra')).toBe(false);
     });
 
-    it('shows nothing of what changes meanwhile', async () => {
+    it('does not show concurrent changes', async () => {
       const flags = await threeFlags(start);
       const { id } = await flags.createSegment({ name: 'all', constraints: [] });
       await createSwitchedOn(flags, { flag: 'segmented', strategies: [{ name: 'default', segments: [id] }] });
@@ -65,7 +65,7 @@ onEveryStorage((start) => {
       expect(flags.forContext({ userId: 'ada' }).evaluateAll()).toEqual(ALL_FOR_ADA);
     });
 
-    it('counts what is asked flag by flag, and not what is evaluated all at once', async () => {
+    it('counts single evaluations, not evaluations of all flags', async () => {
       const flags = await start({ ...SILENT, usageInterval: 5 });
       await createSwitchedOn(flags, { flag: 'all-at-once' });
       await createSwitchedOn(flags, { flag: 'asked' });

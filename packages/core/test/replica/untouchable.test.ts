@@ -59,7 +59,7 @@ function vandalize(value: unknown, seen = new Set<unknown>()): void {
   for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
 }
 
-describe('what a caller is given', () => {
+describe('the results of a caller', () => {
   it.each(GIVEN)('can be changed without changing the engine: %s', async (_, give) => {
     const flags = await lived();
     const before = answersOf(flags);

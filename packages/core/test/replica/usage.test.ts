@@ -44,7 +44,7 @@ onEveryStorage((start) => {
       expect((await flags.getApplication({ application: 'shop' })).strategies).toContain('userWithId');
     });
 
-    it('counts every evaluation by what it came to, in the metrics that clients report to', async () => {
+    it('counts every evaluation by its result, in the same metrics as client reports', async () => {
       const flags = await adasCheckout(start);
       for (const userId of ['ada', 'ada', 'bob']) flags.isEnabled('checkout', { userId });
       flags.getVariant('checkout', { userId: 'ada' });
@@ -91,7 +91,7 @@ onEveryStorage((start) => {
       expect(await flags.listSeenFlags()).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 1 }]);
     });
 
-    it('is under default and this process when nobody names the application', async () => {
+    it('is recorded for default and this process without an application name', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('checkout');
       await recorded(flags, 1);
@@ -145,7 +145,7 @@ onEveryStorage((start) => {
       expect((await flags.listSeenFlags()).map(({ appName }) => appName)).toEqual(['early']);
     });
 
-    it('is of no consequence to who switches the flag meanwhile', async () => {
+    it('does not increment the revision of the flag', async () => {
       const flags = await adasCheckout(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       flags.isEnabled('checkout');

@@ -87,7 +87,7 @@ onEveryStorage((start) => {
       expect(flags.isEnabled('copy')).toBe(true);
     });
 
-    it('sees what a segment holds, for every flag that uses it', async () => {
+    it('sees the content of a segment, for every flag that uses it', async () => {
       const { flags, ref } = await checkoutOn(start);
       const users = (...values: readonly string[]) => [{ contextName: 'userId', operator: 'IN' as const, values }];
       const { id } = await flags.createSegment({ name: 'beta', constraints: users('ada') });
@@ -108,7 +108,7 @@ onEveryStorage((start) => {
       expect(flags.configuration().segments).toEqual([]);
     });
 
-    it('sees dependencies added and removed, and what becomes of a parent', async () => {
+    it('sees added and removed dependencies, and changes of a parent', async () => {
       const { flags } = await checkoutOn(start);
       await createSwitchedOn(flags, { flag: 'payments' });
       await flags.addDependency(CHECKOUT, { flag: 'payments' });
@@ -133,14 +133,14 @@ onEveryStorage((start) => {
       expect(told).toEqual(['checkout']);
     });
 
-    it('sees what another actor of the same instance changed', async () => {
+    it('sees the changes of another actor of the same instance', async () => {
       const { flags } = await checkoutOn(start);
       const ada = flags.as('ada');
       await ada.disable(PRODUCTION);
       expect([flags.isEnabled('checkout'), ada.isEnabled('checkout')]).toEqual([false, false]);
     });
 
-    it('sees nothing of what the caller does to an answer, or to an input', async () => {
+    it('is not affected by mutations of results or inputs', async () => {
       const { flags } = await checkoutOn(start);
       const variants = [{ name: 'blue', overrides: [{ contextName: 'userId', values: ['ada'] }] }];
       const set = await flags.setVariants(CHECKOUT, variants);

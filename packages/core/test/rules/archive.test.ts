@@ -56,7 +56,7 @@ onEveryStorage((start) => {
       expect(await flags.listArchivedFlags()).toMatchObject([{ archivedAt: now.toISOString() }]);
     });
 
-    it('can be archived again, which is no fact', async () => {
+    it('can be archived again, without an event', async () => {
       const { flags } = await archived(start);
       expect(await factsOf(flags, () => flags.archiveFlag(CHECKOUT))).toEqual([]);
     });

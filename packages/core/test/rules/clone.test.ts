@@ -76,7 +76,7 @@ onEveryStorage((start) => {
       expect(events).toMatchObject([{ type: 'flag-created', flag: 'copy', project: 'default' }]);
     });
 
-    it('refuses a name that is taken, by the source too', async () => {
+    it('refuses a taken name, even that of the source', async () => {
       const { flags } = await lively(start);
       await flags.createFlag(DEFAULT, { name: 'other' });
       await expectRefusal(flags, 'flag_exists', () => flags.cloneFlag(CHECKOUT, { name: 'other' }));

@@ -35,7 +35,7 @@ onEveryStorage((start) => {
       expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: ['checkout'] });
     });
 
-    it('stands beside others, and is changed in its place', async () => {
+    it('is added to others, and keeps its position when it changes', async () => {
       const flags = await withDependency(await start());
       await flags.addDependency(CHECKOUT, { flag: 'search', enabled: false });
       await flags.addDependency(CHECKOUT, { flag: 'payments', variants: ['blue'] });

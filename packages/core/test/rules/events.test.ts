@@ -11,7 +11,7 @@ async function logged(flags: Flags, query?: EventQuery): Promise<readonly (strin
 
 onEveryStorage((start) => {
   describe('events', () => {
-    it('tell who did what and when, with what is so now and what was before', async () => {
+    it('contain actor, type and time, with the states before and after', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       await flags.createFlag(DEFAULT, { name: 'checkout', description: 'Old' });
@@ -77,7 +77,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('do not come for what changes nothing', async () => {
+    it('are not recorded without a difference', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout', description: 'Same' });
       const facts = await factsOf(flags, async () => {

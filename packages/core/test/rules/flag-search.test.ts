@@ -239,7 +239,7 @@ onEveryStorage((start) => {
 });
 
 describe('the list of flags of several instances on one storage', () => {
-  it('has what another instance has committed, without waiting for a poll', async () => {
+  it('sees the commits of another instance without a poll', async () => {
     const storage = memoryStorage();
     const one = await createFlags({ ...SILENT, storage, pollInterval: 0 });
     const other = await createFlags({ ...SILENT, storage, pollInterval: 0 });

@@ -12,14 +12,14 @@ function heavy(count: number, more: Partial<StrategyInput> = {}): StrategyInput 
 }
 
 onEveryStorage((start) => {
-  describe('what one evaluation may cost', () => {
+  describe('the cost of an evaluation', () => {
     async function startWithCheckout() {
       const flags = await start(SILENT);
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       return flags;
     }
 
-    it('limits the constraints of one strategy, and names the first that is too much', async () => {
+    it('limits the constraints of a strategy, and names the first one above the limit', async () => {
       const flags = await startWithCheckout();
       const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
         flags.addStrategy(PRODUCTION, heavy(5)),

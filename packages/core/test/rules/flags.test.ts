@@ -26,7 +26,7 @@ onEveryStorage((start) => {
       });
     });
 
-    it('keeps what is given', async () => {
+    it('keeps the given members', async () => {
       const flags = await start();
       const input = { name: 'checkout', description: 'The new one', type: 'kill-switch', impressionData: true };
       expect(await flags.createFlag(DEFAULT, input)).toMatchObject(input);
@@ -93,7 +93,7 @@ onEveryStorage((start) => {
       expect(error.details.map((detail) => detail.path ?? '').some((found) => found.startsWith(path))).toBe(true);
     });
 
-    it('tells of every fault at once', async () => {
+    it('reports all issues at once', async () => {
       const flags = await start();
       const input = { name: 'a b', type: 'other', description: 1 } as unknown as NewFlag;
       const error = await expectRefusal(flags, 'invalid_input', () => flags.createFlag(DEFAULT, input));
@@ -111,7 +111,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'invalid_input', () => flags.createFlag(DEFAULT, { name: 'b', type: 'kill-switch' }));
     });
 
-    it('refuses a name that is taken, in any project and by an archived flag, but tells letters’ case apart', async () => {
+    it('refuses a name that is taken in any project or by an archived flag; names are case-sensitive', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -156,7 +156,7 @@ onEveryStorage((start) => {
   });
 
   describe('updating a flag', () => {
-    it('changes what is given and keeps the rest', async () => {
+    it('changes the given members and keeps the rest', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, {
         name: 'checkout',

@@ -50,7 +50,7 @@ onEveryStorage((start) => {
       },
     );
 
-    it('asks the host who its users are, when it gives a look-up', async () => {
+    it('calls the lookup of users, if the host has one', async () => {
       const flags = await start({ isUser: (userId) => Promise.resolve(userId < 10) });
       await flags.addMember(DEFAULT, { userId: 9, roleId: OWNER });
       await expectRefusal(flags, 'user_not_found', () => flags.addMember(DEFAULT, { userId: 10, roleId: OWNER }));
@@ -112,7 +112,7 @@ onEveryStorage((start) => {
   });
 
   describe('removing a member', () => {
-    it('removes who holds the role', async () => {
+    it('removes the member with this role', async () => {
       const flags = await withOwner(start);
       await flags.addMember(DEFAULT, { userId: 2, roleId: OWNER });
       await flags.removeMember(DEFAULT, { userId: 1, roleId: OWNER });
@@ -125,7 +125,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'last_owner', () => flags.removeMember(DEFAULT, { userId: 1, roleId: OWNER }));
     });
 
-    it('refuses who does not hold the role', async () => {
+    it('refuses users without the role', async () => {
       const flags = await withOwner(start);
       await expectRefusal(flags, 'member_not_found', () => flags.removeMember(DEFAULT, { userId: 1, roleId: MEMBER }));
       await expectRefusal(flags, 'member_not_found', () => flags.removeMember(DEFAULT, { userId: 2, roleId: OWNER }));

@@ -44,7 +44,7 @@ const nothing = (flags: Flags) => flags.status().dropped;
 
 onEveryStorage((start) => {
   describe('names of flags that do not exist', () => {
-    it('are kept as far as they are the last hundred of an application; the others are counted', async () => {
+    it('are limited to the last hundred of an application; others are counted', async () => {
       const { flags, report } = await reporting(start);
       expect(nothing(flags)).toBeUndefined();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -131,8 +131,8 @@ onEveryStorage((start) => {
     });
   });
 
-  describe('an application that is deleted', () => {
-    it('is gone with what it has evaluated, and begins anew', async () => {
+  describe('a deleted application', () => {
+    it('is deleted with its usage, and starts from zero', async () => {
       const { flags, report, register } = await reporting(start);
       await register({ description: 'The web shop' });
       await report(['checkout']);
@@ -144,8 +144,8 @@ onEveryStorage((start) => {
     });
   });
 
-  describe('what is read page by page', () => {
-    it('is what is read whole', async () => {
+  describe('a paged read', () => {
+    it('equals the complete read', async () => {
       const { flags, clock, report } = await reporting(start);
       for (let index = 0; index < 120; index++) {
         const toggles = Object.fromEntries(names(10 + (index % 20)).map((name) => [name, { yes: 1, no: 1 }]));

@@ -125,7 +125,7 @@ onEveryStorage((start) => {
     });
   });
 
-  describe('a flag that is named without its project', () => {
+  describe('a flag reference without a project', () => {
     it('is located, archived or not, and revived and deleted in that project alone', async () => {
       const flags = await start();
       await withTwoProjects(flags);

@@ -107,7 +107,7 @@ onEveryStorage((start) => {
       expect((await flags.createFlag(DEFAULT, { name: 'checkout' })).project).toBe('default');
     });
 
-    it('may be created anew, without what they held', async () => {
+    it('may be created again, without their old content', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.addMember(SHOP, { userId: 1, roleId: 4 });

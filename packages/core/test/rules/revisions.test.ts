@@ -113,7 +113,7 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'revision_mismatch', () => change(flags, strategy, { ifRevision: [] }));
     });
 
-    it('is refused for what does not exist yet', async () => {
+    it('is refused for documents that do not exist yet', async () => {
       const flags = await start();
       await expectRefusal(flags, 'revision_mismatch', () =>
         flags.createFlag(DEFAULT, { name: 'checkout' }, { ifRevision: 1 }),

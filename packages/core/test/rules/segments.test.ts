@@ -65,7 +65,7 @@ onEveryStorage((start) => {
       expect(new Set(ids).size).toBe(50);
     });
 
-    it('are changed in name, description and constraints, keeping what is absent', async () => {
+    it('change in name, description and constraints, and keep absent members', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       const { id, createdAt, createdBy } = await flags.createSegment(BETA);
@@ -79,7 +79,7 @@ onEveryStorage((start) => {
       expect(await flags.listSegments()).toEqual([await flags.getSegment({ segment: id })]);
     });
 
-    it('free the name they are renamed from, and cannot take one that is in use', async () => {
+    it('free their old name after a rename, and cannot take a used one', async () => {
       const flags = await start();
       await flags.createSegment(BETA);
       await flags.createSegment({ name: 'gamma', ...EMPTY });
@@ -165,7 +165,7 @@ onEveryStorage((start) => {
       expect(await factsOf(flags, () => flags.updateSegment({ segment: 2 }, {}))).toEqual([]);
     });
 
-    it('stay what they are, whatever the caller does to the input afterwards', async () => {
+    it('are not affected by later mutations of the input', async () => {
       const flags = await start();
       const input = structuredClone(BETA) as { name: string; constraints: { values: string[] }[] } & NewSegment;
       await flags.createSegment(input);

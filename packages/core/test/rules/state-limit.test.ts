@@ -17,7 +17,7 @@ async function full(flags: Flags): Promise<Flags> {
 
 onEveryStorage((start) => {
   describe('a limit of all definitions', () => {
-    it('refuses what would grow them beyond it, of every kind', async () => {
+    it('refuses every change that would exceed it', async () => {
       const flags = await full(await start({ stateLimit: 12_000 }));
       const constraints = [{ contextName: 'userId', operator: 'IN', values: [TEXT] }] as const;
       const attempts = [
@@ -32,7 +32,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('lets anything shrink, be switched off, archived and deleted, and then others grow', async () => {
+    it('permits every document to shrink, to be disabled, archived and deleted, and then others to grow', async () => {
       const flags = await full(await start({ stateLimit: 11_000 }));
       await expectRefusal(flags, 'state_too_large', () =>
         flags.createProject({ id: 'shop', name: 'S', description: 'x'.repeat(1000) }),

@@ -187,7 +187,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(ref, { parameters: { rollout: 101 } }));
     });
 
-    it('is no fact when it changes nothing', async () => {
+    it('causes no event without a difference', async () => {
       const flags = await checkoutIn(start);
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'own', parameters: { a: 1 } });
       const again = { name: 'own', parameters: { a: 1 } };
@@ -201,7 +201,7 @@ onEveryStorage((start) => {
       expect((await flags.updateStrategy({ ...PRODUCTION, strategy: id }, input)).id).toBe(id);
     });
 
-    it('refuses what adding refuses', async () => {
+    it('refuses the same input as adding', async () => {
       const flags = await checkoutIn(start);
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'own' });
       const input = { name: 'flexibleRollout', parameters: { rollout: 101 } };

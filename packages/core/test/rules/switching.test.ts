@@ -22,7 +22,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'environment_has_no_strategies', () => flags.enable(DEVELOPMENT));
     });
 
-    it('switches one environment on, and off again, and leaves the others alone', async () => {
+    it('enables and disables one environment, and does not change the others', async () => {
       const { flags } = await checkoutIn(start);
       await flags.enable(PRODUCTION);
       expect(await enabledIn(flags)).toEqual([false, true]);
@@ -80,7 +80,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it.each(['enable', 'disable'] as const)('refuses to %s what is unknown', async (operation) => {
+    it.each(['enable', 'disable'] as const)('refuses to %s unknown documents', async (operation) => {
       const { flags } = await checkoutIn(start);
       const change = flags[operation].bind(flags);
       await expectRefusal(flags, 'project_not_found', () => change({ ...PRODUCTION, project: 'none' }));

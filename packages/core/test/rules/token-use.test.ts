@@ -30,7 +30,7 @@ onEveryStorage((start, share) => {
       expect(page.items).toMatchObject([{ name: 'web', lastUsedAt: clock.text() }]);
     });
 
-    it('is recorded in time, without an event, a new revision or a change of what is evaluated', async () => {
+    it('is recorded in time, without an event, a new revision or a changed evaluation', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now, usageInterval: 1 });
       const { token, secret } = await flags.createToken(WEB);

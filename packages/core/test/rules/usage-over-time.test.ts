@@ -23,7 +23,7 @@ async function yesOf(flags: Flags, filter: UsageFilter) {
 
 onEveryStorage((start) => {
   describe('usage over time', () => {
-    it('lists every hour of a flag that was evaluated, and nothing of one that was not', async () => {
+    it('lists every hour of an evaluated flag, and none of other flags', async () => {
       const { flags, report } = await reporting(start);
       expect(await flags.listUsage({ flag: 'checkout' })).toEqual([]);
       for (const age of [0, 2 * HOUR, 2 * HOUR, 30 * HOUR]) await report(age);
@@ -122,7 +122,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('starts anew for a flag that was deleted and created again', async () => {
+    it('starts from zero for a flag that was deleted and created again', async () => {
       const { flags, report } = await reporting(start);
       await report(0);
       await report(2 * DAY);

@@ -108,7 +108,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'invalid_input', attempt);
     });
 
-    it.each([{}, null, 'blue', { name: 'blue' }])('refuses %j, which is no list', async (variants) => {
+    it.each([{}, null, 'blue', { name: 'blue' }])('refuses %j, which is not a list', async (variants) => {
       const flags = await checkoutIn(start);
       await expectRefusal(flags, 'invalid_input', () =>
         flags.setVariants(CHECKOUT, variants as unknown as VariantInput[]),

@@ -51,7 +51,7 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
 
   afterEach(() => flags.close());
 
-  it('takes what is right', async () => {
+  it('accepts valid input', async () => {
     await expect(take(flags, input)).resolves.not.toThrow();
   });
 

@@ -41,7 +41,7 @@ describe('the public client specification, each document created by the administ
 
     afterAll(() => flags.close());
 
-    it('is created with no other deviations than those listed', () => {
+    it('is created with only the listed deviations', () => {
       expect(created.deviations).toEqual(DEVIATIONS.get(document.name) ?? []);
     });
 

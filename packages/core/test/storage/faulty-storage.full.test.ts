@@ -11,7 +11,7 @@ storageConformance('a faulty storage without faults', () => ({ storage: faultySt
 usageConformance('faulty usage without faults', () => ({ usage: faultyUsage(memoryUsage()) }));
 
 describe('a faulty storage', () => {
-  it('fails before a call as a storage that is away: nothing was changed', async () => {
+  it('fails before a call like an unavailable storage: nothing was changed', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'commit' });
     await expect(storage.commit(PUT)).rejects.toMatchObject({ code: 'storage_unavailable' });
@@ -31,7 +31,7 @@ describe('a faulty storage', () => {
     await expect(storage.get(KEY)).rejects.toBe(ERROR);
   });
 
-  it('passes on what the given storage tells of other processes', async () => {
+  it('passes on notifications of other processes', async () => {
     const watchers = new Set<() => void>();
     const watched: Storage = {
       ...memoryStorage(),
@@ -70,7 +70,7 @@ describe('a faulty storage', () => {
     await expect(storage.close()).rejects.toBe(ERROR);
   });
 
-  it('strikes the nth call that is meant, and so many from there', async () => {
+  it('fails the nth matching call, and a number of calls after it', async () => {
     const storage = faultyStorage(memoryStorage());
     const fault = storage.inject({ method: ['get', 'list'], nth: 2, times: 2, error: ERROR });
     const outcomes = [];

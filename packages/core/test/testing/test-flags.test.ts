@@ -50,7 +50,7 @@ describe('testFlags', () => {
     await flags.close();
   });
 
-  it('shows what the code under test has changed', async () => {
+  it('shows the changes of the code under test', async () => {
     const flags = testFlags({ checkout: true });
     const ref = { project, flag: 'checkout' };
     await flags.as('ada').apply([{ op: 'disable', ref: { ...ref, environment } }], { reason: 'too slow' });

@@ -16,15 +16,15 @@ import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';
 
 /*
- * The permissions of changes. They are asked for twice: cheaply, by the places that the changes name, before anything is
- * read or validated; and between the decision and the commit, by the documents and events that the engine has decided.
+ * The permissions of changes are checked twice. The first check uses the projects that the changes name, before
+ * any read or validation. The second one precedes the commit, and uses the decided documents and events.
  */
 
-/** Which permissions the changes of a request need. */
+/** The permissions that the changes of a request need. */
 interface Needs {
-  /** The action of the whole set. It is asked for in every project. */
+  /** The action of the whole set, checked in every project. */
   readonly action: Action;
-  /** Nothing is committed: the actions of the changes are not asked for. */
+  /** Nothing is committed, so the actions of the single changes are not checked. */
   readonly isDryRun?: boolean;
   /** The content of a new project needs no further permission. */
   readonly ownsNewProjects?: boolean;
@@ -32,16 +32,16 @@ interface Needs {
 
 interface Asking extends Needs {
   readonly ask: Ask;
-  /** Asks for the permissions of every decided set before its commit. */
+  /** Checks the permissions of every decided set before its commit. */
   readonly flags: Flags;
 }
 
-/** Asks for a permission. The project is null for the instance. Rejects with `forbidden` without it. */
+/** Checks a permission. The project is null for the instance. Rejects with `forbidden` without the permission. */
 type Ask = (action: Action, project: string | null) => Promise<void>;
 
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
 
-/** Asks for the permissions of the changes of a request, each once. A dry run ends with its client. */
+/** Checks the permissions of the changes of a request, each once. A dry run ends with its client. */
 export function createAsking(request: Asker & Pick<RouteRequest, 'signal'>, needs: Needs): Asking {
   const ask = createAsk(request.principal);
   const flags = authorized(request, async (planned) => {
@@ -114,18 +114,18 @@ function isOperation(op: unknown): op is ChangeOperationName {
 }
 
 /**
- * Asks for the permissions of changes in the places that they name, and stops at the first refusal. Reads changes that are
- * not validated, because callers without permission may not learn what is wrong with a change: an unreadable change is
+ * Checks the permissions of changes in the projects that they name, and stops at the first refusal. Reads changes that are
+ * not validated, because callers without permission may not learn the issues of a change. An unreadable change is
  * about the instance. Reads no document.
  *
- * @returns the changes; references without a project get the project that was asked about, so that the engine refuses a
+ * @returns the changes; references without a project get the checked project, so that the engine refuses a
  * flag or segment that has moved since
  */
 export async function askForChanges(
   { ask, action, isDryRun, flags }: Asking,
   given: unknown,
 ): Promise<readonly Change[]> {
-  // The engine refuses anything but a list, and a longer one. Such a set is about the instance, and so is an empty one.
+  // The engine refuses other values and longer lists. Such a set is about the instance, like an empty one.
   const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
   if (!isReadable || given.length === 0) {
     await ask(action, null);
@@ -247,8 +247,8 @@ const ACTIONS: Readonly<Record<EventType, Action | undefined>> = {
 };
 
 /**
- * Asks for the permissions of a decided set, before its commit: for the action of each event in each project that it is
- * about, and for every segment that a strategy starts to use.
+ * Checks the permissions of a decided set before its commit: the action of each event in each project that it is
+ * about, and the use of every segment that a strategy starts to use.
  */
 async function askForPlanned(
   { documents, segmentUses }: PlannedSet,
@@ -271,7 +271,7 @@ async function askForSegments(segmentUses: PlannedSet['segmentUses'], ask: Ask):
   for (const { project } of segmentUses) await ask('useSegment', project);
 }
 
-/** Asks for the action of the set in the projects of a committed set. */
+/** Checks the action of the set in the projects of a committed set. */
 export async function askForCommitted({ ask, action }: Asking, { events }: ChangeSet): Promise<void> {
   for (const event of events) {
     const projects = event.type === 'project-created' ? [null] : projectsOf([event]);
@@ -279,7 +279,7 @@ export async function askForCommitted({ ask, action }: Asking, { events }: Chang
   }
 }
 
-/** Asks for the permission to undo a set in the projects of its events, and in those where its flags are now. */
+/** Checks the permission to undo a set in the projects of its events, and in the current projects of its flags. */
 export async function askForUndo({ ask, action, flags }: Asking, { events }: ChangeSet): Promise<void> {
   for (const project of projectsOf(events)) await ask(action, project);
   for (const { flag } of events) {
@@ -289,7 +289,7 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
 }
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  // Every operation of a change set has an action of its name.
+  // Every operation of a change set has an action with the same name.
   if (op !== undefined) return [op as Action];
   const action = ACTIONS[type];
   if (action === undefined) return [];

@@ -4,13 +4,13 @@ import { projectsOf } from '@flags/core/integration';
 /** Resolves to whether the caller may read a project; null stands for the instance. */
 export type ProjectFilter = (project: string | null) => Promise<boolean>;
 
-/** The projects that some events are about, and the change sets whose reason they show. Keeps none of the events. */
+/** The projects of some events, and the change sets whose reason they show. Does not retain the events. */
 interface Subjects {
   readonly projects: ReadonlySet<string | null>;
   readonly reasons: ReadonlySet<string>;
 }
 
-/** Returns what `visibilityOf` has to ask about. */
+/** Returns the projects and change sets that `visibilityOf` checks. */
 export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   const reasons = new Set<string>();
   const all = [...events];
@@ -18,7 +18,7 @@ export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   return { projects: projectsOf(all), reasons };
 }
 
-/** What a caller may see. Streams, lists of events and histories all ask it. */
+/** The visibility of events to a caller, for streams, lists of events and histories. */
 export interface Visibility {
   /** Returns an event as the caller may see it; undefined if it is about a project that the caller may not read. */
   show(event: FlagsEvent): FlagsEvent | undefined;
@@ -33,7 +33,7 @@ interface VisibilityQuestions {
 }
 
 /**
- * Asks what the caller may see of events: an event, if the caller may read every project that the event is about; the
+ * Determines the visibility of an event: shown if the caller may read every project that the event is about. Shows the
  * reason of a change set, if the caller may read every project that the set is about. Other reasons are null.
  */
 export async function visibilityOf(
@@ -79,7 +79,7 @@ const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'member-removed',
 ]);
 
-/** Whether an event tells of tokens or members. A history shows it to callers who may read the event log. */
+/** Whether an event is about tokens or members. A history shows it to callers who may read the event log. */
 export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
   return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
 }

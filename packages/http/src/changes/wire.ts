@@ -253,7 +253,7 @@ export function historyEntryToWire(entry: HistoryEntry) {
   return { id, at, actor, reason, events: events.map(eventToWire), revisions, differences };
 }
 
-/** The effects on flags that the caller may read, and the number of the others. */
+/** The effects on flags that the caller may read, and the number of hidden ones. */
 export interface VisibleEffects {
   readonly effects: readonly Effect[];
   readonly hiddenEffects: number;

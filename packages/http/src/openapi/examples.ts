@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Returns an example of a schema: the one that it has, or one that follows from its type and from the name of the member.
+ * Returns an example of a schema: its own, or one derived from its type and the name of the member.
  * Objects have their required members, and optional ones with a known value, lists and components.
  *
  * @param member the name of the member that has the value

@@ -32,7 +32,7 @@ interface PathParameter {
   readonly schema?: JsonSchema;
 }
 
-/** What the parameters in paths name. */
+/** The meaning of the path parameters. */
 export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   projectId: { description: 'The id of the project.', error: 'project_not_found' },
   featureName: { description: 'The name of the flag.', error: 'flag_not_found' },

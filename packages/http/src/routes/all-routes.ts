@@ -103,7 +103,7 @@ interface Endpoints {
   close(): void;
 }
 
-/** Creates the endpoints of all routes, and what they share. */
+/** Creates the endpoints of all routes with their shared state. */
 export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): Endpoints {
   const parts = createParts(flags, options);
   return {

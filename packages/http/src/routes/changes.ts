@@ -84,7 +84,7 @@ export const changeRoutes: readonly Route[] = [
       const changes = await askForChanges(asking, changesIn(body));
       const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
       const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
-      // A repeated id returns the first result, whatever was asked for this time.
+      // A repeated id returns the first result, even for another request.
       if (id !== undefined) await askForCommitted(asking, applied);
       return shown(applied);
     },
@@ -97,7 +97,7 @@ export const changeRoutes: readonly Route[] = [
     reply: planSchema,
     errors: CHANGE_ERRORS,
     heavy: 'read',
-    // A plan waits for no other change of the same documents: eight plans would hold each of them eight times.
+    // Plans do not wait for each other: eight simultaneous plans would hold eight copies of the same documents.
     isLight: ({ body }) => hasAtMost(1, body),
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
@@ -174,8 +174,8 @@ export const changeRoutes: readonly Route[] = [
 ];
 
 /**
- * Returns the documents and effects of projects that the caller may see, and the number of the other effects. Projects
- * show their members.
+ * Returns the documents and effects of projects that the caller may see, and the number of hidden effects. Projects
+ * include their members.
  */
 async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest['principal']): Promise<RouteResult> {
   const created = [...projectsCreatedBy(documents)];
@@ -189,7 +189,7 @@ async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest
   return { chunks: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
 }
 
-/** Asks once per project, because there may be many effects. */
+/** Checks each project once, because there may be many effects. */
 export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
   const projects = new Set<string>();
   for (const project of new Set(effects.map((effect) => effect.project))) {
@@ -199,7 +199,7 @@ export async function visibleEffects(effects: readonly Effect[], maySee: Project
   return { effects: visible, hiddenEffects: effects.length - visible.length };
 }
 
-/** Returns the changes in a body, as they were sent. The engine refuses anything but a list. */
+/** Returns the changes in a body, not validated. The engine refuses values that are not a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
 }
@@ -228,7 +228,7 @@ function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
   return kind === 'project' && [before, after].some(hasMembers);
 }
 
-/** The answer of a set that changed one flag alone has the `ETag` of the flag. */
+/** The reply to a set that changed a single flag has the `ETag` of the flag. */
 function shown(changeSet: ChangeSet): RouteResult {
   return { chunks: changeSetToWire(changeSet), ...flagOf(changeSet) };
 }

@@ -233,8 +233,8 @@ function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin
 }
 
 /**
- * A token counts only evaluations of flags in its own projects, and in its own environment. Browsers without a token share
- * one bound of applications.
+ * Counts only evaluations of flags in the projects and the environment of the token. Browsers without a token share
+ * one limit of applications.
  */
 function originOf({ principal: { scope, token } }: RouteRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
   const { projects, environment } = scope;

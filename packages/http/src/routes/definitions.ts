@@ -94,7 +94,7 @@ export const definitionRoutes: readonly Route[] = [
     errors: IMPORT_ERRORS,
     heavy: 'change',
     async handle({ body: given, ...request }) {
-      // No rest: it would copy every unknown member, and every character of a body that is one text.
+      // Does not use rest syntax: it would copy every unknown member, and every character of a text body.
       const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
       await checkNamedProjects(request.principal, document);
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
@@ -122,7 +122,7 @@ interface WireImport {
 }
 
 /**
- * Asks for the permission in every project that a document names, before the document is validated: callers without
+ * Checks the permission in every project that a document names, before the document is validated: callers without
  * permission learn nothing about it. A document that names none is about the instance.
  */
 async function checkNamedProjects(principal: RouteRequest['principal'], document: unknown): Promise<void> {

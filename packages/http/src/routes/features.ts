@@ -143,8 +143,8 @@ export function flagQueryOf({ tag, ...query }: QueryValues): FlagQuery {
 }
 
 /**
- * Lists flags of the projects that the caller may read, and asks once for each. Rejects with `forbidden` if the caller may
- * read no project.
+ * Lists flags of the projects that the caller may read. Checks each project once. Rejects with `forbidden` if the caller may
+ * not read any.
  */
 export async function listReadable(query: FlagQuery, { flags, principal }: Pick<RouteRequest, 'flags' | 'principal'>) {
   let isAnyReadable = false;

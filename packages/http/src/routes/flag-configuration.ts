@@ -61,7 +61,7 @@ const variantWeightsSchema = objectComponent('VariantWeights', {
   variants: listOf(variantWeightSchema),
 });
 
-/** Returns the type of that name; for other names `production` for the default environment, `development` for others. */
+/** Returns the type with this name. Otherwise `production` for the default environment, `development` for others. */
 function typeOf(name: string, { environment }: Settings): string {
   if (ENVIRONMENT_TYPES.includes(name)) return name;
   return name === environment ? 'production' : 'development';

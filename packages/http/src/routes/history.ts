@@ -15,10 +15,10 @@ const PAGE = inputParameters('pageQuery', {
   after: 'From where the page before has ended: `next` of its answer.',
 });
 
-/** The change sets of a page that does not pass the gate. */
+/** The maximum number of change sets of a light page. Longer pages pass the gate. */
 const SHORT_PAGE = 100;
 
-/** What the rows of all histories have in common. */
+/** The common members of all history routes. */
 const HISTORY = {
   permission: 'listHistory',
   query: PAGE,

@@ -172,7 +172,7 @@ export const metricsRoutes: readonly Route[] = [
     }),
   }),
   route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
-    summary: 'Forget an application; one that registers or reports again begins anew',
+    summary: 'Forget an application; one that registers or reports again starts over',
     async handle({ flags, params }) {
       await flags.deleteApplication({ application: params.appName });
     },

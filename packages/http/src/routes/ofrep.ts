@@ -72,7 +72,7 @@ const BODY: RouteBody = { required: true, schema: () => ofrepRequestSchema, chec
 /** The evaluation of a flag in the form of the protocol. */
 export interface OfrepEvaluation {
   readonly key: string;
-  /** Absent if the flag is off, and its variants have payloads: the caller's default is meant. */
+  /** Absent if the flag is off and its variants have payloads. The caller then uses its default. */
   readonly value?: PayloadValue;
   readonly reason: ResolutionReason;
   readonly variant?: string;
@@ -91,8 +91,8 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
 }
 
 /**
- * Converts the resolution of a flag that is off for the context. A caller that asks for text or an object gets its own
- * default, because the answer has no value.
+ * Converts the resolution of a flag that is off for the context. A caller that requests text or an object gets its own
+ * default, because the reply has no value.
  *
  * @param tokenKind A frontend token is public: it gets no metadata. It still gets the flag, because clients use their
  * own default for a missing one.

@@ -209,7 +209,7 @@ export const playgroundRoutes: readonly Route[] = [
     never: TOO_LARGE,
     async handle({ flags, body, signal }) {
       const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
-      // Refuses what is no time, even if there is nothing to explain.
+      // Refuses an invalid time, even if there is nothing to explain.
       if (asOf !== undefined) flags.asOf(asOf);
       if (project !== undefined) await flags.getProject({ project });
       const { flags: configured } = flags.configuration({ environment });
@@ -222,7 +222,7 @@ export const playgroundRoutes: readonly Route[] = [
       const explain =
         asOf === undefined
           ? (name: string) => flags.explain(name, context, { environment })
-          : // A view keeps what it has read: one for each flag bounds the memory of the request.
+          : // A view caches its reads, so one view per flag bounds the memory of the request.
             (name: string) => flags.asOf(asOf).explain(name, context, { environment });
       const maxFlags = asOf === undefined ? selected.length : MAX_PAST_FLAGS;
       return { serialized: await explainAll(environment, selected, { explain, maxFlags, signal }) };
@@ -241,12 +241,12 @@ const MAX_REPLY_LENGTH = 4 * 1024 * 1024;
 /** The time after which a reply ends, in milliseconds. Regular expressions may take that long for a hostile context. */
 const MAX_MILLISECONDS = 10_000;
 
-/** The maximum number of flags in one answer about the past: each reads the log. */
+/** The maximum number of flags in a reply about the past, because each flag reads the log. */
 const MAX_PAST_FLAGS = 100;
 
 interface ExplainOptions {
   readonly explain: (name: string) => FlagExplanation | Promise<FlagExplanation>;
-  /** How many flags are explained at most. */
+  /** The maximum number of flags to explain. */
   readonly maxFlags: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -267,7 +267,7 @@ async function explainAll(
       break;
     }
     const explanation = await explain(flag.name);
-    // It did not exist at that time, or was archived.
+    // The flag did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
     const part = JSON.stringify(explanationToWire(flag, explanation));
     parts.push(part);

@@ -122,7 +122,7 @@ export const segmentRoutes: readonly Route[] = [
   }),
 ];
 
-/** Handlers pass the project on: the segment may move to another project after the permission check. */
+/** Handlers pass on the project, because the segment may move to another one after the permission check. */
 async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
   return (await flags.getSegment({ segment: segmentIdIn(segmentId) })).project;
 }

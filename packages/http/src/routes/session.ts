@@ -54,7 +54,7 @@ export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[]
   return [...[...actions].map(([action, isOfInstance]) => ({ action, isOfInstance })), ...withoutRoute];
 }
 
-/** Permissions that strategies and change sets ask for. */
+/** Permissions that strategies and change sets need. */
 const WITHOUT_ROUTE: readonly Action[] = ['useSegment', 'configureEnvironment', 'moveFlag'];
 
 function isOfInstance({ path, projectOf, permissionBy }: Route): boolean {
@@ -98,7 +98,7 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-/** Asks for every action with the project that its request would have: null for actions of the instance. */
+/** Checks every action with the project that its request would have: null for actions of the instance. */
 async function allowedActions(
   principal: Principal,
   actions: readonly AdminAction[],

@@ -66,7 +66,7 @@ function tagRemoval({ type, value }: Readonly<Record<'type' | 'value', string>>)
 
 const TAGS = `${FEATURE}/tags`;
 
-/** Generates the labels of flags, each once. There may be many, so that nothing sorts them. */
+/** Generates the distinct labels of flags. They are not sorted, because there may be many. */
 function* labelsOfAll(flags: readonly FlagOverview[]): Generator<string> {
   const seen = new Set<string>();
   for (const { labels } of flags) {

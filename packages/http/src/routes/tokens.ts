@@ -58,7 +58,7 @@ export interface WireNewToken {
   readonly expiresAt?: string | null;
 }
 
-/** The body of a rotation. The id is in the body, so that no path has a word in the place of a token. */
+/** The body of a rotation. It contains the id, because a fixed word in the path could be mistaken for a token. */
 interface WireRotation extends TokenRotation {
   readonly id: string;
 }
@@ -106,7 +106,7 @@ function anyCase(words: readonly string[]): string {
   return `^(?:${alternatives.join('|')})$`;
 }
 
-/** A token, or the token in an event. Events of release 0.1, and of tokens for one project, have no `projects`. */
+/** A token, or the token in an event. Events of release 0.1, and tokens for one project, have no `projects`. */
 type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
 
 /** Older clients read `username` instead of `tokenName`, and `project`, the first of `projects`. */
@@ -173,7 +173,7 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
   route('PUT', TOKEN, 'updateToken', {
-    // Whoever may rotate a token can already end it, and get another one with any expiry.
+    // A caller who may rotate a token can already delete it, and create another one with any expiry.
     permission: 'rotateToken',
     summary: 'Change when an API token expires; named by its id or by its secret',
     body: 'tokenChanges',

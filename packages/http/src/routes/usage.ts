@@ -46,11 +46,11 @@ const rawUsageSchema = objectComponent(
 
 const rawUsageListSchema = objectComponent('RawUsageList', { version, maturity: text, data: listOf(rawUsageSchema) });
 
-/** Members of the answers that follow Unleash 4.x. */
+/** Members of the replies that follow Unleash 4.x. */
 const STABLE = { version: 1, maturity: 'stable' } as const;
 const SUMMARY_HOURS = 24;
 const MAX_HOURS_BACK = 48;
-/** Applications in one raw answer; the first by name. */
+/** The maximum number of applications in a raw reply, in name order. */
 const RAW_APPLICATIONS = 100;
 
 const PARAMETERS = inputParameters('usageFilter', {
@@ -64,7 +64,7 @@ function usagePeriodToWire({ flag, environment, appName, hour, day, yes, no, var
   return { feature: flag, environment, appName, hour, day, yes, no, variants: Object.fromEntries(variants) };
 }
 
-/** Usage over time. Without a flag, rows of zero are left out; a flag has a row for every hour or day. */
+/** Usage over time. Lists of all flags omit rows of zeros; a single flag has a row for every hour or day. */
 export const usageRoutes: readonly Route[] = [
   route('GET', USAGE, 'listUsage', {
     summary: 'How often flags were on and off, by the hour or the day, without rows of zero',

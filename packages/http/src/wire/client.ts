@@ -181,7 +181,7 @@ function count(counts: Map<string, FlagCounts>, { featureName, yes, no, variants
   });
 }
 
-/** Keeps the sum a safe integer, because the engine accepts no other. */
+/** Limits the sum to a safe integer, because the engine refuses others. */
 function sum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }

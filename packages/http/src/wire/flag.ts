@@ -191,7 +191,7 @@ export function flagToWire(flag: Omit<Flag, 'revision'> & Partial<Pick<FlagDetai
   };
 }
 
-/** Includes `dependencies` and `children` only when the flag has some. */
+/** Includes `dependencies` and `children` only if they are not empty. */
 export function flagDetailToWire(flag: FlagDetail) {
   const { environments, dependencies, children } = flag;
   return Object.assign(flagToWire(flag), {

@@ -36,7 +36,7 @@ describe('the session', () => {
     expect(VERSION).toBe(JSON.parse(read('packages/http/package.json')).version);
   });
 
-  it('tells nobody more than how to sign in', async () => {
+  it('tells callers without access only how to sign in', async () => {
     expect(await ask({ auth: 'token' })).toEqual(OUTSIDE('token'));
     expect(await ask({ auth: 'token' }, { authorization: '*:*.unknown' })).toEqual(OUTSIDE('token'));
     expect(await ask({ auth: 'token' }, { authorization: secrets.client })).toEqual(OUTSIDE('token'));
@@ -63,7 +63,7 @@ describe('the session', () => {
     expect(rollout?.parameters.map(({ name }) => name)).toEqual(['rollout', 'stickiness', 'groupId']);
   });
 
-  it('lists the actions that authorize allows in the project, and asks for those of the instance without one', async () => {
+  it('lists the actions that authorize allows in the project, and checks actions of the instance without a project', async () => {
     const authorize = (_: object, action: string, project: string | null) =>
       project === 'mine' && /^(get|list)/.test(action);
     const options = { auth: () => ({ name: 'Ada' }), authorize };
@@ -77,7 +77,7 @@ describe('the session', () => {
     expect((await ask(options, {}, `${SESSION}?project=other`)).actions).toEqual([]);
   });
 
-  it('lists every action without authorize, but that of itself', async () => {
+  it('lists every action except its own without authorize', async () => {
     const { actions } = await ask({ auth: 'none' }, {}, `${SESSION}?project=default`);
     expect(actions).toEqual(expect.arrayContaining(['createProject', 'useSegment', 'enable', 'getOpenApi']));
     expect(actions).toEqual(expect.arrayContaining([...CHANGE_OPERATIONS]));
@@ -85,7 +85,7 @@ describe('the session', () => {
     expect(actions).not.toContain('streamEvents');
   });
 
-  it('refuses a project that is too long to be one', async () => {
+  it('refuses a project id that is too long', async () => {
     const { app } = await createHostApp();
     await request(app)
       .get(`${SESSION}?project=${'x'.repeat(LIMITS.name + 1)}`)

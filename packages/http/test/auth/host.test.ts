@@ -28,7 +28,7 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
     expect(body).toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('are asked about by actor, action and project, and refused with 403 unless the answer is true', async () => {
+  it('are checked by actor, action and project, and refused with 403 unless authorize returns true', async () => {
     const asked: unknown[] = [];
     const { app, flags } = await createHostApp<User>({
       version,
@@ -57,7 +57,7 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
     expect((await flags.listFlags({ project: 'default' })).map(({ name }) => name)).toEqual(['checkout']);
   });
 
-  it('are not let through by an answer that is only like true', async () => {
+  it('are refused when authorize returns a truthy value other than true', async () => {
     const { app } = await createHostApp({
       version,
       router: { auth: () => ({ name: 'Ada' }), authorize: () => 'yes' as unknown as boolean },
@@ -139,7 +139,7 @@ describe.each(EXPRESS_VERSIONS)("the host's own users, on Express $major", (vers
 });
 
 describe('a permission', () => {
-  it('is also asked for with API tokens, and without authentication', async () => {
+  it('is also checked for API tokens, and without authentication', async () => {
     const asked: string[] = [];
     const authorize = (actor: { readonly name: string }) => {
       asked.push(actor.name);

@@ -52,7 +52,7 @@ describe('the use of a segment', () => {
     ]);
   });
 
-  it('is asked for where a strategy begins to use it, by PUT and by every form of PATCH', async () => {
+  it('is checked when a strategy starts to use it, by PUT and by every form of PATCH', async () => {
     const { app, flags, asked } = await createApp((action) => action !== 'useSegment');
     const ref = { project: 'mine', flag: 'mine-flag', environment: 'production' };
     const { id } = await flags.addStrategy(ref, { name: 'default', segments: [2], parameters: { n: 1 }, sortOrder: 1 });
@@ -119,7 +119,7 @@ describe('a request for a segment', () => {
     });
   });
 
-  it('finds it where an earlier change of the set has moved it', async () => {
+  it('finds the segment in the project to which an earlier change of the set has moved it', async () => {
     const { app, flags, asked } = await createApp(() => true);
     const change = (input: object) => ({ op: 'updateSegment', ref: { segment: 2 }, input });
     const changes = [
@@ -137,7 +137,7 @@ describe('a request for a segment', () => {
     ]);
   });
 
-  it('creates one where the permission is for, which a bad body does not get around', async () => {
+  it('creates a segment only in a permitted project, even with an invalid body', async () => {
     const { app, flags } = await createApp();
     const post = (body: unknown) =>
       request(app)
@@ -169,15 +169,15 @@ describe('a request for an archived flag', () => {
     await remove('mine-flag').expect(200);
   });
 
-  it('has nothing to find for those who may ask for the instance', async () => {
+  it('skips the search for callers with permission for the instance', async () => {
     const { app } = await createApp(() => true);
     await request(app).post('/api/admin/archive/revive/nothing').expect(404);
     await request(app).delete('/api/admin/archive/nothing').expect(404);
   });
 });
 
-describe('a name that is taken', () => {
-  it('is refused without telling whose it is', async () => {
+describe('a taken name', () => {
+  it('is refused without naming its project', async () => {
     const { app, flags } = await createApp();
     const mine = '/api/admin/projects/mine/features';
     for (let archived = 0; archived < 2; archived++) {
@@ -194,7 +194,7 @@ describe('a name that is taken', () => {
 describe('a list across projects', () => {
   const FEATURES = '/api/admin/features';
 
-  it('leaves out the projects that the caller may not read, also from the total, and asks once for each', async () => {
+  it('omits the projects that the caller may not read, also from the total, and checks each once', async () => {
     const { app, asked } = await createApp();
     const { body } = await request(app).get(FEATURES).expect(200);
     expect(body).toMatchObject({ features: [{ name: 'mine-flag', project: 'mine' }], total: 1 });
@@ -207,7 +207,7 @@ describe('a list across projects', () => {
     expect(paged.headers.link).toBeUndefined();
   });
 
-  it('is empty, not refused, for a caller who may read projects without a match', async () => {
+  it('is empty for a caller who may read projects, if nothing matches', async () => {
     const { app, flags } = await createApp();
     await request(app).get(`${FEATURES}?query=nothing`).expect(200, { version: 1, features: [], total: 0 });
     await request(app).get(`${FEATURES}?project=other`).expect(200, { version: 1, features: [], total: 0 });
@@ -215,13 +215,13 @@ describe('a list across projects', () => {
     await request(app).get(FEATURES).expect(200, { version: 1, features: [], total: 0 });
   });
 
-  it('is refused to a caller who may read no project', async () => {
+  it('is refused to a caller who may not read any project', async () => {
     const { app } = await createApp(() => false);
     const { body } = await request(app).get(FEATURES).expect(403);
     expect(body.code).toBe('forbidden');
   });
 
-  it('is made for each caller, and tagged for what the caller sees', async () => {
+  it('is generated per caller, with an entity tag of the visible content', async () => {
     let place = 'mine';
     const { app } = await createApp((_, project) => project === place);
     for (const query of ['', '?limit=5']) {
@@ -237,7 +237,7 @@ describe('a list across projects', () => {
     }
   });
 
-  it('gives errors of authorize to the host', async () => {
+  it('passes errors of authorize to the host', async () => {
     const { app } = await createApp((_, project) => {
       if (project === 'mine') throw new Error('no answer');
       return true;

@@ -49,7 +49,7 @@ function hostileRow() {
 }
 
 describe('the mark of API tokens', () => {
-  it('is on every token of the engine and on spread copies, and in no JSON', async () => {
+  it('is on every token of the engine and on spread copies, but not in JSON', async () => {
     const verified = (await flags.verifyToken(secret)) as Token;
     const rotated = await flags.rotateToken(token.id);
     for (const one of [token, verified, rotated.token, ...(await flags.listTokens()), { ...verified, roles: [] }]) {
@@ -60,7 +60,7 @@ describe('the mark of API tokens', () => {
     }
   });
 
-  it('is the one of every copy of the package', () => {
+  it('is the same in every copy of the package', () => {
     expect(isApiToken({ [Symbol.for('@flags/api-token')]: true })).toBe(true);
     expect(isApiToken({ [Symbol('@flags/api-token')]: true })).toBe(false);
   });
@@ -91,7 +91,7 @@ describe('the mark of API tokens', () => {
 });
 
 describe('roles', () => {
-  it('are as the guide lists them, with every action once', () => {
+  it('match the guide, with every action once', () => {
     const [VIEWER, EDITOR, ADMIN] = [1, 2, 3];
     const documented = new Map<string, string>();
     for (const row of tableAfter(read('docs/security.md'), '### Give users a role')) {
@@ -114,7 +114,7 @@ describe('roles', () => {
     expect(asked.filter((action) => !roles.admin(action as Action))).toEqual([]);
   });
 
-  it('include one another, and refuse what they do not know', () => {
+  it('include the lower roles, and refuse unknown actions', () => {
     const allowed = (role: UserRole) => ACTIONS.filter((action) => roles[role](action));
     expect(allowed('editor')).toEqual(expect.arrayContaining(allowed('viewer')));
     expect(allowed('admin')).toEqual(ACTIONS);
@@ -130,7 +130,7 @@ describe('roles', () => {
     }
   });
 
-  it('let an editor undo what an editor may do', async () => {
+  it('permit editors to undo every change that they may make', async () => {
     const { app } = await appFor('editor');
     const { body } = await request(app)
       .post(CHANGES)
@@ -258,7 +258,7 @@ async function authorizeOf(code: string): Promise<Decide> {
 }
 
 describe.each(documentedExamples())('authorize in %s', (_place, code) => {
-  it('gives a hostile row of a user nothing', async () => {
+  it('refuses every action for a hostile role', async () => {
     const authorize = await authorizeOf(code);
     const [eve, viewer] = [hostileRow(), { name: 'vera', role: 'viewer', edits: [] }];
     for (const project of ['default', '*', null]) {

@@ -27,7 +27,7 @@ afterEach(() => flags.close());
 const secretOf = (kind: TokenKind) => secrets.get(kind) ?? '';
 
 describe('sessions and tokens together', () => {
-  it('let a user or an admin token administer, and each is the actor', async () => {
+  it('accept users and admin tokens as actors of the admin API', async () => {
     const asked: unknown[] = [];
     const authorize = (actor: User | Token) => {
       asked.push(isApiToken(actor) ? actor.kind : actor.isAdmin);
@@ -56,7 +56,7 @@ describe('sessions and tokens together', () => {
     await request(app).get(FLAGS).set('Authorization', 'Bearer of.a.jwt').expect(401);
   });
 
-  it('give SDKs their paths by tokens alone', async () => {
+  it('accept only tokens on SDK paths', async () => {
     const app = express().use(createFlagsRouter(flags, { auth: { session, tokens: true } }));
     await request(app).get('/api/client/features').set('x-user', 'ada').expect(401);
     await request(app).get('/api/client/features').set('Authorization', secretOf('client')).expect(200);
@@ -64,7 +64,7 @@ describe('sessions and tokens together', () => {
     await request(app).post('/ofrep/v1/evaluate/flags').set('Authorization', secretOf('frontend')).send({}).expect(200);
   });
 
-  it('are described with both', async () => {
+  it('are both in the OpenAPI document', async () => {
     const app = express().use(createFlagsRouter(flags, { auth: { session, tokens: true } }));
     const { body } = await request(app).get('/api/admin/openapi.json').set('x-user', 'ada').expect(200);
     expect(body.paths['/api/admin/projects'].get.security).toEqual([{ hostApplication: [] }, { adminToken: [] }]);
@@ -102,7 +102,7 @@ describe.each(Object.keys(COMPOSITIONS) as (keyof typeof COMPOSITIONS)[])('with 
     }
   });
 
-  it('a token sees its own project, and lends its id to what it does', async () => {
+  it('a token sees its own project, and events record its id', async () => {
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.createFlag({ project: 'shop' }, { name: 'basket' });
@@ -116,7 +116,7 @@ describe.each(Object.keys(COMPOSITIONS) as (keyof typeof COMPOSITIONS)[])('with 
 });
 
 describe("a user of the host's", () => {
-  it('may have a kind of its own', async () => {
+  it('may have a kind property', async () => {
     const { app } = await createHostApp({ router: { auth: () => ({ name: 'Ada', kind: 'frontend', id: '7' }) } });
     await request(app).get(FLAGS).expect(200);
   });

@@ -21,7 +21,7 @@ async function createGuardedApp(version = EXPRESS_VERSIONS[1]) {
 }
 
 describe.each(EXPRESS_VERSIONS)('API tokens, on Express $major', (version) => {
-  it('admit with the bare token and with the scheme Bearer, in any case', async () => {
+  it('accept the bare token and the scheme Bearer, in any case', async () => {
     const { app, createSecret } = await createGuardedApp(version);
     const secret = await createSecret('admin');
     for (const header of [secret, `Bearer ${secret}`, `bearer ${secret}`, `BEARER   ${secret}`]) {
@@ -74,7 +74,7 @@ describe('API tokens', () => {
     await request(app).post('/api/client/register').set('Authorization', secret).send(REGISTRATION).expect(client);
   });
 
-  it('of the wrong kind are told which is needed', async () => {
+  it('of the wrong kind are refused with the required kind', async () => {
     const { app, createSecret } = await createGuardedApp();
     const { body } = await request(app)
       .get(FLAGS)
@@ -84,7 +84,7 @@ describe('API tokens', () => {
     expect(body.message).toContain('admin');
   });
 
-  it('lend their name to the changes made with them', async () => {
+  it('are the actors of their changes', async () => {
     const { app, flags, createSecret } = await createGuardedApp();
     await request(app)
       .post(FLAGS)
@@ -95,7 +95,7 @@ describe('API tokens', () => {
     expect(events).toMatchObject([{ type: 'flag-created', actor: 'the admin' }]);
   });
 
-  it('are asked for before anything else is looked at', async () => {
+  it('are required before any other check', async () => {
     const { app } = await createGuardedApp();
     await request(app).post(FLAGS).set('content-type', 'application/json').send('{').expect(401);
     await request(app).put(FLAGS).expect(401);

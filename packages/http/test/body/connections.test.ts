@@ -49,7 +49,7 @@ function head(line: string, length: number, connection = 'keep-alive'): string {
 }
 
 describe.each(EXPRESS_VERSIONS)('a connection, on Express $major', (version) => {
-  it('may bring a body byte by byte', () =>
+  it('may send a body byte by byte', () =>
     withConnection({ version }, async ({ socket }) => {
       const text = '{"name":"checkout"}';
       socket.setNoDelay(true);
@@ -58,7 +58,7 @@ describe.each(EXPRESS_VERSIONS)('a connection, on Express $major', (version) => 
       expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 201 /);
     }));
 
-  it('that breaks off while its body is read is answered as a bad request, not as a fault', () =>
+  it('that closes while its body is read causes a 400, not a fault', () =>
     withConnection({ version }, async ({ socket, host, seen }) => {
       socket.write(`${head(`POST ${FLAGS}`, 100)}{"name":`);
       await until(() => seen.request?.readableFlowing === true);
@@ -69,7 +69,7 @@ describe.each(EXPRESS_VERSIONS)('a connection, on Express $major', (version) => 
       expect(host.faults).toEqual([]);
     }));
 
-  it('that breaks off before its body is read changes nothing', async () => {
+  it('that closes before its body is read changes nothing', async () => {
     let letIn = () => {};
     const admitted = new Promise<void>((resolve) => {
       letIn = resolve;

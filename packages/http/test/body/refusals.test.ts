@@ -41,7 +41,7 @@ describe.each(EXPRESS_VERSIONS)('a body that cannot be read, on Express $major',
     },
   );
 
-  it('is 400 when it is not compressed as it says', async () => {
+  it('is 400 when its compression does not match the header', async () => {
     expect((await post('{"name":"checkout"}', { 'content-encoding': 'gzip' })).status).toBe(400);
   });
 
@@ -85,7 +85,7 @@ describe.each(EXPRESS_VERSIONS)('the limit of a body, on Express $major', (versi
     expect(faults).toEqual([]);
   });
 
-  it('holds for a body that tells no length, and for one that is small only when compressed', async () => {
+  it('applies without a content length, and after decompression', async () => {
     const { app } = await createHostApp({ version, router: { auth: 'none', bodyLimit: limit } });
     const chunked = request(app)
       .post(FLAGS)
@@ -98,7 +98,7 @@ describe.each(EXPRESS_VERSIONS)('the limit of a body, on Express $major', (versi
     await compressed.expect(413);
   });
 
-  it('is 1 MiB when not given', async () => {
+  it('is 1 MiB by default', async () => {
     const { app } = await createHostApp({ version });
     const send = (bytes: number) =>
       request(app).post(FLAGS).set('content-type', 'application/json').send(sized(0).padEnd(bytes));

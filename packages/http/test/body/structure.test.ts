@@ -78,14 +78,14 @@ describe('the text of a body', () => {
     }
   }
 
-  it('is parsed in a turn of its own if it is long', async () => {
+  it('is parsed in a separate turn of the event loop if it is long', async () => {
     const long = 'x'.repeat(200_000);
     const [value, turns] = await readIn(JSON.stringify(long));
     expect([value === long, turns >= 2]).toEqual([true, true]);
     expect(await readIn('{"short":true}')).toEqual([{ short: true }, 0]);
   });
 
-  it('is refused if it is no JSON, however long it is', async () => {
+  it('is refused if it is not JSON, whatever its length is', async () => {
     await expect(readIn(`"${'x'.repeat(200_000)}`)).rejects.toMatchObject({ code: 'invalid_json' });
     await expect(readIn('"')).rejects.toMatchObject({ code: 'invalid_json' });
   });

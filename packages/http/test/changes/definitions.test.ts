@@ -80,7 +80,7 @@ it.each<[Action, Partial<DefinedFlag>]>([
   await importing(checkout({ ...rest, name: 'new' })).expect(200);
 });
 
-it('needs no permission in a project that it creates', async () => {
+it('does not need a permission in a project that it creates', async () => {
   rule = (_action, project) => project === null;
   await importing({ projects: [{ id: 'tools' }], flags: [{ name: 'drill', project: 'tools' }] }).expect(200);
   rule = (action, project) => project === null && action !== 'createProject';

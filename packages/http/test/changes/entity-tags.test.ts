@@ -68,13 +68,13 @@ function titleOf([method, path]: Sent): string {
   return `${method} ${typeof path === 'string' ? path : `${STRATEGIES}/:strategyId`}`;
 }
 
-it('answers the undo of a change of one flag with its ETag', async () => {
+it('returns the ETag of the flag after the undo of a change of one flag', async () => {
   const { id } = await flags.apply([{ op: 'enable', ref: PRODUCTION }]);
   const { headers } = await request(app).post(`/api/admin/changes/${id}/undo`).expect(200);
   expect(headers.etag).toBe((await request(app).get(FLAG)).headers.etag);
 });
 
-it('leads from one change to the next by If-Match alone', async () => {
+it('accepts the ETag of each reply as the If-Match of the next change', async () => {
   let tag = (await request(app).get(FLAG)).headers.etag ?? '';
   const steps = [
     () => request(app).post(STRATEGIES).send({ name: 'default' }),
@@ -108,7 +108,7 @@ it.each([
   expect(headers).not.toHaveProperty('etag');
 });
 
-it('answers a set that moves a flag with the ETag at its new place', async () => {
+it('returns the ETag of the new path after a set that moves a flag', async () => {
   await flags.createProject({ id: 'shop', name: 'Shop' });
   await flags.removeDependencies(CHECKOUT);
   const change = { op: 'moveFlag', ref: CHECKOUT, input: { project: 'shop' } };

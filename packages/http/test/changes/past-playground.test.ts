@@ -45,7 +45,7 @@ it('explains all flags by their state at that time, archived ones too', async ()
   expect(await explain(at(2))).toEqual({ features: [['a-later-flag', 'disabled']] });
 });
 
-it('ends an answer after 100 flags, and goes on from there', async () => {
+it('ends a reply after 100 flags, and continues from there', async () => {
   const names = Array.from({ length: 101 }, (_, index) => `flag-${String(index).padStart(3, '0')}`);
   await flags.apply(names.map((name) => ({ op: 'createFlag', ref: { project: 'default' }, input: { name } })));
   const first = await explain(at(0));

@@ -249,14 +249,14 @@ async function expectRefused(send: () => request.Test): Promise<void> {
   expect(await world.flags.dataVersion()).toBe(before);
 }
 
-it('knows every operation of the vocabulary', () => {
+it('has an entry for every operation', () => {
   expect([...CHANGE_OPERATIONS].sort()).toEqual([...OPERATIONS].sort());
 });
 
 describe.each(OPERATIONS)('%s in a set', (op) => {
   const { change, asks } = CASES[op];
 
-  it('asks for the action of the set and its own, in every project that it concerns', async () => {
+  it('needs the action of the set and its own, in every project that it concerns', async () => {
     world.allow(() => true);
     await apply({ changes: [change(world)] }).expect(200);
     expect(unique(world.asked)).toEqual(unique(withOwn('applyChanges', asks)));
@@ -294,7 +294,7 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
 describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op) => {
   const { change, undoAsks } = CASES[op];
 
-  it('asks for its own action and for the opposite changes, and is refused without any one of them', async () => {
+  it('needs its own action and those of the opposite changes, and is refused without any of them', async () => {
     const { id, events } = await world.flags.apply([change(world)]);
     const projects = events.map(({ project }): Question => ['undoChange', project]);
     const send = () => request(world.app).post(`${CHANGES}/${id}/undo`);
@@ -310,7 +310,7 @@ describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op
   });
 });
 
-it('asks for nothing more to undo the undo of the first change in an environment', async () => {
+it('needs no further permission to undo the undo of the first change in an environment', async () => {
   const development = { ...FLAG, environment: 'development' };
   const { id } = await world.flags.apply([{ op: 'addStrategy', ref: development, input: { name: 'default' } }]);
   const undone = await world.flags.undo(`${id}`);
@@ -327,7 +327,7 @@ describe('a set over several projects', () => {
   ];
   const onlyMine: Rule = (_, project) => project === 'mine';
 
-  it('is shown only to callers who may read each of them', async () => {
+  it('is visible only to callers who may read all of them', async () => {
     const { id } = await world.flags.apply(both);
     const shown = await world.flags.apply([{ op: 'updateFlag', ref: FLAG, input: { description: 'Newer' } }]);
     const idsIn = async (path: string) =>
@@ -348,7 +348,7 @@ describe('a set over several projects', () => {
     );
   });
 
-  it('keeps its reason from callers who may not read each of them', async () => {
+  it('hides its reason from callers who may not read all of them', async () => {
     const reason = 'Secret plans';
     const { id } = await world.flags.apply(both, { reason });
     const lists = [
@@ -374,7 +374,7 @@ describe('a set over several projects', () => {
     for (const path of lists) expect(await entryIn(path)).toMatchObject({ reason: 'Ours' });
   });
 
-  it('leaves what moved from a hidden project out of lists of events', async () => {
+  it('is omitted from lists of events if it moves a document from a hidden project', async () => {
     await world.flags.moveFlag({ project: 'other', flag: 'hidden' }, MINE);
     await world.flags.updateFlag({ ...MINE, flag: 'hidden' }, { description: 'Shown' });
     const typesIn = async (path: string) => {
@@ -397,7 +397,7 @@ describe('a set over several projects', () => {
     await request(world.app).get('/api/admin/events?project=mine').expect(403);
   });
 
-  it('is not given away by its id', async () => {
+  it('is not revealed by its id', async () => {
     const { id } = await world.flags.apply(both);
     world.allow(onlyMine);
     await apply({ id, changes: [] }).expect(403);
@@ -408,7 +408,7 @@ describe('a set over several projects', () => {
     await apply({ id, changes: [harmless] }).expect(200);
   });
 
-  it('reads on until a page shows something', async () => {
+  it('is followed by further pages until one is not empty', async () => {
     for (let round = 0; round < 5; round++) {
       await world.flags.updateFlag({ project: 'other', flag: 'hidden' }, { description: `${round}` });
     }
@@ -476,7 +476,7 @@ describe('a caller without permission', () => {
     }
   });
 
-  it('of a project learns what is wrong with changes of that project', async () => {
+  it('gets the issues of changes only in permitted projects', async () => {
     world.allow((_, project) => project === 'mine');
     const { body } = await apply({ changes: [{ op: 'enable', ref: { ...PRODUCTION, environment: 7 } }] }).expect(400);
     expect(body.details).toEqual([{ message: 'must be a string', path: '/changes/0/ref/environment' }]);

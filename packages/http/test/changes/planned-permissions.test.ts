@@ -89,7 +89,7 @@ describe('a caller without any permission', () => {
   });
 });
 
-it('asks each question of a request once', async () => {
+it('calls authorize once per permission of a request', async () => {
   const change = { op: 'updateFlag', ref: FLAG, input: { description: 'New' } };
   await post(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01', changes: Array(500).fill(change) }).expect(200);
   expect(asked).toEqual([
@@ -123,7 +123,7 @@ describe('a segment that the caller may not use', () => {
     expect(body.flags).toHaveLength(1);
   });
 
-  it('stays in a strategy that uses it already, and in a copy of the flag', async () => {
+  it('stays in a strategy that already uses it, and in a clone of the flag', async () => {
     const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [EVERYWHERE] });
     rule = (action) => action !== 'useSegment';
     const changes = [
@@ -134,7 +134,7 @@ describe('a segment that the caller may not use', () => {
     await post(CHANGES, { changes }).expect(200);
   });
 
-  it('does not come back by an undo', async () => {
+  it('is not restored by an undo', async () => {
     const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [EVERYWHERE] });
     const { id } = await flags.apply([{ op: 'removeStrategy', ref: { ...PRODUCTION, strategy } }]);
     rule = (action) => action !== 'useSegment';
@@ -180,7 +180,7 @@ describe('an undo that switches a flag on', () => {
   });
 });
 
-it('needs no permission to disable for the last strategy of an environment that is on', async () => {
+it('does not need the permission to disable when it removes the last strategy of an enabled environment', async () => {
   await flags.apply(live);
   const [strategy] = (await flags.getFlag(FLAG)).environments.flatMap(({ strategies }) => strategies);
   rule = (action) => action !== 'disable';
@@ -203,7 +203,7 @@ describe('a document that moves while the host is asked', () => {
     input: { name: 'default', segments: [segment] },
   });
 
-  it('is asked about again, and without the new permission nothing is written', async () => {
+  it('is checked again, and nothing is written without the new permission', async () => {
     let isMoved = false;
     rule = async (action, project) => {
       if (action === 'useSegment' && !isMoved) {

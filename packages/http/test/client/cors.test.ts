@@ -32,7 +32,7 @@ describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major'
     }
   });
 
-  it('are asked for without a token', async () => {
+  it('send preflights without a token', async () => {
     const { app } = await createApp({ origins: [SHOP] });
     for (const path of ['/api/frontend', '/api/frontend/client/metrics']) {
       const { headers, text } = await request(app).options(path).set(PREFLIGHT).expect(204);
@@ -46,7 +46,7 @@ describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major'
     }
   });
 
-  it('keep what the host lets answers vary by, and get no length of a body that cannot be', async () => {
+  it('keep the Vary header of the host, and have no content length without a body', async () => {
     const varies: RequestHandler = (_request, response, next) => {
       response.vary('Accept-Encoding');
       next();
@@ -58,7 +58,7 @@ describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major'
     expect(headers).not.toHaveProperty('content-length');
   });
 
-  it('are not allowed to others', async () => {
+  it('are refused for other origins', async () => {
     const { app } = await createApp({ origins: [SHOP] });
     for (const origin of ['https://evil.example.org', 'null', `${SHOP}.evil.example.org`, 'http://shop.example.org']) {
       const preflight = await request(app)
@@ -78,7 +78,7 @@ describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major'
     expect(headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('are allowed to nobody outside the frontend API, and nowhere when nothing is configured', async () => {
+  it('are allowed only for the frontend API, and only if configured', async () => {
     const { app } = await createApp({ origins: '*' });
     const { app: bare } = await createApp();
     const answers = [

@@ -95,7 +95,7 @@ describe('a flag for SDKs', () => {
     ]);
   });
 
-  it('is off when all its strategies are disabled, as it evaluates to', async () => {
+  it('is off when all its strategies are disabled, like its evaluation', async () => {
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default', disabled: true });
     await flags.enable(PRODUCTION);
@@ -153,7 +153,7 @@ describe('the list of flags for SDKs', () => {
     expect(await featuresAt('?tag[]=simple:blue&namePrefix=s')).toEqual(['search']);
   });
 
-  it('has the ETag that another process on the same state gives', async () => {
+  it('has the same ETag in another process with the same state', async () => {
     const other = await createHostApp();
     for (const host of [flags, other.flags]) await createOn(host, { name: 'checkout' });
     const tags = await Promise.all(
@@ -176,7 +176,7 @@ describe('the list of flags for SDKs', () => {
     expect(await bytesOf(ALL)).not.toBe(first);
   });
 
-  it('is made once for requests that come together', async () => {
+  it('is generated once for simultaneous requests', async () => {
     await createOn(flags, { name: 'checkout' });
     const documents = documentsOf(flags);
     const request = { asked: ALL, segments: 'beside' } as const;

@@ -79,7 +79,7 @@ describe('the context of a browser', () => {
 });
 
 describe('the answers for a browser', () => {
-  it('have an ETag that changes with them', async () => {
+  it('have an ETag of their content', async () => {
     const { app, flags } = await createHostApp();
     await createOn(flags, { name: 'checkout' });
     const { etag } = (await request(app).get('/api/frontend?userId=7')).headers;
@@ -89,7 +89,7 @@ describe('the answers for a browser', () => {
     await flags.close();
   });
 
-  it('are not counted here: the browser reports what it has used', async () => {
+  it('do not count as usage, because browsers report their usage', async () => {
     const { app, flags } = await createHostApp();
     await createOn(flags, { name: 'checkout' });
     await request(app).get('/api/frontend').expect(200);

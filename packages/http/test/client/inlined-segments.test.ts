@@ -52,7 +52,7 @@ describe('segments for SDKs', () => {
     expect(one.headers.vary).toContain(VARY);
   });
 
-  it.each(['4.2.0', '4.2', '4.5.1', '5.1.9', '10.0.0'])('stand beside the flags for %s', async (spec) => {
+  it.each(['4.2.0', '4.2', '4.5.1', '5.1.9', '10.0.0'])('are separate from the flags for %s', async (spec) => {
     const id = await createFlagWithSegment();
     const { body, headers } = await get(spec).expect(200);
     expect(body.segments).toMatchObject([{ id, constraints: [INLINED] }]);
@@ -62,7 +62,7 @@ describe('segments for SDKs', () => {
     expect(one.body).toEqual(body.features[0]);
   });
 
-  it.each([FEATURES, `${FEATURES}/checkout`])('give each form of %s an ETag of its own', async (path) => {
+  it.each([FEATURES, `${FEATURES}/checkout`])('give each form of %s its own ETag', async (path) => {
     const id = await createFlagWithSegment();
     const inlined = (await get(undefined, path)).headers;
     const beside = (await get('4.2.0', path)).headers;
@@ -96,7 +96,7 @@ describe('segments for SDKs', () => {
     await host.flags.close();
   });
 
-  it('that do not exist keep the strategy from holding', async () => {
+  it('that do not exist prevent a match of the strategy', async () => {
     const id = await createFlagWithSegment();
     const { flags: stored } = flags.configuration();
     const [flag] = stored;
@@ -116,7 +116,7 @@ describe('a segment of 0.5 MiB in 200 strategies', () => {
 
   afterEach(() => server.stop());
 
-  it('is written as it is made, and is not kept', async () => {
+  it('is streamed and not cached', async () => {
     server = await startLiveServer();
     const values = Array.from({ length: 20_000 }, (_, at) => `${at}`.padStart(24, '0'));
     const { id } = await server.flags.createSegment({
@@ -146,7 +146,7 @@ describe('a segment of 0.5 MiB in 200 strategies', () => {
 });
 
 describe('60 queries of a large configuration', () => {
-  it('are not all kept', async () => {
+  it('are not all cached', async () => {
     const { createClientDocuments } = await import('../../src/client/client-document.js');
     const { createResponseCaches } = await import('../../src/caching.js');
     const many = await createFlags({ storage: memoryStorage() });

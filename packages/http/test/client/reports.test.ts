@@ -62,7 +62,7 @@ describe('reports with a token for one project', () => {
 });
 
 describe('registrations', () => {
-  it('have at most 64 KiB, and may tell times as epoch milliseconds', async () => {
+  it('have at most 64 KiB, and accept times as epoch milliseconds', async () => {
     const { app, flags, tokenOf } = await host();
     const { secret } = await tokenOf('frontend', '*');
     const register = (count: number) =>
@@ -84,7 +84,7 @@ describe('registrations', () => {
 });
 
 describe('long answers of metrics', () => {
-  it('are the whole lists, by flag and by application', async () => {
+  it('are complete lists, by flag and by application', async () => {
     const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
     const strategies = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(90, 'x'));
     for (let index = 0; index < 150; index++) {
@@ -140,7 +140,7 @@ describe('applications that a token invents', () => {
     await flags.close();
   });
 
-  it('make room for the others when there are 10,000', async () => {
+  it('evict others above 10,000', async () => {
     const { app, flags, tokenOf } = await host();
     const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
     await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('invented', 100) });
@@ -161,7 +161,7 @@ describe('applications that a token invents', () => {
     await flags.close();
   });
 
-  it('have one bound for all browsers, and none for servers, without authentication', async () => {
+  it('have one limit for all browsers, and none for servers, without authentication', async () => {
     const { app, flags } = await createHostApp({ router: { auth: 'none' }, flags: { storage: memoryStorage() } });
     const register101 = (path: string, prefix: string) => register(app, { path, names: namesOf(prefix, 101) });
     await register101(PATHS.frontend, 'page');

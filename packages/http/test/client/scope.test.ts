@@ -31,7 +31,7 @@ describe('a token', () => {
     await flags.close();
   });
 
-  it('shows its project and environment only, whatever is asked for', async () => {
+  it('shows only its own project and environment, whatever the request names', async () => {
     const { app, flags } = await createHostApp({ router: { auth: 'token' } });
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await createOn(flags, { name: 'checkout' });
@@ -54,7 +54,7 @@ describe('a token', () => {
     await flags.close();
   });
 
-  it('shows several projects, and no more than those that are asked for', async () => {
+  it('shows several projects, narrowed by the query', async () => {
     const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
     for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
     await createOn(flags, { name: 'checkout' });
@@ -116,7 +116,7 @@ describe('a token', () => {
 describe.each(['none', 'host'])('without tokens (%s)', (mode) => {
   const auth = mode === 'none' ? 'none' : () => ({ name: 'ada' });
 
-  it('the environment is that of the query, or else that of the flags', async () => {
+  it('the environment is from the query, or else the default', async () => {
     const { app, flags } = await createHostApp({ router: { auth }, flags: { environment: 'development' } });
     await createOn(flags, { name: 'checkout' });
     const enabledAt = async (query: string) => {

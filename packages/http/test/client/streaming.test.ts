@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
-  it('begins with everything, then tells each change as it is committed', async () => {
+  it('begins with all flags, then sends each change after its commit', async () => {
     const flags = await start({ version });
     await createOn(flags, { name: 'checkout' });
     const client = await join();
@@ -70,7 +70,7 @@ describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
 });
 
 describe('a stream', () => {
-  it('tells a segment before the flag that uses it, its changes, and that it is used no more', async () => {
+  it('sends a segment before the flag that uses it, then its changes and its removal', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
     const { id } = await flags.createSegment({ name: 'beta', constraints: [CONSTRAINT] });
@@ -97,7 +97,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('is silent about changes that do not show in its environment, or are of other projects', async () => {
+  it('omits changes that are invisible in its environment, and changes of other projects', async () => {
     const flags = await start();
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await createOn(flags, { name: 'checkout' });
@@ -111,7 +111,7 @@ describe('a stream', () => {
     expect(client.messages[1]?.events).toMatchObject([{ feature: { name: 'checkout', enabled: false } }]);
   });
 
-  it('tells when a label brings a flag into its tags, and out of them', async () => {
+  it('adds and removes flags whose labels start or stop to match its tags', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
     const client = await join({}, '?tag=simple:blue');
@@ -125,7 +125,7 @@ describe('a stream', () => {
     expect(client.messages[2]).toMatchObject({ events: [{ type: 'feature-removed', featureName: 'checkout' }] });
   });
 
-  it('tells changes of another process on the same storage', async () => {
+  it('sends changes of another process on the same storage', async () => {
     const storage = memoryStorage();
     const flags = await start({ flags: { storage, pollInterval: 0 } });
     const other = await createFlags({ storage, pollInterval: 0 });
@@ -137,7 +137,7 @@ describe('a stream', () => {
     expect(client.messages[1]?.events).toMatchObject([{ type: 'feature-updated', feature: { enabled: true } }]);
   });
 
-  it('goes on after the last event that a client has seen', async () => {
+  it('continues after the last event of the client', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
     const first = await join();
@@ -159,7 +159,7 @@ describe('a stream', () => {
   });
 
   it.each(['nonsense', '1', '0123456789abcdef-1', '-1', '9'.repeat(5000), '__proto__'])(
-    'begins anew for an event that it does not know: %.20s',
+    'starts over for an unknown event id: %.20s',
     async (id) => {
       const flags = await start();
       await createOn(flags, { name: 'checkout' });
@@ -169,7 +169,7 @@ describe('a stream', () => {
     },
   );
 
-  it('does not take the events of one view for those of another', async () => {
+  it('does not resume with an event id of another view', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
     const production = await join();
@@ -179,7 +179,7 @@ describe('a stream', () => {
     expect(development.messages).toMatchObject([{ event: 'unleash-connected', events: [{ type: 'hydration' }] }]);
   });
 
-  it('gives signs of life', async () => {
+  it('sends heartbeats', async () => {
     await start({ router: { auth: 'none', heartbeatInterval: 5 } });
     const client = await join();
     await until(() => client.heartbeats() >= 3);
@@ -224,7 +224,7 @@ describe('a stream', () => {
     await until(client.hasEnded);
   });
 
-  it('gives signs of life, and ends, whoever else is asked for a permission and gets no answer', async () => {
+  it('sends heartbeats, and ends, while another permission check hangs', async () => {
     const admitted = new Set(['slow', 'quick']);
     let isAnswering = true;
     let unanswered = 0;
@@ -248,7 +248,7 @@ describe('a stream', () => {
     await until(quick.hasEnded);
   });
 
-  it('cuts a client off that does not read, and keeps the others', async () => {
+  it('disconnects only clients that do not read', async () => {
     const flags = await start();
     await createOn(flags, { name: 'checkout' });
     const reader = await join();
@@ -286,14 +286,14 @@ describe('a stream', () => {
     server.router.close();
   });
 
-  it('answers HEAD without beginning', async () => {
+  it('replies to HEAD without a stream', async () => {
     await start();
     const response = await fetch(stream, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     expect(response.headers.get('content-length')).toBeNull();
   });
 
-  it('does not find an environment that is not there', async () => {
+  it('replies 404 for an unknown environment', async () => {
     await start();
     const response = await fetch(`${stream}?environment=moon`);
     expect([response.status, await codeOf(response)]).toEqual([404, 'environment_not_found']);

@@ -40,7 +40,7 @@ describe('the table', () => {
     expect(NUMBERS).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
   });
 
-  it.each(NUMBERS)('has endpoint %i as a route, and a row in which it succeeds', (number) => {
+  it.each(NUMBERS)('has endpoint %i as a route, with a successful row', (number) => {
     const [method, path, action] = ENDPOINTS[number];
     expect(ROUTES).toContainEqual(expect.objectContaining({ method, path, action }));
     expect(WRITTEN_ROWS).toContainEqual(expect.objectContaining({ endpoint: number, expect: succeeding() }));
@@ -55,7 +55,7 @@ describe('the table', () => {
     },
   );
 
-  it.each(ROUTES.map((route) => [route.action, route] as const))('brings about every error of %s', (action, route) => {
+  it.each(ROUTES.map((route) => [route.action, route] as const))('provokes every error of %s', (action, route) => {
     const documented = [...possibleErrors(route, 'token').values()].flat();
     const brought = ROWS.filter(({ endpoint }) => actionOf(endpoint) === action).map(({ expect }) => expect.code);
     const unscoped = UNSCOPED.includes(action) ? ['environment_not_found'] : [];

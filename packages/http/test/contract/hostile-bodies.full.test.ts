@@ -89,7 +89,7 @@ describe('a server', () => {
     60_000,
   );
 
-  it('withstands chunks that are cut short', async () => {
+  it('withstands truncated chunks', async () => {
     for (const body of ['5\r\n{"nam', 'zz\r\n{}\r\n0\r\n\r\n', '2\r\n{}\r\n0\r\n', 'ffffffffff\r\n{}']) {
       for (const { method, path } of WRITES) {
         const headers = [
@@ -102,7 +102,7 @@ describe('a server', () => {
     }
   }, 60_000);
 
-  it('does not unpack more than it would read', async () => {
+  it('does not decompress beyond the limit', async () => {
     const bomb = gzipSync(Buffer.from(`{"name":"${' '.repeat(64 * MEBIBYTE)}"}`));
     for (const { method, path } of WRITES) {
       const headers = [
@@ -113,7 +113,7 @@ describe('a server', () => {
     }
   }, 60_000);
 
-  it('refuses what says it is packed and is not', async () => {
+  it('refuses a body that is not compressed as its header says', async () => {
     for (const encoding of ['gzip', 'deflate', 'br']) {
       for (const { method, path } of WRITES) {
         const headers = [

@@ -90,7 +90,7 @@ describe.each(SERVERS)('a server on $storage.name', ({ storage, version, numRuns
     await assert(property, { numRuns });
   }, 120_000);
 
-  it('withstands lengths that are more than what comes, of clients that go away', async () => {
+  it('withstands a content length above the body length when the client disconnects', async () => {
     const property = asyncProperty(anyWrite, integer({ min: 1, max: 2 ** 53 - 1 }), async ({ request }, missing) => {
       const { method, path, body } = request;
       const text = JSON.stringify(body) ?? '';
@@ -100,7 +100,7 @@ describe.each(SERVERS)('a server on $storage.name', ({ storage, version, numRuns
     await assert(property, { numRuns });
   }, 120_000);
 
-  it('withstands lengths that cut what comes short, or are none', async () => {
+  it('withstands a content length that is too small or invalid', async () => {
     const property = asyncProperty(anyWrite, nat(), option(nonsenseLength), async ({ request }, cut, nonsense) => {
       const { method, path, body } = request;
       const text = JSON.stringify(body ?? { userId: 2 });

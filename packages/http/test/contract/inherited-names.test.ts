@@ -7,7 +7,7 @@ import { NOW, PROJECTS } from './states.js';
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-describe.each(EXPRESS_VERSIONS)('upon Express $major, a name like any other', (version) => {
+describe.each(EXPRESS_VERSIONS)('on Express $major, an inherited name', (version) => {
   let app: Express;
 
   /** An instance in which projects, environments and flags all have such names. */
@@ -26,7 +26,7 @@ describe.each(EXPRESS_VERSIONS)('upon Express $major, a name like any other', (v
     return answer;
   }
 
-  it.each(NAMES)('is %s, for a flag in its whole life', async (name) => {
+  it.each(NAMES)('such as %s works for the whole lifecycle of a flag', async (name) => {
     const flags = `${PROJECTS}/${name}/features`;
     const flag = `${flags}/${name}`;
     const strategies = `${flag}/environments/${name}/strategies`;

@@ -49,7 +49,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
       }
     });
 
-    it('lets exactly one of two editors win who have read the same state', async () => {
+    it('accepts exactly one of two changes of the same revision', async () => {
       await checkout(host.flags);
       for (let round = 0; round < 5; round++) {
         const { etag } = (await send(host.app, { method: 'GET', path: FLAG })).headers;

@@ -9,7 +9,7 @@ import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { send } from './send.js';
 
 describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version) => {
-  it.each(ROUTES.map(({ action }) => action))('asks to try %s again later', async (action) => {
+  it.each(ROUTES.map(({ action }) => action))('replies to %s with a request to retry later', async (action) => {
     const host = await startContractHost(expressAdapter(version), MEMORY);
     await host.stop();
     const rows = WRITTEN_ROWS.filter(({ endpoint }) => actionOf(endpoint) === action);

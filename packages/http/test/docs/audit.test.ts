@@ -34,7 +34,7 @@ describe('.ci/check-audit', () => {
     expect(check(CLEAN, setting)).toEqual({ status: 0, stdout: expect.stringContaining('0 critical, 0 high') });
   });
 
-  it.each([undefined, 'offline', 'required'])('fails for one that is high (%s)', (setting) => {
+  it.each([undefined, 'offline', 'required'])('fails for a high vulnerability (%s)', (setting) => {
     expect(check(report({ high: 1 }), setting).status).toBe(1);
   });
 
@@ -45,7 +45,7 @@ describe('.ci/check-audit', () => {
     expect(stdout).toContain('FLAGS_AUDIT=offline');
   });
 
-  it('reports an audit that cannot run, and passes, where it is told to be offline', () => {
+  it('reports an audit that cannot run, and passes in offline mode', () => {
     expect(check('', 'offline')).toEqual({ status: 0, stdout: expect.stringMatching(/^AUDIT NOT RUN/) });
   });
 });

@@ -54,7 +54,7 @@ describe('the code of docs/getting-started.md', () => {
     return program;
   }
 
-  it('starts twice, prints users inside and outside of the rollout, and lets its token in', async () => {
+  it('starts twice, prints users inside and outside of the rollout, and accepts its token', async () => {
     await close(await run(evaluate));
     const program = await run(evaluate, mount);
     expect(new Set(printed.slice(0, 4).map(([, value]) => value))).toEqual(new Set([true, false]));

@@ -12,7 +12,7 @@ import { runProgram } from './run-module.js';
 const codeOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
 
 describe('the code of docs/moving-from-unleash-client.md', () => {
-  it('asks in process, and shows nothing new where nothing is on', async () => {
+  it('evaluates in the process, and does not show the new page when the flag is off', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
     const showNewCheckout = jest.fn();
     const code = codeOf('docs/moving-from-unleash-client.md').replace(
@@ -63,7 +63,7 @@ describe('the code of docs/pointing-sdks.md', () => {
 });
 
 describe('the code of docs/faults.md', () => {
-  it('answers as it says while the storage fails', async () => {
+  it('replies as described while the storage fails', async () => {
     const result = '{ flags, server, statuses }';
     const program = (await runProgram(codeOf('docs/faults.md'), { result, scope: {} })) as {
       readonly flags: Flags;

@@ -5,7 +5,7 @@ import { runProgram } from './run-module.js';
 const readme = read('packages/openfeature/README.md');
 
 describe('the README of @flags/openfeature', () => {
-  it('has code that runs as it stands, and prints what it says', async () => {
+  it('has code that runs unchanged, and prints the documented output', async () => {
     const printed: string[] = [];
     const console = { log: (value: unknown) => printed.push(inspect(value)) };
     const source = codeBlocks(readme, 'js').join('\n');

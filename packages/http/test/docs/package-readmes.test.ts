@@ -6,7 +6,7 @@ import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
 
 describe.each(['packages/core/README.md', 'packages/express/README.md'])('the code of %s', (path) => {
-  it('runs as it stands', async () => {
+  it('runs unchanged', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flags-readme-'));
     const code = codeBlocks(read(path), 'js').join('\n');
     const movable = code.replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')));

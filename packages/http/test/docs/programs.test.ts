@@ -64,7 +64,7 @@ describe.each(['README.md', 'docs/typed-api.md', 'docs/error-codes.md'])('the co
 });
 
 describe.each(['README.md', 'docs/http-api.md'])('the router of %s', (path) => {
-  it('serves the admin API, which asks for a token', async () => {
+  it('serves the admin API, which requires a token', async () => {
     const running = await run(path);
     const projects = `${await addressOf(running)}/api/admin/projects`;
     const { secret } = await running.flags.createToken({ name: 'reader', kind: 'admin' });
@@ -82,7 +82,7 @@ describe('the second router of docs/http-api.md', () => {
 });
 
 describe('the middleware of docs/http-api.md', () => {
-  it('gives each request its flags', async () => {
+  it('sets the flags of each request', async () => {
     const response = await fetch(`${await addressOf(await run('docs/http-api.md'))}/checkout`);
     expect(await response.text()).toBe('old');
   });

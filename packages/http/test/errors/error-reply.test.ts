@@ -81,7 +81,7 @@ describe('a 400 of the member endpoints', () => {
     expect(JSON.parse(lastOwner?.text ?? '')).toEqual([{ msg: 'A project must have at least one owner.' }]);
   });
 
-  it('leaves other statuses the common body', () => {
+  it('have the common body for other statuses', () => {
     const reply = replyAt('addMember', new FlagsError('role_not_found', 'No such role.'));
     expect(reply?.status).toBe(404);
     expect(JSON.parse(reply?.text ?? '')).toMatchObject({ code: 'role_not_found' });

@@ -14,7 +14,7 @@ describe.each(EXPRESS_VERSIONS)('onError, upon Express $major', (version) => {
     return host;
   }
 
-  it('is told of what the router answers with 503, with its cause and request', async () => {
+  it('receives errors with status 503, with their cause and request', async () => {
     const told: unknown[] = [];
     const { app, faults } = await hostWith((error, { originalUrl }) => told.push([error, originalUrl]));
     await request(app).post(FLAGS).send({ name: 'checkout' }).expect(503);
@@ -22,7 +22,7 @@ describe.each(EXPRESS_VERSIONS)('onError, upon Express $major', (version) => {
     expect(faults).toEqual([]);
   });
 
-  it('is not told of what callers do wrong', async () => {
+  it('does not receive client errors', async () => {
     const told: unknown[] = [];
     const { app } = await hostWith((error) => told.push(error));
     await request(app).get(`${FLAGS}/nothing`).expect(404);

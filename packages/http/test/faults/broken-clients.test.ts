@@ -59,7 +59,7 @@ async function openMany(count: number): Promise<RawConnection[]> {
   return Promise.all(Array.from({ length: count }, () => openRaw(port)));
 }
 
-describe('clients that are slow to ask', () => {
+describe('clients that send slowly', () => {
   it.each([
     ['heads', 'GET /api/admin/projects HTTP/1.1\r\nhost: localhost\r\nx-slow: '],
     ['bodies', creation('slow').slice(0, -10)],
@@ -77,7 +77,7 @@ describe('clients that are slow to ask', () => {
 });
 
 describe('a client that half closes its connection', () => {
-  it('after its request has it carried out whole', async () => {
+  it('after its request has it executed completely', async () => {
     await start();
     const client = await openRaw(port);
     client.write(creation('checkout'));
@@ -88,7 +88,7 @@ describe('a client that half closes its connection', () => {
     await expectServing();
   });
 
-  it('in the middle of its request has nothing carried out', async () => {
+  it('in the middle of its request changes nothing', async () => {
     await start();
     const client = await openRaw(port);
     client.write(creation('checkout').slice(0, -3));
@@ -100,8 +100,8 @@ describe('a client that half closes its connection', () => {
   });
 });
 
-describe('a client that breaks off', () => {
-  it('while its change is written has it carried out whole', async () => {
+describe('a client that disconnects', () => {
+  it('while its change is written has it executed completely', async () => {
     await start();
     const hanging = storage.inject({ method: 'commit', hang: true });
     const client = await openRaw(port);
@@ -115,7 +115,7 @@ describe('a client that breaks off', () => {
     await expectServing();
   });
 
-  it('while its change is written and fails has nothing carried out', async () => {
+  it('while its change is written and fails changes nothing', async () => {
     await start();
     const hanging = storage.inject({ method: 'commit', hang: true, error: new Error('disk') });
     const client = await openRaw(port);
@@ -130,7 +130,7 @@ describe('a client that breaks off', () => {
     await expectServing();
   });
 
-  it('anywhere leaves every change whole or undone, and no connection', async () => {
+  it('at any point leaves every change complete or absent, and no open connection', async () => {
     await start();
     const text = creation('flag-0000');
     await Promise.all(
@@ -156,7 +156,7 @@ describe('a client that breaks off', () => {
 });
 
 describe('clients that never read their answer', () => {
-  it('are cut off by the server’s timeout, and keep nobody waiting', async () => {
+  it('are disconnected after the server’s timeout, and do not delay other clients', async () => {
     await start({ timeout: 300 });
     const size = await createLargeFlags(flags, 12);
     const clients: SlowReader[] = [];

@@ -62,7 +62,7 @@ async function expectBudget(...sent: readonly Sent[]): Promise<readonly Answer[]
 }
 
 describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, () => {
-  it('answers what a flag of 1 MiB was', async () => {
+  it('returns a past state of a flag of 1 MiB', async () => {
     await expectBudget(pastOf('largest'));
   });
 

@@ -28,7 +28,7 @@ describe.each(HOSTS)(`a server on $storage.name that gets ${BYTES} bytes of host
 
   afterEach(() => server.stop());
 
-  it('refuses what cannot be granted, which changes nothing, and keeps none of it', async () => {
+  it('refuses invalid input without effects, and does not retain it', async () => {
     const requests = hostileRequests(SEED);
     await attack(requests, MEBIBYTE / 4);
     const before = usedHeap();

@@ -59,7 +59,7 @@ function untilConnected(count: number): Promise<void> {
 }
 
 describe('a client of a stream', () => {
-  it('that reads slowly gets all, however many heartbeats that takes', async () => {
+  it('that reads slowly gets all events, after any number of heartbeats', async () => {
     await start();
     const { heartbeats } = await join();
     const reader = await joinWithoutReading();
@@ -79,7 +79,7 @@ describe('a client of a stream', () => {
     expect([reader.taken() > TOTAL, reader.isCutOff()]).toEqual([true, false]);
   });
 
-  it('that stops reading in the middle is cut off after some heartbeats', async () => {
+  it('that stops reading is disconnected after some heartbeats', async () => {
     await start();
     const reader = await joinWithoutReading();
     await reader.readTo(TOTAL / 12);
@@ -89,7 +89,7 @@ describe('a client of a stream', () => {
     expect(reader.taken()).toBeLessThan(TOTAL);
   });
 
-  it('that never reads holds up nobody', async () => {
+  it('that never reads does not delay other clients', async () => {
     await start();
     for (let number = 0; number < 20; number++) await joinWithoutReading();
     const other = await join();

@@ -24,7 +24,7 @@ describe('all flags by OFREP', () => {
     await ask('ada', '*').expect(304);
   });
 
-  it('are known again also where they take more than 1 MiB', async () => {
+  it('are not sent again either if they exceed 1 MiB', async () => {
     const description = 'd'.repeat(10);
     const named = (number: number) => ({ name: `${'flag-'.repeat(19)}${number}`, project: 'default', description });
     await host.flags.importDefinitions({
@@ -39,20 +39,20 @@ describe('all flags by OFREP', () => {
     await ask('ada', headers.etag).expect(304);
   });
 
-  it('are sent again once one has changed', async () => {
+  it('are sent again after a flag changes', async () => {
     const { headers } = await ask('ada').expect(200);
     await host.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
     const { body } = await ask('ada', headers.etag).expect(200);
     expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
   });
 
-  it('are sent again for another context that gets other answers', async () => {
+  it('are sent again for a context with other results', async () => {
     const { headers } = await ask('ada').expect(200);
     const { body } = await ask('bob', headers.etag).expect(200);
     expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
   });
 
-  it('can be none', async () => {
+  it('may be empty', async () => {
     await host.flags.archiveFlag({ project: 'default', flag: 'checkout' });
     const { body } = await ask('ada').expect(200);
     expect(body).toEqual({ flags: [] });

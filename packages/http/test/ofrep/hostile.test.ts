@@ -76,7 +76,7 @@ describe.each(EXPRESS_VERSIONS_IN_LENGTH)('OFREP, upon Express $major', (version
     expect([all.status, all.body]).toEqual([400, { errorCode, errorDetails: expect.any(String) }]);
   });
 
-  it.each(NAMES.map((name) => [name.slice(0, 20), name] as const))('finds no flag %s', async (_, name) => {
+  it.each(NAMES.map((name) => [name.slice(0, 20), name] as const))('replies 404 for the flag %s', async (_, name) => {
     const { status, body } = await post(`${EVALUATE}/${name}`, '{}');
     expect([status, body]).toMatchObject([404, { key: decodeURIComponent(name), errorCode: 'FLAG_NOT_FOUND' }]);
   });
@@ -86,7 +86,7 @@ describe.each(EXPRESS_VERSIONS_IN_LENGTH)('OFREP, upon Express $major', (version
     expect([status, body]).toEqual([400, { key: '', errorCode: 'INVALID_CONTEXT', errorDetails: expect.any(String) }]);
   });
 
-  it('finds nothing elsewhere, and takes no other methods', async () => {
+  it('replies 404 for other paths, and 405 for other methods', async () => {
     const { app } = host;
     for (const path of ['/ofrep', '/ofrep/v1/configuration', '/ofrep/v2/evaluate/flags', `${EVALUATE}/a/b`]) {
       const { body } = await request(app).post(path).expect(404);

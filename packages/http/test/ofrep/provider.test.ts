@@ -26,7 +26,7 @@ describe('the published OFREP provider', () => {
     await server.stop();
   });
 
-  it('gets whether a flag is on, for whom it asks', async () => {
+  it('evaluates booleans for its context', async () => {
     await switchOn(server.flags, 'checkout', { users: 'ada' });
     expect(await client.getBooleanDetails('checkout', false, ADA)).toEqual({
       flagKey: 'checkout',
@@ -39,7 +39,7 @@ describe('the published OFREP provider', () => {
     expect(other).toMatchObject({ value: false, reason: 'DISABLED' });
   });
 
-  it('gets texts, numbers and objects', async () => {
+  it('evaluates texts, numbers and objects', async () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
     await switchOn(server.flags, 'limit', { payload: { type: 'number', value: '7.5' } });
     await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' } });
@@ -80,13 +80,13 @@ describe('the published OFREP provider', () => {
     });
   });
 
-  it('gives the default to whom the server does not know', async () => {
+  it('gives the default to clients without a valid token', async () => {
     await switchOn(server.flags, 'checkout');
     await connect('*:production.unknown');
     expect(await client.getBooleanDetails('checkout', false)).toMatchObject({ value: false, reason: 'ERROR' });
   });
 
-  it('sees a change with its next question', async () => {
+  it('sees a change with its next request', async () => {
     await switchOn(server.flags, 'checkout');
     expect(await client.getBooleanValue('checkout', false)).toBe(true);
     await server.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });

@@ -19,27 +19,27 @@ describe('OFREP', () => {
     return request(host.app).post(path).set('authorization', secret).send({});
   };
 
-  it.each([EVALUATE, `${EVALUATE}/checkout`])('takes tokens of servers and of browsers at %s', async (path) => {
+  it.each([EVALUATE, `${EVALUATE}/checkout`])('accepts tokens of servers and of browsers at %s', async (path) => {
     for (const kind of ['client', 'frontend'] as const) {
       const { status, body } = await ask(path, { name: kind, kind, environment: 'production' });
       expect([status, body.flags?.[0]?.value ?? body.value]).toEqual([200, true]);
     }
   });
 
-  it.each([EVALUATE, `${EVALUATE}/checkout`, '/ofrep/nothing'])('refuses others at %s', async (path) => {
+  it.each([EVALUATE, `${EVALUATE}/checkout`, '/ofrep/nothing'])('refuses other tokens at %s', async (path) => {
     const { status, body } = await ask(path, { name: 'admin', kind: 'admin' });
     expect([status, body.code]).toEqual([403, 'forbidden']);
     expect(body.message).toContain('client or frontend');
     expect((await request(host.app).post(path)).status).toBe(401);
   });
 
-  it('answers for the environment of the token', async () => {
+  it('evaluates in the environment of the token', async () => {
     const token = { name: 'web', kind: 'client', environment: 'development' } as const;
     const { body } = await ask(`${EVALUATE}/checkout?environment=production`, token);
     expect(body).toMatchObject({ value: false, reason: 'DISABLED' });
   });
 
-  it('tells a frontend token of a flag that is off no more than that', async () => {
+  it('hides the metadata of a flag that is off from a frontend token', async () => {
     await host.flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'secret' }]);
     await switchOn(host.flags, 'other', { users: 'nobody' });
     const frontend = { name: 'web', kind: 'frontend', environment: 'development' } as const;
@@ -115,7 +115,7 @@ describe('OFREP', () => {
 });
 
 describe('OFREP without tokens', () => {
-  it('answers for the environment of the query, or else that of the flags', async () => {
+  it('evaluates in the environment of the query, or else in the default', async () => {
     const { app, flags } = await createHostApp();
     await switchOn(flags, 'checkout');
     const valueAt = async (query: string) => (await request(app).post(`${EVALUATE}/checkout${query}`).send({})).body;
@@ -126,7 +126,7 @@ describe('OFREP without tokens', () => {
     await flags.close();
   });
 
-  it('asks authorize for each of its actions', async () => {
+  it('calls authorize with each of its actions', async () => {
     const asked: unknown[] = [];
     const authorize = (_actor: unknown, action: string, project: string | null) => asked.push([action, project]) < 2;
     const { app, flags } = await createHostApp({ router: { auth: 'none', authorize } });

@@ -35,7 +35,7 @@ describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version
     },
   );
 
-  it('is whether it is on where there is no payload', async () => {
+  it('is a boolean without a payload', async () => {
     const { app, flags } = await createHostApp({ version });
     await switchOn(flags, 'checkout');
     await flags.createFlag({ project: 'default' }, { name: 'basket' });

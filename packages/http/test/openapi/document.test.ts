@@ -21,7 +21,7 @@ function referencesIn(value: unknown): readonly string[] {
 }
 
 describe('the OpenAPI document', () => {
-  it('tells of every route, by its action', async () => {
+  it('contains every route, by its action', async () => {
     const operations = operationsOf(await documentFor('token')).map(({ operationId }) => operationId);
     expect(operations.toSorted()).toEqual(ROUTES.map(({ action }) => action).toSorted());
   });
@@ -39,7 +39,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('offers If-None-Match with every GET, and If-Match where it is looked at', async () => {
+  it('documents If-None-Match for every GET, and If-Match where it has an effect', async () => {
     const { paths } = await documentFor('token');
     for (const { method, path, ifMatch, media, conditional, vary } of ROUTES) {
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     expect(statuses.includes('401')).toBe(auth !== 'none');
   });
 
-  it('marks what is no longer maintained', async () => {
+  it('marks deprecated routes', async () => {
     const deprecated = operationsOf(await documentFor('token')).filter((operation) => operation.deprecated);
     expect(deprecated.map(({ operationId }) => operationId).toSorted()).toEqual([
       'listApplicationsByFlag',
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
     expect([...referred].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted());
   });
 
-  it('tells every error code with the status it has', async () => {
+  it('contains every error code with its status', async () => {
     const document = await documentFor('token');
     const told = operationsOf(document).flatMap(({ responses }) =>
       Object.entries(responses).flatMap(([status, { content }]) => {
@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     for (const [code, status] of told) expect([code, status]).toEqual([code, ERROR_KINDS[code].status]);
   });
 
-  it.each(AUTH_MODES)('gives examples that are what it says, with authentication by %s', async (auth) => {
+  it.each(AUTH_MODES)('has examples that match their schemas, with authentication by %s', async (auth) => {
     const document = await documentFor(auth);
     // Each component is compiled once, not again into every schema that refers to it.
     const quick = { inlineRefs: false, code: { optimize: false } };
@@ -115,7 +115,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives no secrets in examples', async () => {
+  it('contains no secrets in examples', async () => {
     expect(JSON.stringify(mediaIn(await documentFor('token')))).not.toMatch(/\.[0-9a-f]{32,}/);
   });
 });

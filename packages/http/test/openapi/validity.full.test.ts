@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
     expect(linted[AUTH_MODES.indexOf(auth)]).toEqual(KNOWN_PROBLEMS);
   });
 
-  it('would be found out if it were not', () => {
+  it('fails the validation if it is invalid', () => {
     expect(validated.at(-1)).toMatchObject({ valid: false });
     expect(linted.at(-1)).toContainEqual(expect.stringContaining('no-slash'));
   });

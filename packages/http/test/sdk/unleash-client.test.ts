@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) => {
-  it('starts, sees a change after it is made, and goes on over a restart of the server', async () => {
+  it('starts, sees a change, and survives a restart of the server', async () => {
     start(type, 'node-app');
     await until(() => unleash.isEnabled('checkout'));
     expect(unleash.getVariant('checkout')).toEqual({
@@ -83,7 +83,7 @@ describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) =>
     expect(contexts.map((context) => unleash.isEnabled('search', context))).toEqual(expected);
   }, 60_000);
 
-  it('has what it counts in every endpoint of the metrics', async () => {
+  it('reports usage that every metrics endpoint shows', async () => {
     start(type, `node-${type}`);
     await until(() => unleash.isEnabled('checkout'));
     await expectMetricsOf(`node-${type}`, server, ['default', 'flexibleRollout']);

@@ -39,7 +39,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       await client.start();
     });
 
-    it('starts, sees a change after it is made, and goes on over a restart of the server', async () => {
+    it('starts, sees a change, and survives a restart of the server', async () => {
       await until(() => client.isEnabled('checkout'));
       expect(client.getVariant('checkout')).toMatchObject({ name: 'blue', payload: { type: 'string', value: '#00f' } });
 
@@ -54,7 +54,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       await until(() => !client.isEnabled('checkout'));
     }, 60_000);
 
-    it('gets the answers for its context', async () => {
+    it('gets the evaluations of its context', async () => {
       const ref = { ...PRODUCTION, flag: 'search' };
       await server.flags().createFlag({ project: 'default' }, { name: 'search' });
       await server.flags().addStrategy(ref, {
@@ -71,7 +71,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       await until(() => !client.isEnabled('search'));
     }, 60_000);
 
-    it('is given what the same constraint on environment gives in unleash-client', async () => {
+    it('gets the same result as unleash-client for a constraint on environment', async () => {
       const names = { default: 'in-default', staging: 'in-staging' };
       for (const [environment, flag] of Object.entries(names)) {
         const ref = { ...PRODUCTION, flag };
@@ -100,7 +100,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       expect(Object.values(names).map((name) => client.isEnabled(name))).toEqual(expected);
     }, 60_000);
 
-    it('has what it counts in every endpoint of the metrics', async () => {
+    it('reports usage that every metrics endpoint shows', async () => {
       await until(() => client.isEnabled('checkout'));
       await expectMetricsOf('page', server, []);
     }, 60_000);

@@ -101,7 +101,7 @@ describe('a write with the cookies of a user', () => {
     });
   });
 
-  it('is refused where a page needs no leave to send it: a Blob without a type, and a plain form', async () => {
+  it('is refused for requests without a preflight: a Blob without a type, and a plain form', async () => {
     const flag = { project: 'default', flag: 'checkout', environment: 'production' };
     await host.flags.createFlag(flag, { name: 'checkout' });
     await host.flags.addStrategy(flag, { name: 'default' });
@@ -120,7 +120,7 @@ describe('a write with the cookies of a user', () => {
     );
   });
 
-  it('is told so after its authentication, and before its permission and its body', async () => {
+  it('is refused after its authentication, and before its permission and its body', async () => {
     const page = { 'sec-fetch-site': 'cross-site' };
     const path = '/api/admin/projects';
     expect(await send({ method: 'POST', path, headers: page })).toMatchObject({ code: 'unauthenticated' });

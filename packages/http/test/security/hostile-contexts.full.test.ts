@@ -38,7 +38,7 @@ const REQUESTS: readonly (readonly [string, (userId: string) => object])[] = [
 ];
 
 describe.each(extent({ short: REQUESTS.slice(0, 1), full: REQUESTS }))('a context sent to %s', (path, bodyOf) => {
-  it('counts a value of a megabyte as absent, and reports it once', async () => {
+  it('treats a value of a megabyte as absent, and reports it once', async () => {
     const problems: EvaluationProblem[] = [];
     const { app, flags } = await createHostApp({ flags: { onProblem: (problem) => problems.push(problem) } });
     await createFlagsWith(flags, HASHES);
@@ -50,7 +50,7 @@ describe.each(extent({ short: REQUESTS.slice(0, 1), full: REQUESTS }))('a contex
     await flags.close();
   });
 
-  it('does not keep the process from other work, whatever the patterns of all flags', async () => {
+  it('does not block the process, whatever the patterns of all flags are', async () => {
     const { app, flags } = await createHostApp();
     await createFlagsWith(flags, PATTERNS);
     const userId = Array.from({ length: 500 }, () => 'abc'[Math.floor(Math.random() * 3)]).join('');
@@ -63,7 +63,7 @@ describe.each(extent({ short: REQUESTS.slice(0, 1), full: REQUESTS }))('a contex
 });
 
 describe('a context of the OpenFeature Remote Evaluation Protocol', () => {
-  it('has its arrays made text once', async () => {
+  it('has its arrays converted to text once', async () => {
     const { app, flags } = await createHostApp();
     await createFlagsWith(flags, {
       name: 'default',
@@ -85,8 +85,8 @@ describe('a context of the OpenFeature Remote Evaluation Protocol', () => {
   });
 });
 
-describe('an explanation of very much', () => {
-  it('is cut: operands are left out, and the flags after a name come with another request', async () => {
+describe('a very large explanation', () => {
+  it('is cut: omits operands, and the remaining flags need another request', async () => {
     const { app, flags } = await createHostApp();
     const values = Array.from({ length: 10_000 }, (_, at) => `${'v'.repeat(60)}${at}`);
     const constraints = [{ contextName: 'userId', operator: 'NOT_IN', values }] as const;

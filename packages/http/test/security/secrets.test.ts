@@ -94,7 +94,7 @@ function expectNoSecretIn(text: string): void {
 }
 
 describe('a secret', () => {
-  it('is known here', () => {
+  it('is known to the tests', () => {
     expect(lived.secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true]);
     expect(() => expectNoSecretIn(`x${GIVEN}x`)).toThrow();
   });
@@ -106,7 +106,7 @@ describe('a secret', () => {
     expect(texts.join('')).toContain('given');
   });
 
-  it('is in no list of tokens, of events or of anything else', async () => {
+  it('is not in any list', async () => {
     const { flags, app } = lived;
     const isList = ({ method, access, media }: Route) => method === 'GET' && access === 'admin' && !media;
     for (const { path } of ROUTES.filter(isList)) {
@@ -116,17 +116,17 @@ describe('a secret', () => {
     expectNoSecretIn(JSON.stringify([await flags.listTokens(), await flags.listEvents({ limit: 1000 })]));
   });
 
-  it('is in no answer to who misuses it, not in the headers either', () => {
+  it('is not in replies to invalid uses, nor in their headers', () => {
     expect(lived.answers.length).toBeGreaterThan(30);
     expectNoSecretIn(lived.answers.join('\n'));
   });
 
-  it('is in no impression, problem or fault that the host is told of', () => {
+  it('is not in any impression, problem or fault that the host receives', () => {
     expect(lived.told).toMatchObject([{ flag: 'checkout' }]);
     expectNoSecretIn(JSON.stringify(lived.told));
   });
 
-  it('is in no error of the engine', async () => {
+  it('is not in any error of the engine', async () => {
     for (const secret of lived.secrets) {
       const refusals = [
         lived.flags.deleteToken({ token: `${secret}x` }),

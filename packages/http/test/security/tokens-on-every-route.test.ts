@@ -131,7 +131,7 @@ describe.each(rows)('%s', (_, route) => {
 });
 
 describe.each(scopedRows)('%s', (_, route) => {
-  it('lets no token of another project learn of a flag', async () => {
+  it('hides flags from tokens of other projects', async () => {
     for (const kind of kindsFor(route.access)) {
       const authorization = secretOf(`${kind} of another project`);
       const there = await attempt(route, { authorization, name: SECRET_FLAG });
@@ -142,7 +142,7 @@ describe.each(scopedRows)('%s', (_, route) => {
     }
   });
 
-  it('lets no token of another environment learn that a flag is on', async () => {
+  it('hides the state of flags from tokens of other environments', async () => {
     for (const kind of kindsFor(route.access)) {
       const authorization = secretOf(`${kind} of another environment`);
       const { text } = await attempt(route, { authorization, name: SECRET_FLAG });
@@ -164,7 +164,7 @@ describe('a token of the right kind, project and environment', () => {
 });
 
 describe('the administration', () => {
-  it('has no tokens for one project or environment: they could not be held to it', async () => {
+  it('does not create admin tokens for one project or environment: the scope would have no effect', async () => {
     for (const scope of [{ project: 'shop' }, { environment: 'production' }]) {
       const created = server.flags.createToken({ name: 'a', kind: 'admin', ...scope });
       await expect(created).rejects.toMatchObject({ code: 'invalid_input' });

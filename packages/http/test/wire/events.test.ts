@@ -4,7 +4,7 @@ import { eventTypeFromWire, eventTypeToWire, WIRE_EVENT_TYPES } from '../../src/
 import { createHostApp } from '../host-app.js';
 
 describe('the event log on the wire', () => {
-  it('names every type in a way that leads back to it', () => {
+  it('has a unique name for every type', () => {
     expect(EVENT_TYPES.map((type) => eventTypeFromWire(eventTypeToWire(type)))).toEqual(EVENT_TYPES);
     expect(new Set(WIRE_EVENT_TYPES).size).toBe(EVENT_TYPES.length);
   });
@@ -23,7 +23,7 @@ describe('the event log on the wire', () => {
     expect(playground.features[0].strategies[0].constraints[0].constraint).toEqual({ ...constraint, values: [] });
   });
 
-  it('shows what happened, newest first, in the words of the wire', async () => {
+  it('lists events, newest first, with wire names', async () => {
     const { app, flags } = await createHostApp({ flags: { now: () => new Date('2026-01-01T10:00:00Z') } });
     const ada = flags.as('Ada');
     const ref = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -70,7 +70,7 @@ describe('the event log on the wire', () => {
     });
   });
 
-  it('tells the whole flag before and after a change of its metadata', async () => {
+  it('contains the whole flag before and after a change of its metadata', async () => {
     const { app, flags } = await createHostApp({ flags: { now: () => new Date('2026-01-01T10:00:00Z') } });
     const ref = { project: 'default', flag: 'checkout', environment: 'production' };
     await flags.createFlag(ref, { name: 'checkout', description: 'old' });
@@ -84,7 +84,7 @@ describe('the event log on the wire', () => {
     expect([body.events[0].data, body.events[0].preData]).toEqual([data, preData]);
   });
 
-  it('tells the whole flag where an undo restores what is stored alone', async () => {
+  it('contains the whole flag after an undo of its metadata', async () => {
     const { app, flags } = await createHostApp();
     const ref = { project: 'default', flag: 'checkout', environment: 'production' };
     await flags.createFlag(ref, { name: 'checkout' });
@@ -120,7 +120,7 @@ describe('the event log on the wire', () => {
     expect(await found('project=constructor')).toEqual([0]);
   });
 
-  it('calls the parent of a dependency feature, wherever it tells of one', async () => {
+  it('calls the parent of a dependency feature everywhere', async () => {
     const { app, flags } = await createHostApp();
     const checkout = { project: 'default', flag: 'checkout' };
     for (const name of ['checkout', 'payments']) await flags.createFlag(checkout, { name });
@@ -139,7 +139,7 @@ describe('the event log on the wire', () => {
     ]);
   });
 
-  it('tells of tokens without secret or hash', async () => {
+  it('contains tokens without secret or hash', async () => {
     const { app, flags } = await createHostApp();
     const { token, secret } = await flags.createToken({ name: 'ops', kind: 'admin' });
     const { text, body } = await request(app).get('/api/admin/events?type=api-token-created').expect(200);
@@ -152,7 +152,7 @@ describe('the event log on the wire', () => {
 describe('a page of large events', () => {
   const MIB = 1024 * 1024;
 
-  it('ends at 1 MiB, with a link to the next one, until all have come', async () => {
+  it('ends at 1 MiB, with a link to the next one, until the end', async () => {
     const { app, flags } = await createHostApp();
     const names = Array.from({ length: 20 }, (_, index) => `flag-${index}`);
     for (const name of names) {
@@ -196,7 +196,7 @@ describe('a page of large events', () => {
     expect([last.body.events.length, last.headers.link]).toEqual([2, undefined]);
   });
 
-  it('is counted from the offset, and refused with what is wrong about it', async () => {
+  it('starts at the offset, and is refused with the issue of an invalid one', async () => {
     const { app, flags } = await createHostApp();
     for (const name of ['a', 'b', 'c']) await flags.createFlag({ project: 'default' }, { name });
     const { headers } = await request(app).get('/api/admin/events?limit=1&offset=1&type=feature-created').expect(200);

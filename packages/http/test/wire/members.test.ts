@@ -52,7 +52,7 @@ describe('members on the wire', () => {
     expect(await flags.listMembers({ project: 'default' })).toEqual([]);
   });
 
-  it('answer unreadable bodies in the form of their other 400s', async () => {
+  it('refuse unreadable bodies in the form of their other 400 replies', async () => {
     const { app } = await createHostApp();
     const { body } = await request(app)
       .post(`${USERS}/1/roles/4`)

@@ -7,7 +7,7 @@ import { createHostApp, FLAGS } from '../host-app.js';
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
 describe('metrics on the wire', () => {
-  it('are keyed by any flag name, those of inherited members too', async () => {
+  it('are keyed by any flag name, including names of inherited members', async () => {
     const { app } = await createHostApp();
     const stop = new Date().toISOString();
     const toggles = `{${NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`;

@@ -64,7 +64,7 @@ describe.each(EXPRESS_VERSIONS)('a query, on Express $major', (version) => {
     await server.stop();
   });
 
-  it('chooses the archived flags or the others', async () => {
+  it('selects archived or active flags', async () => {
     const { app, flags } = await createHostApp({ version });
     await flags.createFlag({ project: 'default' }, { name: 'old' });
     await flags.createFlag({ project: 'default' }, { name: 'new' });

@@ -23,7 +23,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** A refusal of the API, or its silence: status 0. */
+/** An error reply of the API. Status 0: the server did not reply. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** Repeats the read that failed. */

@@ -5,7 +5,7 @@ const KEY = 'flags-ui:token';
 /** The pasted token. It is kept for this tab until the tab is closed. */
 const token = signal<string | undefined>(sessionStorage.getItem(KEY) ?? undefined);
 
-/** Whether the API wants to know who asks: it replied 401. */
+/** Whether the API requires a sign-in: it replied 401. */
 export const isSignedOut = signal(false);
 
 export const hasToken = () => token.value !== undefined;

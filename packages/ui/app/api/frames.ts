@@ -3,7 +3,7 @@ export interface Frame {
   readonly data: string | undefined;
 }
 
-/** Parses server-sent events. Comments are signs of life: frames without data. */
+/** Parses server-sent events. A comment is a heartbeat: a frame without data. */
 export async function* framesOf(chunks: AsyncIterable<string> | ReadableStream<string>): AsyncGenerator<Frame> {
   let rest = '';
   for await (const chunk of chunks as AsyncIterable<string>) {

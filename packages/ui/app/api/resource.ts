@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ActionName, Replies } from './actions.js';
 import { type ApiError, type CallOptions, call } from './call.js';
 
-/** What the page knows of one reading: its last result, and what became of the last request. */
+/** The state of a query: its last result, and the error of the last request. */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly revision: number | undefined;
@@ -11,7 +11,7 @@ export interface Loaded<T> {
   readonly isLoading: boolean;
 }
 
-/** A reading whose result the page caches: one request, or several that give one result. */
+/** A read whose result the page caches: one request, or several that give one result. */
 export interface Query<T> {
   /** The action that it calls. An invalidation names actions. */
   readonly action: ActionName;
@@ -34,9 +34,9 @@ interface Resource<T> {
   readonly canReadFlags: boolean;
   /** @param flags the flags that have changed; undefined: anything may have changed */
   readonly load: (flags?: readonly string[]) => Promise<void>;
-  /** The last reading. */
+  /** The last read. */
   running: Promise<void> | undefined;
-  /** Aborts the running request, whose result nobody uses. */
+  /** Aborts the running request, because no component uses its result. */
   readonly abort: () => void;
   users: number;
   isStale: boolean;
@@ -44,7 +44,7 @@ interface Resource<T> {
 
 /** The one cache of the page. */
 const resources = new Map<string, Resource<unknown>>();
-/** Unused results that are kept for the way back. */
+/** The number of unused results to keep for the browser's Back button. */
 const KEPT = 50;
 
 const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
@@ -79,16 +79,16 @@ export function useLatest<T>(query: Query<T> | undefined): Loaded<T> & { readonl
   return { ...loaded, data: latest.current, isCurrent: loaded.data !== undefined && !loaded.isLoading };
 }
 
-/** Returns what is known of an action's reply, outside of components; reads it if it is missing or out of date. */
+/** Returns the cached reply of an action, outside of components. Reads it if it is missing or out of date. */
 export function lookUp<A extends ActionName>(action: A, options: CallOptions): Loaded<Replies[A]> {
   const resource = resourceOf(requestOf(action, options));
-  // Nobody says when it is no longer used.
+  // The last use is unknown outside of components, so the reply stays in use.
   resource.users ||= 1;
   if (resource.isStale) queueMicrotask(() => resource.isStale && void resource.load());
   return resource.state.value;
 }
 
-/** Returns an action's reply, from the cache while it is current. Rejects with the refusal of the API. */
+/** Returns an action's reply, from the cache while it is current. Rejects with the `ApiError`. */
 export async function fetchResource<A extends ActionName>(action: A, options: CallOptions): Promise<Replies[A]> {
   const resource = resourceOf(requestOf(action, options));
   if (resource.isStale) void resource.load();
@@ -134,7 +134,7 @@ function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
     isStale: true,
     running: undefined,
     load(flags) {
-      // A reading that is aborted may have had other reasons: then everything is read.
+      // The aborted read may have included other flags, so this one reads everything.
       const changed = state.peek().isLoading ? undefined : flags;
       latest.abort();
       latest = new AbortController();
@@ -164,12 +164,12 @@ function createResource<T>({ action, read, readFlags }: Query<T>): Resource<T> {
   return resource;
 }
 
-/** What the caller may do changes with the token, and usage changes by itself: events say nothing about them. */
+/** No event reports changes of these: permissions change with the token, and usage all the time. */
 const WITHOUT_EVENTS = new Set<ActionName>(['getSession', 'listUsage', 'listFlagUsage']);
 
 /**
- * Reads again what a change has made out of date: what is visible at once, the rest when it is needed. Resolves when the
- * single flags have been read.
+ * Invalidates all replies after a change. Reloads visible ones at once, and the others on demand. Resolves when the
+ * changed flags have been read.
  *
  * @param flags the flags that have changed; undefined: anything may have changed
  */
@@ -201,7 +201,7 @@ function removeUnused(): void {
   for (const [key] of unused.slice(0, Math.max(0, unused.length - KEPT))) resources.delete(key);
 }
 
-/** Forgets what a caller has read who is no longer let in. */
+/** Deletes the cached replies of a caller whose access has ended. */
 export function forgetReplies(): void {
   for (const [key, { action }] of resources) if (action !== 'getSession') resources.delete(key);
 }

@@ -13,7 +13,7 @@ export const liveness = signal<Liveness>('connecting');
 /** When the page last heard from the server. */
 export const heardAt = signal(Date.now());
 
-/** What an event is about, as far as the page needs it. */
+/** The members of an event that the page reads. */
 export interface Hint {
   readonly project?: string | null;
   readonly featureName?: string | null;
@@ -22,7 +22,7 @@ export interface Hint {
 const POLL_EVERY = 5_000;
 const RETRY_AFTER = [1_000, 2_000, 5_000, 10_000];
 
-/** Events that arrive within this time are one change: a change set of 500 flags has more than 500 events. */
+/** Events within this time cause one reload: a change set of 500 flags has more than 500 events. */
 const BURST = 100;
 
 /**
@@ -50,8 +50,8 @@ export function followChanges(onChange: (flags?: readonly string[]) => void): ()
 }
 
 /**
- * Follows the events of the server while the tab is visible, and calls `onEvent` for each one. Resumes where it stopped;
- * polls where there is no stream. Without a hint anything may have changed.
+ * Follows the events of the server while the tab is visible, and calls `onEvent` for each one. Resumes after the last
+ * event. Polls if the server has no stream. Undefined flags: anything may have changed.
  */
 function followEvents(onEvent: (hint?: Hint) => void): () => void {
   let running = new AbortController();
@@ -136,7 +136,7 @@ function hintOf(data: string): Hint | undefined {
   }
 }
 
-/** Resolves after so many milliseconds, or when `stop` aborts. */
+/** Resolves after a number of milliseconds, or when `stop` aborts. */
 export function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);

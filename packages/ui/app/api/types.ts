@@ -1,4 +1,4 @@
-/** The members of the API's replies that the page reads: the engine's types, with the names of the wire. */
+/** The members of the API's replies that the page reads: the engine's types, with wire names. */
 import type * as core from '@flags/core';
 
 export type Answer = core.PreviewedEvaluation;
@@ -14,10 +14,10 @@ export interface Session {
   /** How to sign in: not at all, by API token, in the application, or either of the last two. */
   readonly auth: 'none' | 'token' | 'host' | 'session';
   readonly version: string;
-  /** Absent, as all that follows, for callers that are not let in. */
+  /** This member and the following ones are absent for callers without access. */
   readonly actor?: string;
   readonly environments?: readonly core.Environment[];
-  /** The environment of evaluations that name none. */
+  /** The default environment of evaluations. */
   readonly environment?: string;
   readonly types?: readonly core.FlagType[];
   readonly roles?: readonly core.Role[];
@@ -117,7 +117,7 @@ export interface HistoryPage {
   readonly next?: string;
 }
 
-/** One change of a change set. Changes of what exists carry the revision that the user has seen. */
+/** One change of a change set. A change of an existing document has the revision that the user has seen. */
 export interface Change {
   readonly op: core.ChangeOperationName;
   readonly ref?: Readonly<Record<string, string | number>>;
@@ -131,7 +131,7 @@ export interface ChangeSet extends Omit<core.ChangeSet, 'events'> {
 
 export type PlannedDocument = Pick<core.PlannedDocument, 'kind' | 'id' | 'before' | 'after'>;
 
-/** What changes would do, as far as the caller may read it. */
+/** The effects of planned changes that the caller may read. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
   readonly effects: readonly core.Effect[];

@@ -14,7 +14,7 @@ export function outlivedDays({ type, stale, createdAt }: Aging, types: Types, no
   return now - Date.parse(createdAt) > lifetime * DAY ? lifetime : undefined;
 }
 
-/** Returns for how many days nobody has evaluated a flag, from {@link UNUSED_DAYS} on. */
+/** Returns the days since the last evaluation of a flag; undefined below {@link UNUSED_DAYS}. */
 export function unusedDays({ createdAt, lastSeenAt }: Aging, now = Date.now()): number | undefined {
   const days = Math.floor((now - Date.parse(lastSeenAt ?? createdAt)) / DAY);
   return days < UNUSED_DAYS ? undefined : days;

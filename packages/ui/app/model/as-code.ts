@@ -1,6 +1,6 @@
 import type { Change } from '../api/types.js';
 
-/** A change set as a request that can be pasted into a shell. */
+/** Returns the `curl` command of a change set. */
 export function asCurl(changes: readonly Change[], address: string, needsToken: boolean): string {
   const body = JSON.stringify({ changes }, null, 2);
   return [
@@ -15,12 +15,12 @@ function quoteForShell(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }
 
-/** A change set as a call of the typed API. */
+/** Returns the TypeScript call of a change set. */
 export function asTypeScript(changes: readonly Change[]): string {
   return `await flags.apply(${literal(changes, 0)});`;
 }
 
-/** A value as a literal with single quotes, and names without quotes where they need none. */
+/** Returns a JavaScript literal with single quotes. Quotes member names only where necessary. */
 function literal(value: unknown, depth: number): string {
   const indent = '  '.repeat(depth + 1);
   const end = '  '.repeat(depth);

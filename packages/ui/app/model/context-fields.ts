@@ -1,18 +1,18 @@
 import type { Constraint, Context, Segment } from '../api/types.js';
 import { takesValues } from './describe.js';
 
-/** Context fields, with values that constraints on them admit; none where a value cannot be told. */
+/** Context fields, with values that constraints on them accept. The list is empty if no value can be derived. */
 export type ContextFields = ReadonlyMap<string, readonly string[]>;
 
 /** Made-up users in one group. */
 const GROUP = 200;
-/** Groups with values; one more has no value. Together they are as many users as one preview takes. */
+/** Groups with values; one more group has no value. Together they fill one preview. */
 const MAX_GROUPS = 4;
 const NOT_CUSTOM = new Set(['default', 'random', 'userId', 'sessionId']);
-/** What the engine supplies. */
+/** Fields that the engine supplies. */
 const SUPPLIED = new Set(['currentTime', 'environment']);
 
-/** What decides about a flag, and the contexts to evaluate. */
+/** The documents of an evaluation, and the contexts to evaluate. */
 interface Evaluated {
   readonly changes: unknown;
   /** Documents before the changes. */
@@ -22,8 +22,8 @@ interface Evaluated {
 }
 
 /**
- * Returns the context fields that changes or stored documents read and no context has. Values that only one of both
- * names come first: they are what the changes are about.
+ * Returns the context fields that the changes or the stored documents read and no context has. Values that occur only
+ * before or only after the changes come first, because the changes concern them.
  */
 export function missingFields({ changes, stored, segments, contexts }: Evaluated): ContextFields {
   const has = ({ properties, ...standard }: Context, name: string) =>
@@ -41,8 +41,8 @@ export function missingFields({ changes, stored, segments, contexts }: Evaluated
 }
 
 /**
- * Finds the context fields that documents read: in constraints, overrides and segments, for stickiness and for IP
- * addresses. These members have the same names wherever they are stored or sent.
+ * Finds the context fields that documents read in constraints, overrides, segments, stickiness and IP
+ * addresses. The stored form and the wire form use the same names for these members.
  */
 function fieldsIn(documents: unknown, segments: readonly Segment[], isWanted: (name: string) => boolean) {
   const fields = new Map<string, Set<string>>();
@@ -76,7 +76,7 @@ const listOf = (text: unknown) =>
     .map(withoutMask);
 const withoutMask = (network: string) => network.replace(/\/.*/, '');
 
-/** Values that a constraint admits, or, for one that excludes, that it excludes. */
+/** Returns values that a constraint accepts. For a negated operator, returns the values that it rejects. */
 function admitted({ operator = 'IN', values = [], value = '' }: Constraint): readonly string[] {
   const step = operator.endsWith('_GT') || operator === 'DATE_AFTER' ? 1 : /_LT$|_BEFORE$/.test(operator) ? -1 : 0;
   if (operator === 'REGEX') return [];
@@ -88,15 +88,15 @@ function admitted({ operator = 'IN', values = [], value = '' }: Constraint): rea
   return Number.isNaN(time) ? [] : [new Date(time).toISOString()];
 }
 
-/** A list of made-up users, and what it says of itself. */
+/** A list of made-up users, and its label. */
 interface MadeUpUsers {
   /** "200 with country DE, 200 without". */
   readonly label: string;
-  /** As the list of samples has them, one line for each. */
+  /** One line per user, in the format of the list of samples. */
   readonly text: string;
 }
 
-/** Makes users up who have fields: as many for each value, and as many without. Undefined if no value is known. */
+/** Generates users with these fields: one group per value, and one without. Undefined if no value is known. */
 export function usersWith(fields: ContextFields): MadeUpUsers | undefined {
   const valued = [...fields].filter(([, values]) => values.length > 0);
   if (valued.length === 0) return undefined;

@@ -3,7 +3,7 @@ import type { Constraint, Strategy } from '../api/types.js';
 
 let findName: (id: number) => string | undefined = () => undefined;
 
-/** Says where all words find the names of segments. */
+/** Sets the source of segment names for all descriptions. */
 export function nameSegmentsBy(find: typeof findName): void {
   findName = find;
 }
@@ -41,14 +41,14 @@ export const OPERATORS: Readonly<
   IN_CIDR: { label: 'is in network', not: 'is not in network', takes: 'values' },
 };
 
-/** Returns what a strategy still lacks, such as the value of a constraint; undefined if it can be saved. */
+/** Describes what is missing in a strategy, such as the value of a constraint; undefined if it can be saved. */
 export function missingIn(strategies: readonly Strategy[]): string | undefined {
   return strategies
     .map(({ constraints }, index) => missingConstraint(constraints, ` of strategy ${index + 1}`))
     .find((missing) => missing !== undefined);
 }
 
-/** Returns what the first incomplete constraint lacks. */
+/** Describes what is missing in the first incomplete constraint. */
 export function missingConstraint(constraints: readonly Constraint[], owner = ''): string | undefined {
   for (const [index, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
     const place = `Constraint ${index + 1}${owner}`;
@@ -58,14 +58,14 @@ export function missingConstraint(constraints: readonly Constraint[], owner = ''
   return undefined;
 }
 
-/** Values that a summary shows. */
+/** The number of values that a summary shows. */
 export const SHOWN_VALUES = 3;
 
 export function takesValues(operator: string): boolean {
   return OPERATORS[operator]?.takes !== 'value';
 }
 
-/** Says a constraint without its field: "is one of DE, AT". */
+/** Describes a constraint without its field: "is one of DE, AT". */
 export function describeConstraint({ operator, values = [], value, inverted, caseInsensitive }: Constraint): string {
   const words = OPERATORS[operator];
   const verb = words === undefined ? operator : inverted ? words.not : words.label;
@@ -82,7 +82,7 @@ export function strategyName(name: string): string {
   return STRATEGIES.get(name)?.title ?? name;
 }
 
-/** Says a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
+/** Describes a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
 export function describeStrategy(strategy: Strategy): string {
   const rollout = rolloutOf(strategy);
   const title = strategyName(strategy.name);
@@ -90,7 +90,7 @@ export function describeStrategy(strategy: Strategy): string {
   return [name, ...conditionsOf(strategy)].join(', ');
 }
 
-/** Says what a strategy asks for: its lists, segments and constraints. */
+/** Describes the conditions of a strategy: its lists, segments and constraints. */
 export function conditionsOf(strategy: Strategy): readonly string[] {
   const { parameters, constraints, segments = [] } = strategy;
   const rollout = rolloutOf(strategy);
@@ -108,7 +108,7 @@ export function strategyTitle({ name, title }: Pick<Strategy, 'name' | 'title'>,
   return position === undefined ? strategyName(name) : `strategy ${position}, ${strategyName(name)}`;
 }
 
-/** The parameters that summaries leave out and the editor shows as a slider. */
+/** Parameters with their own controls. Summaries omit them. */
 export const HASHING: ReadonlySet<string> = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
 
 /** Returns the rollout in percent; undefined for strategies that have none. */

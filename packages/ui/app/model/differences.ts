@@ -2,19 +2,19 @@ import { isSameJson, memberOf } from '@flags/core/admin';
 import type { Constraint, FlagDetail, FlagEnvironment, Strategy, Variant } from '../api/types.js';
 import { describeConstraint, describeStrategy, listOf, SHOWN_VALUES, segmentName, strategyTitle } from './describe.js';
 
-/** One thing that differs, in words. */
+/** One difference, in words. */
 export interface Difference {
-  /** Where: "production", "production · strategy 1", "variants". */
+  /** The place: "production", "production · strategy 1", "variants". */
   readonly place: string;
-  /** What: "rollout", "country", "enabled". */
+  /** The member: "rollout", "country", "enabled". */
   readonly what: string;
-  /** Undefined: it did not exist. */
+  /** Undefined: the member did not exist. */
   readonly before: string | undefined;
-  /** Undefined: it does not exist any more. */
+  /** Undefined: the member no longer exists. */
   readonly after: string | undefined;
 }
 
-/** Lists what differs between two states of a flag. Strategies are matched by id, variants by name. */
+/** Lists the differences between two states of a flag. Strategies are matched by id, variants by name. */
 export function flagDifferences(before: FlagDetail, after: FlagDetail): readonly Difference[] {
   return [
     ...metadataDifferences(before, after),
@@ -38,7 +38,7 @@ function metadataDifferences(before: FlagDetail, after: FlagDetail): readonly Di
   return members.flatMap((name) => different('flag', name, textOf(before[name]), textOf(after[name])));
 }
 
-/** Lists what differs in one environment. */
+/** Lists the differences in one environment. */
 function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment): readonly Difference[] {
   const place = after.name;
   const positions = new Map(before.strategies.map(({ id }, index) => [id, index]));
@@ -66,7 +66,7 @@ function environmentDifferences(before: FlagEnvironment, after: FlagEnvironment)
   ];
 }
 
-/** Lists what differs in one strategy: "rollout 25 → 50" first. */
+/** Lists the differences in one strategy: "rollout 25 → 50" first. */
 function strategyDifferences(place: string, before: Strategy, after: Strategy): readonly Difference[] {
   const names = new Set([...Object.keys(before.parameters ?? {}), ...Object.keys(after.parameters ?? {})]);
   return [
@@ -91,7 +91,7 @@ function segmentsOf({ segments = [] }: Strategy): string {
   return segments.map(segmentName).join(', ');
 }
 
-/** Constraints have no id: those on the same field are compared in their order. */
+/** Constraints have no id: constraints on the same field are compared in order. */
 export function constraintDifferences(
   place: string,
   before: readonly Constraint[],
@@ -116,7 +116,7 @@ export function constraintDifferences(
   });
 }
 
-/** Says which values of a long list went and which came; undefined for short lists, and if only the order differs. */
+/** Lists the removed and added values of a long list; undefined for short lists, and if only the order differs. */
 function valueDifferences(
   place: string,
   what: string,
@@ -132,7 +132,7 @@ function valueDifferences(
   return went.length + came.length === 0 ? undefined : different(place, what, say('−', went), say('+', came));
 }
 
-/** Values that went or came, by name. */
+/** Lists removed or added values by name. */
 const NAMED = 20;
 
 interface ListRules<T> {
@@ -162,19 +162,19 @@ function different(
   return (before ?? '') === (after ?? '') ? [] : [{ place, what, before, after }];
 }
 
-/** Says a weight, which is stored in thousandths. */
+/** Formats a weight, which is stored in thousandths. */
 export function percent(weight: number): string {
   return `${weight / 10} %`;
 }
 
-/** Texts longer than this are cut to where they differ. */
+/** Texts above this length are cut to the part that differs. */
 const LONG = 120;
-/** Characters that stay beside a difference. */
+/** Characters to keep on each side of a difference. */
 const AROUND = 40;
-/** Characters of one text that are shown. */
+/** The maximum length of a shown text. */
 const SHOWN = 400;
 
-/** Cuts the same beginning and end off two long texts, but for what is beside the difference. */
+/** Removes the common start and end of two long texts, except for the characters beside the difference. */
 export function cutToDifference(before: string | undefined, after: string | undefined) {
   const [one, other] = [before ?? '', after ?? ''];
   const shorter = Math.min(one.length, other.length);

@@ -4,7 +4,7 @@ import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../
 /** Metadata that `updateFlag` changes. */
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
 
-/** Returns the changes that make one state of a flag out of another, with the revision that the user has seen. */
+/** Returns the changes from one state of a flag to another, with the revision that the user has seen. */
 export function changesBetween(before: FlagDetail, edited: FlagDetail, revision: number): readonly Change[] {
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
@@ -22,7 +22,7 @@ export function changesBetween(before: FlagDetail, edited: FlagDetail, revision:
     changes.push({ op: 'setVariants', ref, input: (after.variants ?? []).map(variantInput) });
   }
   changes.push(...dependencyChanges(ref, before, after));
-  // The first change moves the revision on: it alone can be checked against the state that the user has seen.
+  // The first change increments the revision, so only this change can expect the revision that the user has seen.
   return changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change));
 }
 
@@ -42,7 +42,7 @@ function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnviron
   };
 }
 
-/** The order of the list is the order of evaluation: numbers of a former order would contradict it. */
+/** Omits `sortOrder`: the list is in evaluation order, and the numbers of an earlier order would contradict it. */
 function strategyInput({ sortOrder: _sortOrder, variants, ...strategy }: Strategy): object {
   return { ...strategy, ...(variants && { variants }) };
 }

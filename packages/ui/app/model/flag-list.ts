@@ -1,7 +1,7 @@
 import type { ListedFlag, Session } from '../api/types.js';
 import { outlivedDays, unusedDays } from './aging.js';
 
-/** What the list shows, as the query of the address says it. */
+/** The filters and the order of the list, from the query of the URL. */
 export interface FlagFilter {
   readonly text: string;
   readonly type: string | undefined;
@@ -33,7 +33,7 @@ export function filterFromQuery(query: URLSearchParams): FlagFilter {
   };
 }
 
-/** The text that a search looks in, made once per flag. */
+/** The searched text of each flag, created once per flag. */
 const texts = new WeakMap<ListedFlag, string>();
 
 function textOf(flag: ListedFlag): string {

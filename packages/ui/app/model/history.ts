@@ -13,7 +13,7 @@ import { type Difference, describeVariant, percent } from './differences.js';
 type Roles = readonly { readonly id: number; readonly name: string }[];
 type StrategyNames = ReadonlyMap<string, string>;
 
-/** Names strategies by id: as the flag has them now, or else as the events had them. */
+/** Returns strategy names by id: from the current flag, or else from the events. */
 export function strategyNames(
   events: readonly Pick<WireEvent, 'data' | 'preData'>[],
   environments: readonly FlagEnvironment[],
@@ -32,7 +32,7 @@ function isStrategy(state: unknown): state is Strategy {
   );
 }
 
-/** Lists what differs in one document, in words. */
+/** Lists the differences of one document, in words. */
 export function partsOf(
   { kind, id, parts }: DocumentDifference,
   names: StrategyNames,
@@ -54,7 +54,7 @@ interface FlagState {
   readonly dependencies?: readonly unknown[];
 }
 
-/** Lists what differs in the documents of a plan, in words. Several flags are named. */
+/** Lists the differences of the documents of a plan, in words. Names the flags if there are several. */
 export function plannedDifferences(documents: readonly PlannedDocument[], roles?: Roles): readonly Difference[] {
   return documents.flatMap(({ kind, id, before, after }) => {
     const isFlag = kind === 'flag' && before !== null && after !== null;
@@ -68,7 +68,7 @@ export function plannedDifferences(documents: readonly PlannedDocument[], roles?
   });
 }
 
-/** Adds what is stored only if it differs from this: flags without dependencies, and environments that are off. */
+/** Adds defaults that are not stored: flags without dependencies, and environments that are off. */
 function inFull(state: unknown, other: unknown): FlagState {
   const [{ environments, ...flag }, { environments: others }] = [state, other] as [FlagState, FlagState];
   const missing = others.filter(({ name }) => !environments.some((environment) => environment.name === name));
@@ -76,11 +76,11 @@ function inFull(state: unknown, other: unknown): FlagState {
   return { dependencies: [], ...flag, environments: [...environments, ...added] };
 }
 
-/** Members that only hold others. */
+/** Members that only contain other members. */
 const CONTAINERS = new Set(['environments', 'strategies', 'parameters']);
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** Says a JSON Pointer in words: "production · strategy 2, User IDs · userIds". */
+/** Describes a JSON Pointer in words: "production · strategy 2, User IDs · userIds". */
 export function wordsOf(pointer: string, names: StrategyNames = new Map()): string {
   return pointer
     .split('/')
@@ -91,7 +91,7 @@ export function wordsOf(pointer: string, names: StrategyNames = new Map()): stri
     .join(' · ');
 }
 
-/** Says a value at a JSON Pointer. Undefined for what does not exist. */
+/** Formats the value at a JSON Pointer; undefined if it does not exist. */
 export function valueText(pointer: string, value: unknown, roles: Roles = []): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === 'boolean' && pointer.endsWith('/enabled')) return value ? 'on' : 'off';

@@ -1,11 +1,11 @@
-/** What a user can do on the page that is shown, for the palette. */
+/** The actions of the current page, for the palette. */
 export interface PageAction {
   readonly group: 'Pages' | 'On this page';
   readonly label: string;
   readonly run: () => void;
 }
 
-/** What belongs to the screen comes first. A control of several places belongs to the first. */
+/** Actions of the screen come first. A control that several places contain belongs to the first. */
 const PLACES = [
   ['On this page', 'main'],
   ['On this page', '.toasts'],
@@ -13,14 +13,14 @@ const PLACES = [
   ['On this page', 'header.bar'],
 ] as const;
 const CONTROLS = 'a[href], button, select, summary, textarea, input';
-/** Rows and lists have names of their own here. */
+/** The palette names rows and lists itself. */
 const SKIPPED = '[aria-disabled=true], :disabled, [data-palette=none], table.flags th a';
 /** Fields that get the focus instead of a click. */
 const FIELDS = 'select, textarea, input:not([type=checkbox], [type=radio])';
 
 /**
- * Reads the actions off the page itself: every link, button and field that is shown and enabled, under its accessible
- * name. So no screen can forget one.
+ * Collects the actions from the page: every visible, enabled link, button and field, by its accessible
+ * name. No screen has to declare them.
  */
 export function pageActions(): readonly PageAction[] {
   const actions = new Map<string, PageAction>();
@@ -34,7 +34,7 @@ export function pageActions(): readonly PageAction[] {
   return [...actions.values()];
 }
 
-/** Says what the control does: "Switch off checkout in production", "Sort by Name", "Go to Events". */
+/** Describes the action of a control: "Switch off checkout in production", "Sort by Name", "Go to Events". */
 function labelOf(element: HTMLElement): string {
   const name = nameOf(element);
   if (name === '') return '';
@@ -57,13 +57,13 @@ function nameOf(element: HTMLElement): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The text without marks for the eye alone, such as the arrow of a sorted column. */
+/** The text without decoration, such as the arrow of a sorted column. */
 function visibleText(element: HTMLElement): string {
   const isMark = (node: Node) => node instanceof Element && node.getAttribute('aria-hidden') === 'true';
   return [...element.childNodes].flatMap((node) => (isMark(node) ? [] : (node.textContent ?? ''))).join('');
 }
 
-/** Fields get the focus, everything else is done. */
+/** Focuses a field, or clicks any other control. */
 function use(element: HTMLElement): void {
   element.focus();
   if (!element.matches(FIELDS)) element.click();

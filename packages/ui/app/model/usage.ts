@@ -9,7 +9,7 @@ interface Usage {
 }
 
 /**
- * Sums usage over environments and applications, hour by hour or day by day, the oldest first. Absent periods are zeros.
+ * Sums usage over environments and applications, by hour or by day, oldest first. Missing periods are 0.
  */
 export function sumByPeriod(rows: readonly UsageRow[], count: number, now: number, length = HOUR): readonly Usage[] {
   const latest = Math.floor(now / length);
@@ -23,7 +23,7 @@ export function sumByPeriod(rows: readonly UsageRow[], count: number, now: numbe
   return sums;
 }
 
-/** Sums the evaluations by variant, the most frequent first. Those without a variant are left out. */
+/** Sums the evaluations by variant, most frequent first. Omits evaluations without a variant. */
 export function sumByVariant(rows: readonly UsageRow[]): readonly (readonly [name: string, count: number])[] {
   const sums = new Map<string, number>();
   for (const [name, count] of rows.flatMap(({ variants = {} }) => Object.entries(variants))) {

@@ -4,7 +4,7 @@ import { session } from '../state/session.js';
 
 interface AgingTagsProps {
   readonly flag: ListedFlag | FlagDetail;
-  /** Whether the reasons are left to the tooltip. */
+  /** Whether only the tooltip shows the reasons. */
   readonly isShort?: boolean;
 }
 

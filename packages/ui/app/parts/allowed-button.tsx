@@ -2,21 +2,21 @@ import type { ComponentChildren } from 'preact';
 import { may } from '../state/session.js';
 
 interface AllowedButtonProps {
-  /** The actions of `authorize` that it needs. */
+  /** The actions of `authorize` that the button needs. */
   readonly needs: readonly string[];
   readonly project: string;
   readonly onClick?: () => void;
   readonly type?: 'button' | 'submit';
-  /** Whether what it has started still runs. */
+  /** Whether the action of the button is still running. */
   readonly isBusy?: boolean;
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly label?: string;
-  /** Why it cannot be used although the caller may. */
+  /** Why the button is disabled although the caller has the permission. */
   readonly blocked?: string | undefined;
 }
 
-/** A button that is disabled without the permission, and names it. It stays focusable, so that everybody learns why. */
+/** A button that is disabled without the permission, and names it. It stays focusable, so that users can read why. */
 export function AllowedButton({
   needs,
   project,

@@ -4,7 +4,7 @@ import { AllowedButton } from './allowed-button.js';
 
 type Archived = Pick<ListedFlag, 'name' | 'project'> & { readonly revision: number | undefined };
 
-/** What can be done with an archived flag. */
+/** The actions of an archived flag. */
 export function ArchivedActions({ flag }: { readonly flag: Archived }) {
   const ref = { project: flag.project, flag: flag.name };
   const known = flag.revision === undefined ? {} : { ifRevision: flag.revision };

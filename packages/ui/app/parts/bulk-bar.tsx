@@ -6,7 +6,7 @@ import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
 import { fullRollout } from './switch.js';
 
-/** One change set takes this many changes. */
+/** The maximum number of changes in a change set. */
 const MAX_CHANGES = 500;
 
 interface BulkBarProps {
@@ -17,11 +17,11 @@ interface BulkBarProps {
 
 interface BulkAction {
   readonly label: string;
-  /** What happens to one flag; nothing if it is so already. */
+  /** Returns the changes of one flag; an empty list if it already has this state. */
   readonly change: (flag: ListedFlag) => readonly Change[];
 }
 
-/** What can be done with the chosen flags: all of them in one commit, after the review. */
+/** The actions for the chosen flags. Each changes all of them in one commit, after the review. */
 export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
   const selected = flags.filter(({ name }) => chosen.value.has(name));
   if (selected.length === 0) return null;
@@ -33,7 +33,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     const changes = affected.flatMap((flag) =>
       change(flag).map((one, index) => (index === 0 ? { ...one, ifRevision: flag.revision } : one)),
     );
-    if (changes.length === 0) return showToast({ tone: 'done', text: 'Nothing to change: it is so already.' });
+    if (changes.length === 0) return showToast({ tone: 'done', text: 'Nothing to change: already in this state.' });
     if (changes.length > MAX_CHANGES) {
       return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
     }

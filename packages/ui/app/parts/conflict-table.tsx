@@ -9,7 +9,7 @@ interface ConflictTableProps {
   readonly environments?: readonly FlagEnvironment[];
 }
 
-/** Two people have changed one flag: what it was, what each of them has made of it, and the result. */
+/** Shows an edit conflict: the original value, both changed values, and the result. */
 export function ConflictTable({ flag, conflict, environments = [] }: ConflictTableProps) {
   const names = strategyNames([], environments);
   const { choices, choose, discard, resolve } = conflict;
@@ -19,7 +19,7 @@ export function ConflictTable({ flag, conflict, environments = [] }: ConflictTab
       <header class="card-head">
         <h2 id="conflict">Somebody else has changed {flag}</h2>
       </header>
-      <p>Both of you have changed the same parts. Choose what is to be; everything else is merged.</p>
+      <p>Both of you have changed the same parts. Choose a version of each; everything else is merged.</p>
       <table class="plain conflict">
         <thead>
           <tr>

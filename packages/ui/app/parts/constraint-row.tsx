@@ -18,7 +18,7 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
   const { contextName, operator, inverted = false, caseInsensitive = false } = constraint;
   const name = `Constraint ${number}`;
   const isText = operator.startsWith('STR_') || operator === 'IN' || operator === 'NOT_IN';
-  // A text that is not a time stays a text.
+  // A text that is not a time stays unchanged.
   const isDate = operator.startsWith('DATE_') && (!constraint.value || isTime(constraint.value));
   const setOperator = (next: string) => {
     const { values = [], value = '', ...rest } = constraint;

@@ -12,10 +12,10 @@ interface NewFlag extends FlagMetadata {
 
 const EMPTY: NewFlag = { name: '', description: '', type: 'release', owner: '', labels: [] };
 
-/** No flag has a space in its name. */
+/** A prefix that cannot be a flag name: names contain no space. */
 const keyOf = (project: string) => `new flag in ${project}`;
 
-/** Whether a half-filled form waits in a project. */
+/** Whether a project has an unsaved form. */
 export function hasNewFlag(project: string): boolean {
   return draftOf(keyOf(project)) !== undefined;
 }
@@ -26,7 +26,7 @@ export function createFlagNamed(project: string, name: string): void {
   navigate(href(['projects', project]));
 }
 
-/** Creates a flag, off in every environment, and goes there. The form outlives a reload and a sign-in. */
+/** Creates a flag, disabled in every environment, and opens it. The form survives a reload and a sign-in. */
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
   const key = keyOf(project);
   const form = draftOf<NewFlag>(key)?.mine ?? EMPTY;

@@ -10,7 +10,7 @@ interface DialogProps {
   readonly size?: 'small' | 'large';
 }
 
-/** A modal dialog of the platform. Its first field gets the focus, which returns to what opened the dialog. */
+/** A modal `<dialog>`. Its first field gets the focus, which returns to the opener when the dialog closes. */
 export function Dialog({ title, onClose, children, size = 'small' }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, children, size = 'small' }: DialogProps
     element?.showModal();
     element?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select):not(details *)')?.focus();
     return () => {
-      // One that is closed already was left by a navigation, or by an action that has moved the focus itself.
+      // If the dialog is already closed, a navigation or an action has moved the focus.
       if (!element?.open) return;
       element.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
@@ -85,7 +85,7 @@ interface ConfirmProps extends Omit<DialogProps, 'children' | 'size'> {
   readonly onConfirm: () => unknown;
 }
 
-/** Asks before something that cannot be taken back, or that is easily done by mistake. */
+/** Asks for a confirmation of an action that cannot be undone, or that is easily done by mistake. */
 export function Confirm({ text, confirm, onConfirm, ...dialog }: ConfirmProps) {
   return (
     <FormDialog
@@ -102,7 +102,7 @@ export function Confirm({ text, confirm, onConfirm, ...dialog }: ConfirmProps) {
   );
 }
 
-/** Says why something cannot be done. */
+/** Says why an action is not possible. */
 export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
   return (
     <Dialog {...dialog}>

@@ -1,6 +1,6 @@
 import { cutToDifference, type Difference } from '../model/differences.js';
 
-/** Differences in words: "rollout 25 → 50". Long texts are cut to where they differ. */
+/** Differences in words: "rollout 25 → 50". Long texts are cut to the part that differs. */
 export function Differences({ list }: { readonly list: readonly Difference[] }) {
   if (list.length === 0) return null;
   return (

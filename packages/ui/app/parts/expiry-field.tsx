@@ -4,9 +4,9 @@ import { SelectField, TextField } from './field.js';
 const DAY = 86_400_000;
 const LIFETIMES = [30, 90, 365] as const;
 
-/** When a token shall expire. */
+/** The expiry of a token, as the form holds it. */
 export interface ExpiryChoice {
-  /** Days, `never`, `date`, or `same`: as the rotated token. */
+  /** Days, `never`, `date`, or `same` for the lifetime of the rotated token. */
   readonly lifetime: string;
   readonly date: string;
 }

@@ -18,7 +18,7 @@ interface ExplanationProps {
   readonly segments: readonly Segment[];
 }
 
-/** Every step of an evaluation in words, in its order, up to the one that decides. */
+/** The steps of an evaluation in words, in order, up to the deciding one. */
 export function Explanation({ explained, environment, segments }: ExplanationProps) {
   const { project, name, enabled, dependencies, strategies, variantChoice } = explained;
   return (
@@ -52,7 +52,7 @@ interface StepProps {
   readonly children: ComponentChildren;
 }
 
-/** One decision: by shape and by word. Undefined: it was skipped. */
+/** The result of a step, as an icon and a word. Undefined: the step was skipped. */
 function Step({ holds, children }: StepProps) {
   const state = holds === undefined ? 'skipped' : holds ? 'yes' : 'no';
   return (
@@ -121,7 +121,7 @@ function StrategySteps({ strategy, number, segments }: StrategyStepsProps) {
 
 function constraintStep({ constraint, holds, value }: ExplainedConstraint, index: number) {
   const { contextName, operator, values = [] } = constraint;
-  // Explanations of very long lists come without them.
+  // Explanations omit very long lists of values.
   const isCut = values.length === 0 && constraint.value === undefined;
   const isTime = operator.startsWith('DATE_');
   return (
@@ -149,7 +149,7 @@ function rolloutText({ rollout, bucket, id, groupId, random }: ExplainedRollout)
     : `Bucket ${bucket}, ${source}, is beyond the rollout of ${rollout} %`;
 }
 
-/** Says a position among weights in percent, as the weights are said. */
+/** Formats a position among the weights in percent, like the weights themselves. */
 function share(position = 0, total = 1): string {
   return `${Math.round((position / total) * 1_000) / 10} %`;
 }

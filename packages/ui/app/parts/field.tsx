@@ -5,9 +5,9 @@ import type { ApiError, Issue } from '../api/call.js';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** The end of the JSON Pointer by which a refusal names the field: `/name`. */
+  /** The end of the JSON Pointer of the field in a refusal: `/name`. */
   readonly path?: string | undefined;
-  /** What is wrong with the value, unless a refusal of the form says it. */
+  /** Why the value is invalid, if the refusal of the form does not say it. */
   readonly fault?: string | undefined;
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string }) => ComponentChildren;
 }
@@ -91,7 +91,7 @@ export function ProseField({ value, onChange, ...field }: ProseFieldProps) {
 
 interface SelectFieldProps extends Omit<FieldProps, 'children'> {
   readonly value: string | number;
-  /** The values, each with the text that is shown. */
+  /** The values, each with its label. */
   readonly options: readonly (readonly [value: string | number, text: string])[];
   readonly onChange: (value: string) => void;
 }
@@ -113,16 +113,16 @@ export function SelectField({ value, options, onChange, ...field }: SelectFieldP
   );
 }
 
-/** Why somebody changes something. */
+/** A field for the reason of a change. */
 export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
   return <TextField label="Reason" hint="Shown in the history." maxLength={1_000} {...props} />;
 }
 
 const shownAtFields = new WeakSet<Issue>();
 
-/** Returns what a refusal says about the place that ends with a path: `faultAt(error, '/input/name')`. The field shows it. */
+/** Returns the issue of a refusal at the JSON Pointer that ends with a path: `faultAt(error, '/input/name')`. */
 function faultAt(error: ApiError | undefined, path: string): string | undefined {
-  // A name that is taken is refused without its place.
+  // The refusal of a taken name has no JSON Pointer.
   const isTaken = path === '/name' && error?.code.endsWith('_exists');
   const issue = error?.details.find((one) => isTaken || one.path?.endsWith(path));
   if (issue) shownAtFields.add(issue);

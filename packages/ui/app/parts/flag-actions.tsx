@@ -18,7 +18,7 @@ interface FlagActionsProps {
 
 type Open = 'details' | 'clone' | 'blocked' | undefined;
 
-/** What can be done with a whole flag. */
+/** The actions of a whole flag. */
 export function FlagActions({ detail, revision }: FlagActionsProps) {
   const [open, setOpen] = useState<Open>(hasFlagDraft(detail.name, 'details') ? 'details' : undefined);
   const { name, project, stale, archived, children = [] } = detail;

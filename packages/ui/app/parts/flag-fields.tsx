@@ -4,7 +4,7 @@ import { session } from '../state/session.js';
 import { flagType } from '../words.js';
 import { ProseField, SelectField, TextField } from './field.js';
 
-/** What people say about a flag. */
+/** The fields that describe a flag. */
 export interface FlagMetadata {
   readonly description: string;
   readonly type: string;
@@ -19,7 +19,7 @@ interface FlagFieldsProps {
 
 export function FlagFields({ values: { description, type, owner, labels }, onChange }: FlagFieldsProps) {
   const [labelText, setLabelText] = useState(labels.join(', '));
-  // What is being typed stays as it is, until a merge brings other labels.
+  // The typed text stays unchanged until a merge brings other labels.
   const isTyped = isSameJson(labelsOf(labelText), labels);
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (

@@ -7,7 +7,7 @@ import { ConflictTable } from './conflict-table.js';
 import { Dialog, FormDialog } from './dialog.js';
 import type { ShowRefusal } from './form.js';
 
-/** What is edited in a dialog. Each part has a draft of its own, which outlives a reload and a sign-in. */
+/** The part of a flag that a dialog edits. Each part has its own draft, which survives a reload and a sign-in. */
 type FlagPart = 'details' | 'variants';
 
 const keyOf = (flag: string, part: FlagPart) => `${flag}#${part}`;
@@ -31,7 +31,7 @@ interface FlagFormState {
   readonly edit: (change: Partial<FlagDetail>) => void;
 }
 
-/** A dialog that edits a part of a flag, and resolves conflicts with what others change meanwhile. */
+/** A dialog that edits a part of a flag, and resolves conflicts with concurrent changes. */
 export function FlagForm({ detail, revision, part, onClose, children, ...dialog }: FlagFormProps) {
   const { name } = detail;
   const { draft, changes, conflict, edit, discard } = useFlagEdit(keyOf(name, part), detail, revision);
@@ -47,7 +47,7 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
       changes,
       done: `The ${part} of ${name} were saved.`,
       onApplied: close,
-      // The newest state arrives; the draft merges with it, or the dialog shows the three columns.
+      // The newest state follows. The draft merges with it, or the dialog shows the conflict table.
       onConflict: () => undefined,
     };
     return propose(proposal, show);

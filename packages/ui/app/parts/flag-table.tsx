@@ -24,12 +24,12 @@ interface FlagTableProps {
   readonly isArchive: boolean;
 }
 
-/** Until the first row is laid out. Where rows are cards, they are higher. */
+/** The estimated height until the first row is laid out. Cards are higher. */
 const ROW_HEIGHT = 48;
-/** With more environments than this, their columns are narrow. */
+/** Above this number of environments, their columns are narrow. */
 const WIDE_COLUMNS = 2;
 
-/** The classes of the table: which columns its width has room for, or cards instead. The style has the same widths. */
+/** The classes of the table by width: they hide columns, or show cards. The style sheet uses the same widths. */
 function classesOf(width: number, environmentCount: number, hasContext: boolean): string {
   const isMany = environmentCount > WIDE_COLUMNS;
   const needed = 364 + environmentCount * (isMany ? 120 : 196) + (hasContext ? 190 : 0);
@@ -37,7 +37,7 @@ function classesOf(width: number, environmentCount: number, hasContext: boolean)
   return `flags${isMany ? ' many' : ''}${room}`;
 }
 
-/** A table of which only the rows in view are in the page. */
+/** A table that renders only the visible rows. */
 export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   useSegments();
@@ -113,7 +113,7 @@ interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
   readonly explained: Explained | undefined;
 }
 
-/** Rows that stay in view are not rendered again while the list scrolls: their properties stay the same. */
+/** Visible rows do not render again while the list scrolls, because their properties stay the same. */
 function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRowProps) {
   const { name, project } = flag;
   const isChosen = chosen.value.has(name);
@@ -163,7 +163,7 @@ function Answer({ explained }: Pick<FlagRowProps, 'explained'>) {
   );
 }
 
-/** Keeps the height of the rows that are not in the page. */
+/** Takes the place of the rows that are not rendered. */
 function Gap({ height }: { readonly height: number }) {
   return (
     <tr class="gap" style={{ height: `${height}px` }}>
@@ -239,7 +239,7 @@ interface TableWindow extends RowWindow {
   readonly width: number;
 }
 
-/** Follows the scrolling of the page, and the height that the style gives to rows. */
+/** Tracks the scroll position of the page, and the height of the rows. */
 function useRowWindow(body: { readonly current: HTMLElement | null }, count: number): TableWindow {
   const windowAt = (scrolled: number, rowHeight: number, width: number): TableWindow => ({
     ...rowWindow(scrolled, innerHeight, rowHeight, count),

@@ -16,7 +16,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that is sent once at a time. Its fields show their own faults, and the form the rest of a refusal. */
+/** A form that sends one request at a time. Fields show their own issues; the form shows the rest of a refusal. */
 export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps) {
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);

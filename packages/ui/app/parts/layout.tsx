@@ -14,7 +14,7 @@ import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
 
-/** What is around every screen: the bar, the navigation, banners and messages. */
+/** The frame of every screen: the bar, the navigation, banners and messages. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const isIn = isLetIn.value;
   return (
@@ -98,7 +98,7 @@ function ProjectPicker() {
   );
 }
 
-/** The screens of the navigation: each is one row. */
+/** The entries of the navigation: one row per screen. */
 function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;

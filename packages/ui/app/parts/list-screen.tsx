@@ -7,30 +7,30 @@ import { Heading } from './heading.js';
 import { SearchBox } from './search-box.js';
 import { Empty, Fault, Loading } from './states.js';
 
-/** Rows that are shown at first; a button shows as many more. */
+/** The number of rows at first, and of the rows that each press of the button adds. */
 const PAGE = 100;
 
 interface ListScreenProps<Item> {
   readonly title: string;
-  /** One item in words: "segment". */
+  /** The noun for an item: "segment". */
   readonly noun: string;
-  /** Undefined while they load. */
+  /** Undefined while the items load. */
   readonly items: readonly Item[] | undefined;
   readonly error: ApiError | undefined;
-  /** The name and what else the filter searches. */
+  /** The text that the filter searches, such as the name. */
   readonly textOf: (item: Item) => string;
   readonly columns: readonly string[];
   readonly row: (item: Item) => ComponentChildren;
   /** Whether the last column of the rows, which has no title, holds buttons. */
   readonly hasActions?: boolean;
-  /** What an empty list says. */
+  /** The text of an empty list. */
   readonly empty: { readonly title: string; readonly text: string };
   /** The button that creates an item. */
   readonly create?: ComponentChildren;
   readonly tableClass?: string;
 }
 
-/** Lists what there is of one kind. The filter is in the address. */
+/** A list of items of one kind. The URL holds the filter. */
 export function ListScreen<Item>(props: ListScreenProps<Item>) {
   const { title, noun, items, error, textOf, columns, row, hasActions, empty, create, tableClass = '' } = props;
   const [shown, setShown] = useState(PAGE);

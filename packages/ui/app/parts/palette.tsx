@@ -17,10 +17,10 @@ interface Item {
   readonly run: () => void;
 }
 
-/** Flags that one search shows, and flags before anything is typed. */
+/** The maximum number of flags for a search, and for an empty search. */
 const FLAGS = 20;
 const FIRST_FLAGS = 5;
-/** Actions that are shown before anything is typed; the search looks in all. */
+/** The number of actions for an empty search. A search includes all actions. */
 const SHOWN = 40;
 
 /** Finds every flag, every page, and every action of the page under it. */
@@ -42,12 +42,12 @@ export function Palette() {
   }, [current, items.length]);
   const choose = (item: Item | undefined) => {
     if (item === undefined) return;
-    // Closed at once: what is under a modal dialog takes no focus.
+    // Closes first: elements below a modal dialog cannot get the focus.
     list.current?.closest('dialog')?.close();
     overlay.value = undefined;
     item.run();
   };
-  // Flags come first and arrive last: Enter waits for them, so that it does what is shown then.
+  // Flags are the first results, but arrive last. Enter waits for them, so that it runs the first shown result.
   useEffect(() => {
     if (isWaiting && isCurrent) choose(items[current]);
   }, [isWaiting, isCurrent]);
@@ -86,7 +86,7 @@ export function Palette() {
         {items.length === 0 && <p class="muted">Nothing found</p>}
         <div id={`${id}-list`} ref={list} role="listbox" aria-label="Found" class="palette-list">
           {groupsOf(items).map((group) => (
-            // biome-ignore lint/a11y/useSemanticElements: the group of a listbox is no fieldset
+            // biome-ignore lint/a11y/useSemanticElements: a group in a listbox is not a fieldset
             <div key={group} role="group" aria-label={group}>
               <p class="palette-group" aria-hidden="true">
                 {group}
@@ -140,7 +140,7 @@ function ownActions(): readonly Item[] {
   ];
 }
 
-/** The flags of all projects that match, as the API finds them. The former ones stay until the new ones arrive. */
+/** The matching flags of all projects, from the API. Earlier results stay until the new ones arrive. */
 function useFlags(text: string): { readonly flags: readonly Item[]; readonly isCurrent: boolean } {
   const [searched, setSearched] = useState(text);
   useEffect(() => {

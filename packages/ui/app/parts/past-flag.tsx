@@ -10,7 +10,7 @@ import { Fault, Loading } from './states.js';
 import { StrategySummary } from './strategy-summary.js';
 import { isTime, TimeInput, ZONE } from './time-field.js';
 
-/** Picks a time of the past. */
+/** Picks a time in the past. */
 export function AsOfPicker() {
   const [text, setText] = useState('');
   const show = (event: Event) => {
@@ -35,7 +35,7 @@ interface PastFlagProps {
   readonly asOf: string;
 }
 
-/** A flag as it was. Nothing can be changed there. */
+/** A past state of a flag, read-only. */
 export function PastFlag({ project, flag, asOf }: PastFlagProps) {
   const { data, error } = useResource('getFlag', { params: { project, flag }, query: { asOf } });
   const segments = useSegments();

@@ -13,11 +13,11 @@ interface PreviewPanelProps {
   readonly environment: string;
   readonly changes: readonly Change[];
   readonly strategies: readonly Strategy[];
-  /** What the draft still lacks. */
+  /** What is missing in the draft. */
   readonly missing: string | undefined;
 }
 
-/** Who changes by the draft: counted over the sampled users, and one by one. */
+/** The sampled users whose evaluation the draft changes: their number, and a list. */
 export function PreviewPanel({ project, flag, environment, changes, strategies, missing }: PreviewPanelProps) {
   const { flags, error, isCurrent } = usePreview(changes, environment);
   const own = flags?.find((one) => one.flag === flag);
@@ -47,7 +47,7 @@ export function PreviewPanel({ project, flag, environment, changes, strategies, 
   );
 }
 
-/** The buckets came with the preview: the slider compares numbers, without another request. */
+/** The preview contains the buckets, so moving the slider needs no request. */
 function Buckets({
   previewed,
   strategies,
@@ -73,7 +73,7 @@ function Buckets({
   );
 }
 
-/** Those who change come first. */
+/** Changed users come first. */
 function People({ previewed }: { readonly previewed: PreviewedFlag }) {
   const users = usersOf(previewed).toSorted((one, other) => Number(isChanged(other)) - Number(isChanged(one)));
   return (

@@ -11,12 +11,12 @@ import { answer, number, plural } from '../words.js';
 import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 
-/** Returns over whom a preview counts: "20 made-up users". */
+/** Names the users of a preview: "20 made-up users". */
 export function sampleCount(): string {
   return `${number(samples.value.length)} ${sampleNoun.value}`;
 }
 
-/** The frame of a preview: over whom it counts, and the way to change that. */
+/** The frame of a preview: its users, and a button to choose others. */
 export function PreviewFrame({ children }: { readonly children: ComponentChildren }) {
   const [isEditing, setEditing] = useState(false);
   return (
@@ -35,7 +35,7 @@ export function PreviewFrame({ children }: { readonly children: ComponentChildre
   );
 }
 
-/** How many users have a flag now and then, and how many of them change. Without fields that decide, no zero is sure. */
+/** How many users have a flag before and after, and how many change. A 0 is unreliable if fields are missing. */
 export function Counts({ previewed, name }: { readonly previewed: Previewed; readonly name?: string }) {
   const { before, after, becomeOn, becomeOff, otherVariant } = countPreview(previewed);
   const isKnown = previewed.missing.size === 0;
@@ -100,20 +100,20 @@ export function isChanged({ before, after }: PreviewedContext): boolean {
   return answer(before) !== answer(after);
 }
 
-/** Users shown one by one. */
+/** The maximum number of listed users. */
 const SHOWN = 50;
 
 interface UserTableProps<User extends PreviewedUser> {
   readonly label: string;
   readonly users: readonly User[];
-  /** The column beside the answers. */
+  /** The heading of the additional column. */
   readonly column: string;
   readonly cell: (user: User) => string;
 }
 
 export function UserTable<User extends PreviewedUser>({ label, users, column, cell }: UserTableProps<User>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
     <section class="people" tabIndex={0} aria-label={label}>
       <table class="plain">
         <thead>
@@ -140,7 +140,7 @@ export function UserTable<User extends PreviewedUser>({ label, users, column, ce
   );
 }
 
-/** Offers the contexts that the process has kept. None unless the host keeps them, and lets the caller see them. */
+/** Offers recently evaluated contexts. Shown only if the host records them and the caller may read them. */
 function RecentUsers({ onChoose }: { readonly onChoose: (text: string) => void }) {
   const isOffered = offers('listRecentContexts', currentProject());
   const contexts = useResource('listRecentContexts', isOffered ? {} : undefined).data?.contexts ?? [];

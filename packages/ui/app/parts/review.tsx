@@ -4,7 +4,7 @@ import { addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
 import { plannedDifferences } from '../model/history.js';
-import { applyProposal, needsReview, type Reviewed, reviewed } from '../state/changes.js';
+import { applyProposal, currentReview, needsReview, type Review } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
 import { session } from '../state/session.js';
 import { plural } from '../words.js';
@@ -15,13 +15,13 @@ import { Icon } from './icons.js';
 import { Counts, OtherUsers, sampleCount } from './preview-parts.js';
 import { Fault } from './states.js';
 
-/** The review of a proposal, while there is one. */
+/** The review dialog of the current proposal. */
 export function ReviewDialog() {
-  const review = reviewed.value;
-  return review === undefined ? null : <Review key={review.proposal} {...review} />;
+  const review = currentReview.value;
+  return review === undefined ? null : <ReviewForm key={review.proposal} {...review} />;
 }
 
-function Review({ proposal, plan }: Reviewed) {
+function ReviewForm({ proposal, plan }: Review) {
   const [reason, setReason] = useState('');
   const { title, text, changes } = proposal;
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
@@ -34,7 +34,7 @@ function Review({ proposal, plan }: Reviewed) {
       isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
       onSubmit={async (show) => show(await applyProposal(proposal, reason.trim()))}
       onClose={() => {
-        reviewed.value = undefined;
+        currentReview.value = undefined;
       }}
     >
       {text && <p>{text}</p>}
@@ -49,8 +49,8 @@ function Review({ proposal, plan }: Reviewed) {
   );
 }
 
-/** What clients would notice, exactly: from the plan, not from sampled users. */
-function Noticed({ plan }: Pick<Reviewed, 'plan'>) {
+/** The exact effects on clients, from the plan instead of sampled users. */
+function Noticed({ plan }: Pick<Review, 'plan'>) {
   if (plan === undefined) return <p class="muted">You may not see what clients would notice.</p>;
   const { effects, hiddenEffects } = plan;
   const hidden = `${plural(hiddenEffects, 'difference')} in flags that you may not read`;
@@ -84,7 +84,7 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
 
 const FORMS = ['curl', 'TypeScript', 'JSON'] as const;
 
-/** The change as it could be made elsewhere. */
+/** The change as a `curl` command and as TypeScript. */
 function Code({ changes }: { readonly changes: readonly Change[] }) {
   const [form, setForm] = useState<(typeof FORMS)[number]>('curl');
   const text =
@@ -111,7 +111,7 @@ function Code({ changes }: { readonly changes: readonly Change[] }) {
         </button>
       </div>
       <pre>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
         <code tabIndex={0}>{text}</code>
       </pre>
     </details>

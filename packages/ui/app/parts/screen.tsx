@@ -8,12 +8,12 @@ import { Fault, Loading } from './states.js';
 
 interface WhenLoadedProps<T> {
   readonly reply: Pick<Loaded<T>, 'data' | 'error'>;
-  /** The lines in its place while it loads. */
+  /** The number of placeholder lines while the reply loads. */
   readonly rows?: number;
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Shows a reply; while there is none, that it loads, or why it cannot be read. */
+/** Shows a reply. Until it arrives, shows a placeholder or the error. */
 export function WhenLoaded<T>({ reply: { data, error }, rows, children }: WhenLoadedProps<T>) {
   return (
     <>
@@ -25,15 +25,15 @@ export function WhenLoaded<T>({ reply: { data, error }, rows, children }: WhenLo
 }
 
 interface ScreenProps<T> extends WhenLoadedProps<T> {
-  /** The screen above this one. */
+  /** The parent screen. */
   readonly back: { readonly to: readonly (string | number)[]; readonly label: string };
-  /** Undefined if the content has the heading. */
+  /** Undefined if the content contains the heading. */
   readonly title?: string;
-  /** The heading if the reply is an error, for content that has the heading. */
+  /** The heading for an error reply, if the content contains the heading. */
   readonly missing?: (error: ApiError) => ComponentChildren;
 }
 
-/** The frame of a screen about one thing: the way back, the heading, and the reply. */
+/** The frame of a detail screen: the breadcrumbs, the heading, and the reply. */
 export function ScreenFrame<T>({ back, title, missing, ...content }: ScreenProps<T>) {
   const { data, error } = content.reply;
   return (

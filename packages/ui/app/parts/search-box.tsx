@@ -3,11 +3,11 @@ import { Icon } from './icons.js';
 
 interface SearchBoxProps {
   readonly label: string;
-  /** The parameter of the address that keeps the text. */
+  /** The query parameter that holds the text. */
   readonly name?: string;
 }
 
-/** A filter that is kept in the address. */
+/** A filter field whose text is in the URL. */
 export function SearchBox({ label, name = 'q' }: SearchBoxProps) {
   return (
     <search class="search-box">

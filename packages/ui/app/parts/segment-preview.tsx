@@ -8,11 +8,11 @@ import { Fault } from './states.js';
 interface SegmentPreviewProps {
   readonly changes: readonly Change[];
   readonly uses: readonly SegmentUse[];
-  /** What the draft still lacks. */
+  /** What is missing in the draft. */
   readonly missing: string | undefined;
 }
 
-/** Who changes by the draft of a segment: for each flag that uses it, and for each flag that depends on one. */
+/** The users whose evaluation the draft of a segment changes, per flag that uses it and per dependent flag. */
 export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) {
   const environments = [...new Set(uses.map((use) => use.environment))];
   const [chosen, setChosen] = useState<string>();

@@ -5,7 +5,7 @@ import { offers } from '../state/session.js';
 import { type FlagUsage, USAGE_HOURS as HOURS } from '../state/usage.js';
 import { compact, plural } from '../words.js';
 
-/** Rows that are scrolled past ask for nothing. */
+/** Rows that scroll past send no request. */
 const SETTLED = 200;
 
 interface SparklineProps {
@@ -41,7 +41,7 @@ export function Sparkline({ project, flag, usage }: SparklineProps) {
   );
 }
 
-/** One path for all bars: thousands of rows are scrolled past. An hour with any evaluation has at least a line. */
+/** One path for all bars keeps scrolling fast. Every hour with evaluations is visible. */
 function bar(hour: number, share: number): string {
   if (share === 0) return '';
   const height = Math.max(1, Math.round(share * 160) / 10);

@@ -5,7 +5,7 @@ import { refusalText } from '../model/refusal.js';
 import { hasField } from './field.js';
 import { Icon } from './icons.js';
 
-/** Says what a place is for while it is empty. */
+/** The text of an empty list or screen. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -15,7 +15,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** Says what went wrong, except what its fields say, and offers to repeat a read. */
+/** Shows an error without the issues that fields show. Offers to repeat a read. */
 export function Fault({ error }: { readonly error: ApiError }) {
   if (error.details.length > 0 && error.details.every((issue) => hasField(issue))) return null;
   const canRetry = error.retry !== undefined && error.status !== 400 && error.status !== 404;
@@ -32,7 +32,7 @@ export function Fault({ error }: { readonly error: ApiError }) {
   );
 }
 
-/** Rows in the place of content that loads. Nothing for the first 100 milliseconds. */
+/** Placeholder rows while content loads. Invisible for the first 100 milliseconds. */
 export function Loading({ rows = 6 }: { readonly rows?: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {

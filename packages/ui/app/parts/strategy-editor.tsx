@@ -155,7 +155,7 @@ interface ConstraintsProps {
   readonly onChange: (constraints: readonly Constraint[]) => void;
 }
 
-/** All constraints have to hold. */
+/** The constraints, all of which must hold. */
 export function Constraints({ constraints, onChange }: ConstraintsProps) {
   return (
     <>
@@ -185,7 +185,7 @@ interface ParametersProps {
 
 const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
 
-/** The rollout as a slider and as a number. It keeps the type that the parameter had. */
+/** The rollout as a slider and as a number. The type of the parameter stays the same. */
 function Rollout({ strategy, title, onChange }: ParametersProps & { readonly title: string }) {
   const { parameters } = strategy;
   const rollout = rolloutOf(strategy);
@@ -249,7 +249,7 @@ function OtherParameters({ strategy, onChange }: ParametersProps) {
           <textarea
             rows={2}
             spellcheck={false}
-            placeholder={lists.has(parameter) ? 'With commas between them' : ''}
+            placeholder={lists.has(parameter) ? 'Separated by commas' : ''}
             value={String(parameters?.[parameter] ?? '')}
             onInput={({ currentTarget }) => onChange({ ...parameters, [parameter]: currentTarget.value })}
           />

@@ -11,7 +11,7 @@ interface StrategySummaryProps {
   readonly children?: ComponentChildren;
 }
 
-/** A strategy as a person reads it: who it is for, and how many of them. */
+/** A strategy in words: its users, and their share. */
 export function StrategySummary({ strategy, index, segments, children }: StrategySummaryProps) {
   const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);

@@ -11,12 +11,12 @@ export interface Switched {
     readonly name: string;
     readonly enabled: boolean;
     readonly strategyCount: number;
-    /** The parent that switches the flag off for everybody, although it is enabled. */
+    /** The parent flag that turns this flag off for everybody, although this flag is enabled. */
     readonly offBecauseOf: string | null;
   };
 }
 
-/** Switches a flag in one environment. It shows what the server has said, and "saving" meanwhile. */
+/** Switches a flag in one environment. Shows the state of the server, and "saving" until the reply. */
 export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   const [isSaving, setSaving] = useState(false);
   const action = environment.enabled ? 'disable' : 'enable';
@@ -51,7 +51,7 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   );
 }
 
-/** A flag without strategies gets one: it could not be enabled otherwise. */
+/** Adds a strategy to a flag without strategies, because the API would refuse to enable it. */
 function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
   const ref = { project, flag, environment: environment.name };
   const verb = environment.enabled ? 'Disable' : 'Enable';

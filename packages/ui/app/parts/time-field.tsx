@@ -1,13 +1,13 @@
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** In which time zone a time is picked. */
+/** The hint that names the time zone. */
 export const ZONE_HINT = `In the time zone ${ZONE}`;
 
 export function isTime(text: string): boolean {
   return !Number.isNaN(new Date(text).getTime());
 }
 
-/** What a field for local times shows for a time. */
+/** Converts a time to the value of a field for local times. */
 function localText(text: string): string {
   if (!isTime(text)) return '';
   const chosen = new Date(text);

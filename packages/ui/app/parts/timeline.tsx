@@ -14,11 +14,11 @@ interface TimelineProps {
   readonly entries: readonly HistoryEntry[];
   /** Whether entries name their flags. */
   readonly isGlobal?: boolean;
-  /** The newest state of the flag that the entries are about. */
+  /** The newest state of the flag whose history this is. */
   readonly environments?: readonly FlagEnvironment[];
 }
 
-/** Change sets, the newest first: who, when, why, what, and a way back. */
+/** Change sets, newest first: actor, time, reason, differences, and a button to revert. */
 export function Timeline({ entries, isGlobal = false, environments = [] }: TimelineProps) {
   useSegments();
   return (
@@ -76,7 +76,7 @@ function isRevertible({ type }: WireEvent): boolean {
   return !type.startsWith('api-token-');
 }
 
-/** When it was, as a link to the change set alone. */
+/** The time of a change set, as a link to it. */
 function EntryTime({ entry: { id, at } }: { readonly entry: HistoryEntry }) {
   const text = (
     <time dateTime={at} title={time(at)}>
@@ -130,7 +130,7 @@ function tokenNameOf(state: unknown): string | undefined {
   return isToken ? String(state.tokenName) : undefined;
 }
 
-/** Differences shown at once; the rest unfolds. */
+/** The number of visible differences; the rest unfolds. */
 const SHOWN = 6;
 
 function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'environments'>) {
@@ -148,7 +148,7 @@ function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'e
       <details>
         <summary>JSON</summary>
         <pre>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
           <code tabIndex={0}>{JSON.stringify(entry, null, 2)}</code>
         </pre>
       </details>

@@ -1,7 +1,7 @@
 import { closeToast, toasts } from '../state/toasts.js';
 import { Icon } from './icons.js';
 
-/** Messages about what was done, with a way to take it back. */
+/** Messages about completed actions, with a button to undo each. */
 export function Toasts() {
   return (
     <section class="toasts" aria-label="Messages">

@@ -128,7 +128,7 @@ const OVERLAPS: readonly (readonly [label: string, milliseconds: number])[] = [
   ['for 90 days', 90 * DAY],
 ];
 
-/** Replaces a token by one with a new secret. Both are valid for a while. */
+/** Replaces a token by one with a new secret. The old secret stays valid for the chosen time. */
 export function RotateTokenDialog({ token, onCreated, onClose }: DialogProps & { readonly token: Token }) {
   const [overlap, setOverlap] = useState(DAY);
   const [expiry, setExpiry] = useState<ExpiryChoice>({ lifetime: 'same', date: '' });
@@ -167,7 +167,7 @@ export function SecretDialog({ token, onClose }: { readonly token: CreatedToken;
       await navigator.clipboard.writeText(token.secret);
       setCopied(true);
     } catch {
-      // Without the permission, or without HTTPS: the text is selected, so that the keyboard copies it.
+      // Without the permission or HTTPS, selects the text, so that the user can copy it by keyboard.
     }
   };
   return (

@@ -6,7 +6,7 @@ import { offers } from '../state/session.js';
 import { compact, number, plural } from '../words.js';
 import { Empty } from './states.js';
 
-/** What the chart can show; each bar is one period. */
+/** The ranges of the chart, and the period of each bar. */
 const RANGES = [
   { text: '48 hours', count: 48, length: HOUR, query: { hours: 48 } },
   { text: '7 days', count: 7, length: DAY, query: { days: 7 } },

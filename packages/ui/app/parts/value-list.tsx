@@ -9,12 +9,12 @@ interface ValueListProps {
   readonly onChange: (values: readonly string[]) => void;
 }
 
-/** Values up to this number are chips; more of them are a list that scrolls. */
+/** Up to this number, values are chips; above it, a scrollable list. */
 const CHIPS = 30;
-/** The API takes this many. */
+/** The maximum number of values in the API. */
 const MAX_VALUES = 50_000;
 
-/** The values of a constraint. Pasted lists are split at commas and lines. */
+/** The values of a constraint. Pasted lists are split at commas and line breaks. */
 export function ValueList({ name, values, onChange }: ValueListProps) {
   const [text, setText] = useState('');
   const add = (input: string) => {
@@ -73,7 +73,7 @@ function RemoveButton({ value, onRemove }: { readonly value: string; readonly on
 interface LongListProps {
   readonly name: string;
   readonly values: readonly string[];
-  /** Absent: the values cannot be changed. */
+  /** Absent: the values are read-only. */
   readonly onRemove?: (value: string) => void;
   readonly onClear?: () => void;
 }
@@ -81,7 +81,7 @@ interface LongListProps {
 const ROW_HEIGHT = 30;
 const HEIGHT = 210;
 
-/** Tens of thousands of values: only those in view are in the page. */
+/** Renders only the visible values, because there may be tens of thousands. */
 export function LongList({ name, values, onRemove, onClear }: LongListProps) {
   const [search, setSearch] = useState('');
   const [scrolled, setScrolled] = useState(0);
@@ -113,7 +113,7 @@ export function LongList({ name, values, onRemove, onClear }: LongListProps) {
       <section
         class="long-list-rows"
         aria-label={`${name}: values`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
         onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
       >

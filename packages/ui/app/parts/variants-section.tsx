@@ -73,7 +73,7 @@ export function VariantsSection({ detail, revision }: VariantsProps) {
   );
 }
 
-/** Longer payloads unfold. */
+/** Payloads above this length are folded. */
 const SHOWN = 200;
 
 function Payload({ type, value }: NonNullable<Variant['payload']>) {
@@ -83,7 +83,7 @@ function Payload({ type, value }: NonNullable<Variant['payload']>) {
       {value.length > SHOWN && (
         <details>
           <summary>All {number(value.length)} characters</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
           <pre tabIndex={0}>{type === 'json' ? formatted(value) : value}</pre>
         </details>
       )}

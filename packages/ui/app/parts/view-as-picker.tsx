@@ -6,7 +6,7 @@ import { FormDialog } from './dialog.js';
 import { Field } from './field.js';
 import { Icon } from './icons.js';
 
-/** Picks the context over every list, page and editor. */
+/** Picks the context of *View as*, in the bar above every screen. */
 export function ViewAsPicker() {
   const [isOpen, setOpen] = useState(false);
   const context = viewAs.value;

@@ -33,7 +33,7 @@ export function ApplicationScreen({ name }: { readonly name: string }) {
 
 interface DetailProps {
   readonly detail: ApplicationDetail;
-  /** What the application says of itself. */
+  /** The details that the application reports. */
   readonly own: Application | undefined;
 }
 
@@ -86,10 +86,10 @@ function Detail({ detail, own }: DetailProps) {
 
 const SHOWN = 200;
 
-/** Flags in one page of the list. */
+/** The page size of the flag list. */
 const PAGE = 1_000;
 
-/** Returns which names belong to flags, archived ones too; undefined until all lists are read, or if that fails. */
+/** Returns the names of flags, also archived ones. Undefined until all lists are read, or after an error. */
 function useKnownFlags(names: readonly string[]): ReadonlySet<string> | undefined {
   const [known, setKnown] = useState<ReadonlySet<string>>();
   useEffect(() => {
@@ -201,7 +201,7 @@ function Instances({ instances }: Pick<ApplicationDetail, 'instances'>) {
 function ForgetButton({ name }: { readonly name: string }) {
   const [isAsking, setAsking] = useState(false);
   const forget = async () => {
-    // The page leaves first: a forgotten application cannot be read again.
+    // Leaves the screen first, because a forgotten application cannot be read again.
     navigate(href(['applications']));
     try {
       await call('deleteApplication', { params: { application: name } });
@@ -219,7 +219,7 @@ function ForgetButton({ name }: { readonly name: string }) {
       {isAsking && (
         <Confirm
           title={`Forget ${name}?`}
-          text="Its instances and the list of its flags are removed. An application that runs reports again, and begins anew."
+          text="Its instances and the list of its flags are removed. An application that runs reports again, and starts over."
           confirm={`Confirm: forget ${name}`}
           onConfirm={forget}
           onClose={() => setAsking(false)}
@@ -229,12 +229,12 @@ function ForgetButton({ name }: { readonly name: string }) {
   );
 }
 
-/** Applications describe themselves with a public token: only `#` and hex digits become a color. */
+/** A public token can set this value, so only `#` and hex digits become a color. */
 function safeColor(color: string | null | undefined): string | undefined {
   return color && /^#(?:[\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/i.test(color) ? color : undefined;
 }
 
-/** Only addresses of web pages become a link. */
+/** A public token can set this value, so only web addresses become links. */
 function safeLink(url: string | undefined): string | undefined {
   if (!url || !/^https?:\/\//i.test(url)) return undefined;
   return URL.canParse(url) ? new URL(url).href : undefined;

@@ -21,7 +21,7 @@ interface EditorScreenProps {
   readonly environment: string;
 }
 
-/** Edits the strategies of a flag in one environment, and shows who changes by it before anything is saved. */
+/** Edits the strategies of a flag in one environment, and previews the changed users before saving. */
 export function EditorScreen({ project, flag, environment }: EditorScreenProps) {
   const reply = useResource('getFlag', { params: { project, flag } });
   const { revision } = reply;
@@ -80,7 +80,7 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
         discard();
         navigate(back);
       },
-      // The newest state arrives; the editor merges, or shows the three columns.
+      // The newest state follows. The editor merges it, or shows the conflict table.
       onConflict: () => undefined,
     });
   if (conflict) return <ConflictTable flag={flag} conflict={conflict} environments={environments} />;
@@ -142,14 +142,14 @@ interface StrategyListProps {
   readonly onChange: (strategies: readonly Strategy[]) => void;
 }
 
-/** Returns the parameters that a new strategy begins with: those of these that it has. */
+/** Returns the initial parameters of a new strategy: the defaults of the parameters that it has. */
 function initialParameters(strategy: string, flag: string): Readonly<Record<string, string>> {
   const initial = { rollout: '100', percentage: '100', stickiness: 'default', groupId: flag };
   const known = STRATEGIES.get(strategy)?.parameters ?? [];
   return Object.fromEntries(Object.entries(initial).filter(([key]) => known.some(({ name }) => name === key)));
 }
 
-/** All strategies, in the order of evaluation. The first that matches switches the flag on. */
+/** All strategies, in the order of evaluation. The first match turns the flag on. */
 function StrategyList({ strategies, flag, segments, onChange }: StrategyListProps) {
   const move = (from: number, to: number) => {
     const strategy = strategies[from];
@@ -200,7 +200,7 @@ interface CopyFromProps {
   readonly onCopy: (source: FlagEnvironment) => void;
 }
 
-/** Makes one environment like another: a draft as any other, with preview and review. */
+/** Copies the configuration of another environment into the draft, with preview and review. */
 function CopyFrom({ environment, environments, onCopy }: CopyFromProps) {
   const sources = environments.filter(({ name, strategies }) => name !== environment && strategies.length > 0);
   return (

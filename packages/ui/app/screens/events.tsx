@@ -12,7 +12,7 @@ import { EVENTS, plural, time } from '../words.js';
 const NAMES = ['flag', 'who', 'type', 'from', 'to'] as const;
 const PAGE = 30;
 
-/** What has changed in all projects, the newest first. The filters are in the address. */
+/** The changes of all projects, newest first. The URL holds the filters. */
 export function EventsScreen() {
   const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
     (typeof NAMES)[number],
@@ -30,7 +30,7 @@ export function EventsScreen() {
   );
 }
 
-/** The matching change sets. With another filter, the pages begin anew. */
+/** The matching change sets. Another filter starts again at the first page. */
 function Found({ filter, isFiltered }: FiltersProps) {
   const [wanted, setWanted] = useState(PAGE);
   const [steps, setSteps] = useState(1);
@@ -129,7 +129,7 @@ function Filters({ filter, isFiltered }: FiltersProps) {
   );
 }
 
-/** A search reads many pages: it begins when the typing pauses. */
+/** A search reads many pages, so it starts when the user stops typing. */
 const PAUSE = 300;
 
 interface TypedTextProps {
@@ -153,7 +153,7 @@ function TypedText({ label, value, onChange }: TypedTextProps) {
   );
 }
 
-/** One change set, as links to it show it. */
+/** The screen of one change set. */
 export function ChangeSetScreen({ id }: { readonly id: string }) {
   const reply = useResource('getChangeSet', { params: { id } });
   const title = reply.data ? `Change of ${time(reply.data.at)}` : 'Change';

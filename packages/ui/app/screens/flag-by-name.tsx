@@ -3,7 +3,7 @@ import { Heading } from '../parts/heading.js';
 import { Fault, Loading } from '../parts/states.js';
 import { FlagScreen } from './flag.js';
 
-/** A flag of which only the name is known, as applications report it. */
+/** Finds a flag by its name alone: reports of applications do not name its project. */
 export function FlagByName({ flag }: { readonly flag: string }) {
   const { data, error } = useResource('listAllFlags', { query: { namePrefix: flag, limit: 1 } });
   const found = data?.features.find(({ name }) => name === flag);

@@ -29,7 +29,7 @@ interface FlagScreenProps {
   readonly flag: string;
 }
 
-/** One flag: who gets it in each environment, and what has happened to it. */
+/** One flag: its configuration per environment, and its history. */
 export function FlagScreen({ project, flag }: FlagScreenProps) {
   const asOf = query.value.get('asOf');
   return asOf === null ? (
@@ -214,7 +214,7 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
   );
 }
 
-/** Returns the parent that switches a flag off in an environment, as the list says it; null if none does. */
+/** Returns the parent that turns a flag off in an environment, from the list of flags; null if there is none. */
 function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, environment: string): string | null {
   const isAsked = dependencies.length > 0 && !archived;
   const request = { query: { project, namePrefix: name, limit: 1 } };
@@ -287,7 +287,7 @@ interface MissingFlagProps extends FlagScreenProps {
   readonly status: number;
 }
 
-/** Says what became of a flag that is not there. */
+/** Shows who deleted a missing flag, and when. */
 function MissingFlag({ flag, status }: MissingFlagProps) {
   const { data } = useResource(
     'listEvents',

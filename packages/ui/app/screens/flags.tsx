@@ -18,7 +18,7 @@ import { environments, session } from '../state/session.js';
 import { flagType, number, plural } from '../words.js';
 import { Projects } from './projects.js';
 
-/** All flags of a project. Filters and sort are in the address. */
+/** All flags of a project. The URL holds the filters and the order. */
 export function FlagsScreen({ project }: { readonly project: string }) {
   const isCreating = useSignal(hasNewFlag(project));
   const chosen = useSignal<ReadonlySet<string>>(new Set());
@@ -216,7 +216,7 @@ interface ChoiceProps {
   readonly name: string;
   readonly value: string | undefined;
   readonly options: readonly (readonly [value: string, text: string])[];
-  /** The text of no choice. */
+  /** The option that filters nothing. */
   readonly all?: string;
 }
 

@@ -14,10 +14,10 @@ import { useProjectNames } from '../state/projects.js';
 import { may } from '../state/session.js';
 import { plural } from '../words.js';
 
-/** The role that a project keeps at least one member in. */
+/** The role that at least one member of a project must have. */
 const OWNER = 'owner';
 
-/** Who belongs to a project, and in which role. */
+/** The members of a project and their roles. */
 export function MembersScreen({ project }: { readonly project: string }) {
   const reply = useResource('listMembers', { params: { project } });
   const { data } = reply;

@@ -13,7 +13,7 @@ import { type Proposal, propose } from '../state/changes.js';
 import { offers } from '../state/session.js';
 import { number, plural } from '../words.js';
 
-/** All projects: their health, and what can be done with them. */
+/** All projects: their health and their actions. */
 export function Projects() {
   const reply = useResource('listProjects', {});
   const [isCreating, setCreating] = useState(false);
@@ -105,7 +105,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** Creates a project, or changes how one is shown. */
+/** Creates or renames a project. */
 function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: Project }) {
   const [mine, setMine] = useState({ id: '', name: project?.name ?? '', description: project?.description ?? '' });
   const canRead = project && offers('getProject', project.id);
@@ -149,7 +149,7 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
   );
 }
 
-/** Deletes a project, or says why that is not possible yet. */
+/** Deletes a project, or explains why it cannot be deleted yet. */
 function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogProps & { readonly project: Project }) {
   if (featureCount > 0) {
     return (

@@ -17,7 +17,7 @@ import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js
 import { useEdit } from '../state/edit.js';
 import { plural } from '../words.js';
 
-/** What a user edits of a segment. */
+/** The members of a segment that a user edits. */
 type SegmentInput = Pick<Segment, 'name' | 'description' | 'constraints' | 'project'>;
 
 const EMPTY: SegmentInput = { name: '', description: '', constraints: [], project: null };
@@ -26,10 +26,10 @@ function inputOf({ name, description, constraints, project }: Segment): SegmentI
   return { name, description, constraints, project };
 }
 
-/** The key of the draft of a segment that does not exist yet. */
+/** The draft key of a new segment. */
 const NEW = 'segment new';
 
-/** Creates a segment. The form outlives a reload and a sign-in. */
+/** Creates a segment. The form survives a reload and a sign-in. */
 export function NewSegmentScreen() {
   const draft = draftOf<SegmentInput>(NEW)?.mine ?? EMPTY;
   const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
@@ -82,7 +82,7 @@ export function NewSegmentScreen() {
   );
 }
 
-/** Edits a segment, and shows who changes by it before anything is saved. */
+/** Edits a segment, and previews the changed users before saving. */
 export function SegmentEditorScreen({ id }: { readonly id: string }) {
   const reply = useResource('getSegment', { params: { segment: id } });
   const uses = useResource('listSegmentUses', { params: { segment: id } });
@@ -123,7 +123,7 @@ function Editor({ segment, revision, uses }: EditorProps) {
         discard();
         navigate(href(['segments', id]));
       },
-      // The newest state arrives; the editor merges, or shows the three columns.
+      // The newest state follows. The editor merges it, or shows the conflict table.
       onConflict: () => undefined,
     });
   return (

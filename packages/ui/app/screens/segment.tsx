@@ -14,7 +14,7 @@ import { draftOf } from '../state/drafts.js';
 import { useProjectNames } from '../state/projects.js';
 import { ago, plural, time } from '../words.js';
 
-/** One segment: who is in it, and which strategies use it. */
+/** One segment: its constraints, and the strategies that use it. */
 export function SegmentScreen({ id }: { readonly id: string }) {
   const reply = useResource('getSegment', { params: { segment: id } });
   return (
@@ -113,7 +113,7 @@ function Detail({ segment, revision }: DetailProps) {
   );
 }
 
-/** All values of a constraint that the sentence cuts. */
+/** All values of a constraint whose description shortens the list. */
 function AllValues({
   constraint: { values = [] },
   number,
@@ -172,7 +172,7 @@ interface InUseProps {
   readonly onClose: () => void;
 }
 
-/** Says which flags use a segment that cannot be deleted. */
+/** Lists the flags that use a segment, which therefore cannot be deleted. */
 function InUse({ segment: { name }, uses, onClose }: InUseProps) {
   return (
     <Notice title={`${name} is in use`} onClose={onClose}>

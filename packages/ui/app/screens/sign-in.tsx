@@ -5,7 +5,7 @@ import { Heading } from '../parts/heading.js';
 import { signInAddress } from '../settings.js';
 import { session } from '../state/session.js';
 
-/** Shown to callers that the API does not let in. Drafts stay. */
+/** Shown to callers without access. Drafts stay. */
 export function SignIn() {
   const link = signInAddress();
   const auth = session.value?.auth;

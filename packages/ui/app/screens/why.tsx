@@ -21,7 +21,7 @@ import {
 } from '../state/view-as.js';
 import { answer, number, plural, time, why } from '../words.js';
 
-/** Every environment, in the address. */
+/** The query value for all environments. */
 const ALL = 'all';
 
 /** Why flags are on or off: for any context, one flag or all, in one environment or each. */
@@ -79,7 +79,7 @@ function Questions({ context }: { readonly context: Context | undefined }) {
     event.preventDefault();
     const lines = others.split('\n').filter((line) => line.trim() !== '');
     const broken = lines.find((line) => !/^\s*[^=\s][^=]*=/.test(line));
-    setFault(broken && `“${broken.trim().slice(0, 60)}” is no field: write name=value.`);
+    setFault(broken && `“${broken.trim().slice(0, 60)}” is not a field: write name=value.`);
     if (broken !== undefined) return;
     const text = new URLSearchParams({ userId });
     for (const line of lines) {
@@ -141,7 +141,7 @@ function Questions({ context }: { readonly context: Context | undefined }) {
   );
 }
 
-/** The name of a flag takes effect when it is complete: while typing it would be refused. */
+/** The name of a flag takes effect on change, not while typing: the API would refuse an incomplete name. */
 function FlagField() {
   const chosen = query.value.get('flag') ?? '';
   const [flag, setFlag] = useState(chosen);
@@ -163,7 +163,7 @@ function FlagField() {
   );
 }
 
-/** Explains what was decided at an earlier time. */
+/** Explains evaluations at an earlier time. */
 function TimeField() {
   const asOf = query.value.get('asOf') ?? '';
   return (
@@ -180,7 +180,7 @@ interface ResultsProps {
   /** ISO 8601; undefined for now. */
   readonly asOf: string | undefined;
   readonly segments: readonly Segment[];
-  /** The first flag of a later part of the reply. */
+  /** The first flag of the next part of the reply. */
   readonly from?: string;
 }
 

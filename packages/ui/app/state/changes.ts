@@ -14,38 +14,38 @@ export interface Proposal {
   /** In the imperative: "Enable checkout in production". */
   readonly title: string;
   readonly changes: readonly Change[];
-  /** The change set to take back, instead of changes. */
+  /** The id of the change set to undo, instead of changes. */
   readonly undoes?: string;
-  /** What the review says first. */
+  /** The introduction of the review. */
   readonly text?: string;
-  /** The label of the button of the review. */
+  /** The label of the button in the review. */
   readonly confirm?: string;
-  /** What differs, for the review. Default: what differs in the plan. */
+  /** The differences to review. Default: the differences of the plan. */
   readonly differences?: readonly Difference[];
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
-  /** Leaves the screen before the change: what is deleted cannot be read again. */
+  /** Leaves the screen before the change, because a deleted document cannot be read again. */
   readonly leave?: () => void;
   /** Called after the change. */
   readonly onApplied?: (set: ChangeSet) => void;
-  /** Called if a document has moved on meanwhile. Default: says so. */
+  /** Called if a document has a newer revision. Default: shows a message. */
   readonly onConflict?: (error: ApiError) => void;
 }
 
 /** A proposal in the review dialog. */
-export interface Reviewed {
+export interface Review {
   readonly proposal: Proposal;
   /** Undefined if the caller may not plan. */
   readonly plan: Plan | undefined;
 }
 
 /** Undefined while the review dialog is closed. */
-export const reviewed = signal<Reviewed | undefined>(undefined);
+export const currentReview = signal<Review | undefined>(undefined);
 
-/** The change set that the page has made last and that can be taken back. */
+/** The id of the latest change set of this page that can be undone. */
 export const latestChange = signal<string | undefined>(undefined);
 
-/** Takes the latest change of this page back. Returns false if there is none. */
+/** Undoes the latest change of this page. Returns false if there is none. */
 export function undoLatest(): boolean {
   const id = latestChange.value;
   if (id === undefined) return false;
@@ -53,19 +53,19 @@ export function undoLatest(): boolean {
   return true;
 }
 
-/** The way back of a change set. It can be taken back itself. */
+/** Returns a proposal that undoes a change set. The undo can be undone, too. */
 export function undoOf(id: string): Proposal {
   return { title: 'Revert the change', changes: [], undoes: id, done: 'The change was reverted.' };
 }
 
 type ShowRefusal = (refusal: ApiError | undefined) => void;
 
-/** Makes changes, through the review if clients of a reviewed environment would notice them. */
+/** Applies a proposal. Opens the review first if the changes affect clients of an environment that needs a review. */
 export function propose(proposal: Proposal, show?: ShowRefusal): Promise<void> {
   return start(proposal, show, needsReview);
 }
 
-/** Makes changes through the review, whatever clients would notice. */
+/** Opens the review of a proposal, whatever its effects are. */
 export function review(proposal: Proposal): Promise<void> {
   return start(proposal, undefined, () => true);
 }
@@ -78,14 +78,14 @@ async function start(
   try {
     const plan = await planOf(proposal);
     show(undefined);
-    if (isAsked(plan)) reviewed.value = { proposal, plan };
+    if (isAsked(plan)) currentReview.value = { proposal, plan };
     else show(await applyProposal(proposal));
   } catch (error) {
     show(refused(error as ApiError, proposal));
   }
 }
 
-/** Who may not plan may still apply. */
+/** Resolves to undefined if the caller may not plan. It may still apply the changes. */
 async function planOf({ changes, undoes }: Proposal): Promise<Plan | undefined> {
   const projects = new Set([currentProject(), ...changes.map(({ ref }) => String(ref?.project ?? currentProject()))]);
   if (![...projects].every((project) => may('previewChanges', project))) return undefined;
@@ -96,7 +96,7 @@ async function planOf({ changes, undoes }: Proposal): Promise<Plan | undefined> 
   return data;
 }
 
-/** In doubt, it asks. */
+/** Whether a plan needs a review. Without a plan the effects are unknown, so it does. */
 export function needsReview(plan: Plan | undefined): boolean {
   if (plan === undefined) return true;
   const scope = reviewScope.value;
@@ -108,10 +108,10 @@ function showRefusal(refusal: ApiError | undefined): void {
   if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
 }
 
-/** Carries a proposal out in one commit, and offers to take it back. Returns the refusal, if the caller has to show one. */
+/** Applies a proposal in one commit, and offers to undo it. Returns the refusal if the caller must show it. */
 export async function applyProposal(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
   if (proposal.leave) {
-    reviewed.value = undefined;
+    currentReview.value = undefined;
     proposal.leave();
   }
   try {
@@ -129,21 +129,21 @@ export async function applyProposal(proposal: Proposal, reason?: string): Promis
   }
 }
 
-/** Gives the focus back to what is under the review, before that closes too. */
+/** Closes the review, and waits until the focus is back on the dialog below, which may close too. */
 async function closeReview(): Promise<void> {
-  if (reviewed.value === undefined) return;
-  reviewed.value = undefined;
+  if (currentReview.value === undefined) return;
+  currentReview.value = undefined;
   await new Promise((closed) => setTimeout(closed));
 }
 
-/** Shows what has made the page out of date. Returns the refusal, unless the draft of a form merges with the newest state. */
+/** Reloads the page after a refusal. Returns the refusal, unless the draft of a form merges with the newest state. */
 function refused(error: ApiError, { onConflict }: Proposal): ApiError | undefined {
   const refusal = inWords(error);
   void invalidateAfterChange();
   if (refusal.status === 403) reloadPermissions();
   if (refusal.status !== 412 || onConflict === undefined) return refusal;
   onConflict(refusal);
-  reviewed.value = undefined;
+  currentReview.value = undefined;
   return undefined;
 }
 
@@ -154,7 +154,7 @@ function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof
   return applyOnce({ ...(id && { id }), ...why, changes });
 }
 
-/** A repeated id returns the first result: after an unknown outcome the page looks before it tells. */
+/** Repeats the request after an unknown outcome. The id makes that safe: the API returns the first result. */
 async function applyOnce(body: {
   readonly id?: string;
   readonly changes: readonly Change[];
@@ -177,7 +177,7 @@ function showDone(text: string, { id }: ChangeSet): void {
   });
 }
 
-/** Reads again what is out of date after a change set: the new state is there before the message is. */
+/** Reloads outdated replies after a change set, so that the page shows the new state before the message. */
 async function refresh({ revisions = {} }: ChangeSet): Promise<void> {
   const documents = Object.keys(revisions);
   const flags = documents.flatMap((name) => (name.startsWith('flag/') ? [name.slice(5)] : []));

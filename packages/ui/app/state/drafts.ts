@@ -2,7 +2,7 @@ import { isSameJson } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import type { FlagDetail } from '../api/types.js';
 
-/** An edit of a flag or a segment that is not saved: the state that it began with, and the edited one. */
+/** An unsaved edit of a flag or a segment: the original state and the edited one. */
 export interface Draft<T = FlagDetail> {
   readonly base: T;
   /** The revision of the base. */
@@ -12,7 +12,7 @@ export interface Draft<T = FlagDetail> {
 
 const PREFIX = 'flags-ui:draft:';
 
-/** All drafts of this tab, by flag, or by `segment 7`. They outlive a reload and a sign-in. */
+/** All drafts of this tab, by flag, or by `segment 7`. They survive a reload and a sign-in. */
 const drafts = signal<ReadonlyMap<string, Draft<unknown>>>(new Map(storedDrafts()));
 
 function* storedDrafts(): Generator<[string, Draft<unknown>]> {
@@ -29,7 +29,7 @@ export function draftOf<T = FlagDetail>(flag: string): Draft<T> | undefined {
   return drafts.value.get(flag) as Draft<T> | undefined;
 }
 
-/** Keeps a draft. One that equals its base is none. */
+/** Stores a draft. Deletes it if it equals its base. */
 export function keepDraft<T>(flag: string, draft: Draft<T>): void {
   if (isSameJson(draft.base, draft.mine)) {
     discardDraft(flag);
@@ -39,7 +39,7 @@ export function keepDraft<T>(flag: string, draft: Draft<T>): void {
   try {
     sessionStorage.setItem(PREFIX + flag, JSON.stringify(draft));
   } catch {
-    // The storage is full: the draft lives until the page is left.
+    // The storage is full: the draft exists until the page closes.
   }
 }
 

@@ -6,12 +6,12 @@ import { changesBetween } from '../model/flag-changes.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from './drafts.js';
 import { showToast } from './toasts.js';
 
-/** An edit of a document that others may change at the same time. */
+/** An edit of a document that other users may change at the same time. */
 interface Edit<T> {
   readonly draft: Draft<T>;
   /** Whether there is an unsaved edit. */
   readonly isKept: boolean;
-  /** Present if both have changed the same parts: the user has to choose. */
+  /** Present if both edits change the same parts: the user must choose. */
   readonly conflict: Conflict | undefined;
   readonly edit: (mine: T) => void;
   readonly discard: () => void;
@@ -26,8 +26,8 @@ export interface Conflict {
 }
 
 /**
- * Edits a document under a key of its own. Edits of other parts by others merge by themselves; for the same parts there
- * is a conflict to resolve.
+ * Edits a document; `key` names its draft. Concurrent changes of other parts merge automatically; changes of the same
+ * parts are a conflict to resolve.
  */
 export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
   const [choices, setChoices] = useState<Choices>(new Map());
@@ -38,7 +38,7 @@ export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
   const mustResolve = isOutdated && merge.conflicts.length > 0;
   const keepMerged = () => keepDraft(key, { base: newest, revision, mine: merge.result });
 
-  // The merged draft stands on the newest state.
+  // The newest state becomes the base of the merged draft.
   useEffect(() => {
     if (kept === undefined || draft.revision === revision || mustResolve) return;
     keepMerged();
@@ -75,7 +75,7 @@ export interface FlagEdit extends Edit<FlagDetail> {
 }
 
 export function useFlagEdit(key: string, newest: FlagDetail, revision: number): FlagEdit {
-  // Lists that are absent merge as empty ones.
+  // Absent lists merge like empty lists.
   const { variants, dependencies = [] } = newest;
   const edit = useEdit<FlagDetail>(key, { ...newest, variants: variants ?? [], dependencies }, revision);
   const { base, mine, revision: seen } = edit.draft;

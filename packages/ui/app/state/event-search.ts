@@ -2,7 +2,7 @@ import { call } from '../api/call.js';
 import { type Loaded, useLatest } from '../api/resource.js';
 import type { HistoryEntry } from '../api/types.js';
 
-/** Which change sets are shown. Empty members match all. */
+/** The filters of change sets. Empty members match all. */
 export interface EventFilter {
   /** Part of a flag's name. */
   readonly flag: string;
@@ -17,15 +17,15 @@ export interface EventFilter {
 
 interface Found {
   readonly entries: readonly HistoryEntry[];
-  /** Whether there may be more: the search stops after a number of pages. */
+  /** Whether older pages may have more matches: the search stops after a number of pages. */
   readonly hasMore: boolean;
-  /** How far back the search has come. */
+  /** The time of the oldest entry that the search has read. */
   readonly searchedTo: string | undefined;
 }
 
 const PAGE = 100;
 
-/** Reads the history until so many entries match, at most ten pages for each step. */
+/** Reads the history until enough entries match, at most ten pages per step. */
 export function useEventSearch(filter: EventFilter, wanted: number, steps: number): Loaded<Found> {
   return useLatest({
     action: 'listHistory',
@@ -79,7 +79,7 @@ function startOf(day: string): number {
   return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
 }
 
-/** The end of a day: days have 23 to 25 hours. */
+/** Returns the end of a day, which has 23 to 25 hours. */
 function endOf(day: string): number {
   const date = new Date(`${day}T00:00:00`);
   if (Number.isNaN(date.getTime())) return Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import { call, type Reply } from '../api/call.js';
 import { type Loaded, type Query, useQuery } from '../api/resource.js';
 import type { FlagPage, ListedFlag } from '../api/types.js';
 
-/** The flags of one project, or of all: `''`. The first page is shown while the rest arrives by thousands. */
+/** The flags of one project, or of all: `''`. Shows the first page while the rest arrives in pages of 1,000. */
 interface FlagList {
   readonly flags: readonly ListedFlag[];
   readonly total: number;
@@ -11,7 +11,7 @@ interface FlagList {
 
 const FIRST_PAGE = 100;
 const PAGE = 1_000;
-/** With more changed flags than this, the whole list is read. */
+/** Above this number of changed flags, reads the whole list. */
 const MAX_SINGLE = 5;
 
 /** Reads the flags of a project and keeps them current. */
@@ -48,7 +48,7 @@ function flagListQuery(scope: Scope): Query<FlagList> {
 }
 
 async function readFlag(name: string, scope: Scope, signal: AbortSignal): Promise<ListedFlag | undefined> {
-  // Of all names that begin so, the name itself is the first.
+  // The exact name sorts first among the names with this prefix.
   const { data } = await call('listAllFlags', { query: { ...scope, namePrefix: name, limit: 1 }, signal });
   return data.features.find((flag) => flag.name === name);
 }

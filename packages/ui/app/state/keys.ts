@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 
-/** What a key has opened over the page. */
+/** The dialog that a key has opened. */
 export const overlay = signal<'palette' | 'help' | undefined>(undefined);
 
 const STORED = 'flags-ui:letters';
 
-/** Whether single letters are keys. Users of speech input switch them off (WCAG 2.1.4). */
+/** Whether single-letter shortcuts are on. Users of speech input turn them off (WCAG 2.1.4). */
 export const hasLetters = signal(localStorage.getItem(STORED) !== 'off');
 
 export function setLetters(isOn: boolean): void {
@@ -16,7 +16,7 @@ export function setLetters(isOn: boolean): void {
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** All keys, as the help shows them. */
+/** All shortcuts, for the help. */
 export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   [isMac ? '⌘ K' : 'Ctrl K', 'Find flags, pages and actions'],
   ['/', 'Filter the list'],
@@ -36,7 +36,7 @@ const LETTERS: Readonly<Record<string, () => boolean>> = {
   k: () => moveRow(-1),
 };
 
-/** Follows the keyboard. Letters are dead in fields, in dialogs, and when they are switched off. */
+/** Handles shortcuts. Letters do nothing in fields, in dialogs, and when they are turned off. */
 export function startKeys(): void {
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;
@@ -60,7 +60,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches(fields);
 }
 
-/** From the filter, the list is one key away. */
+/** Moves from the filter to the list. */
 function leavesFilter({ key, target }: KeyboardEvent): boolean {
   return (key === 'ArrowDown' || key === 'Enter') && target instanceof Element && target.matches('input[type=search]');
 }
@@ -71,12 +71,12 @@ function currentRow(): HTMLElement | null | undefined {
   return document.activeElement?.closest<HTMLElement>(ROWS);
 }
 
-/** What has the focus when a row is the current one. */
+/** The element that gets the focus in the current row. */
 function handleOf(row: Element): HTMLElement | null {
   return row.querySelector<HTMLElement>('th a[href]') ?? row.querySelector<HTMLElement>('a[href], button, summary');
 }
 
-/** Moves the focus by rows; to the first one in view, if none has it. */
+/** Moves the focus by rows. Without a focused row, focuses the first visible one. */
 function moveRow(step: number): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)].filter((row) => handleOf(row)?.checkVisibility());
   const current = currentRow();

@@ -6,7 +6,7 @@ import { type ContextFields, missingFields } from '../model/context-fields.js';
 import { variantName } from '../words.js';
 import { samples, sampleText } from './samples.js';
 
-/** How many of the sampled users change. */
+/** Counts the sampled users by their change. */
 export interface PreviewCounts {
   readonly before: number;
   readonly after: number;
@@ -20,11 +20,11 @@ export interface Previewed extends PreviewedFlag {
   readonly missing: ContextFields;
 }
 
-/** Typing does not send a request for each letter, and a draft that is being saved is not previewed again. */
+/** Debounces the requests while the user types. A draft that is being saved is not previewed again. */
 const DELAY = 150;
 
 interface PreviewState {
-  /** Undefined until the first answer. Later answers replace it. */
+  /** Undefined until the first reply. Later replies replace it. */
   readonly flags: readonly Previewed[] | undefined;
   readonly error: ApiError | undefined;
   readonly isCurrent: boolean;
@@ -32,7 +32,7 @@ interface PreviewState {
 
 /** Previews changes over the sampled users, or over one context. */
 export function usePreview(proposed: readonly Change[], environment: string, only?: Context): PreviewState {
-  // Without revisions: the preview is about the newest state, also while another change arrives.
+  // Without revisions, the preview uses the newest state even if another user has changed the flag.
   const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
   const parameters = JSON.stringify([changes, environment, only ?? sampleText.value]);
   const isAsked = changes.length > 0;
@@ -62,7 +62,7 @@ function previewQuery(parameters: string): Query<readonly Previewed[]> {
   };
 }
 
-/** Reasons that no context changes. */
+/** Reasons that do not depend on the context. */
 const DECIDED = new Set<string>(['disabled', 'no_strategies', 'unknown_flag', 'broken_flag']);
 
 function isDecided({ contexts }: PreviewedFlag): boolean {
@@ -77,7 +77,7 @@ interface Preview {
 
 const NOTHING: Partial<FlagDetail> = {};
 
-/** Reads which fields a flag and its parents need and no context has. */
+/** Reads the context fields that a flag and its parents need and no context has. */
 async function readMissing(flag: PreviewedFlag, { changes, environment, contexts }: Preview): Promise<ContextFields> {
   const names = new Set<string>();
   const stored = await readWithParents(flag, environment, names);
@@ -89,7 +89,7 @@ async function readMissing(flag: PreviewedFlag, { changes, environment, contexts
   return missingFields({ changes: own, stored, segments, contexts });
 }
 
-/** Reads what decides about a flag in one environment: its own parts, and those of the flags that it depends on. */
+/** Reads the documents that decide about a flag in one environment: its own configuration and that of its parents. */
 async function readWithParents(
   { project, flag }: Pick<PreviewedFlag, 'project' | 'flag'>,
   environment: string,
@@ -98,7 +98,7 @@ async function readWithParents(
   if (names.has(flag)) return [];
   names.add(flag);
   const reading: Promise<Partial<FlagDetail>> = fetchResource('getFlag', { params: { project, flag } });
-  // What cannot be read needs nothing.
+  // Documents that cannot be read need no fields.
   const { variants, environments = [], dependencies = [] } = await reading.catch(() => NOTHING);
   const parents = dependencies.map(({ feature }) => readWithParents({ project, flag: feature }, environment, names));
   return [variants, environments.filter(({ name }) => name === environment), ...(await Promise.all(parents))];

@@ -3,10 +3,10 @@ import type { Context } from '../api/types.js';
 import { contextFromText } from './view-as.js';
 
 const KEY = 'flags-ui:samples';
-/** The API evaluates this many at once. */
+/** The maximum number of contexts in a preview. */
 export const MAX_SAMPLES = 1_000;
 
-/** The pasted list, one user per line; kept for this tab, because it may hold personal data. */
+/** The pasted list, one user per line; stored for this tab only, because it may contain personal data. */
 export const sampleText = signal(sessionStorage.getItem(KEY) ?? '');
 
 export function keepSamples(text: string): void {
@@ -20,14 +20,14 @@ export interface Sample {
   readonly context: Context;
 }
 
-/** The users of the preview: the pasted ones, or made-up ids, which show a rollout as well. */
+/** The users of the preview: the pasted ones, or made-up ids, which suffice for a rollout. */
 export const samples = computed<readonly Sample[]>(() => {
   const lines = sampleText.value.split('\n').map((line) => line.trim());
   const pasted = lines.filter(Boolean).slice(0, MAX_SAMPLES).map(sampleOf);
   return pasted.length > 0 ? pasted : MADE_UP;
 });
 
-/** Says whose evaluations a preview counts. */
+/** The noun for the users of a preview. */
 export const sampleNoun = computed(() => (samples.value === MADE_UP ? 'made-up users' : 'users of the list'));
 
 const MADE_UP: readonly Sample[] = Array.from({ length: MAX_SAMPLES }, (_, index) => {

@@ -9,7 +9,7 @@ import { offers } from './session.js';
 const names = signal<ReadonlyMap<number, string>>(new Map());
 nameSegmentsBy((id) => names.value.get(id));
 
-/** Reads all segments, so that words have their names wherever an id is stored. */
+/** Reads all segments, so that descriptions show segment names instead of ids. */
 export function useSegments(): readonly Segment[] {
   const { data } = useResource('listSegments', offers('listSegments', currentProject()) ? {} : undefined);
   useEffect(() => {

@@ -10,13 +10,13 @@ export interface Toast {
 
 export const toasts = signal<readonly Toast[]>([]);
 
-/** How long a message stays, in milliseconds. Faults stay until they are closed. */
+/** How long a message stays, in milliseconds. Errors stay until they are closed. */
 const STAYS = 10_000;
 let lastId = 0;
 
 export function showToast(toast: Omit<Toast, 'id'>): void {
   const id = ++lastId;
-  // The newest three: older ones would cover the page.
+  // Shows the newest three, because more would cover the page.
   toasts.value = [...toasts.value.slice(-2), { ...toast, id }];
   if (toast.tone === 'done') setTimeout(() => closeToast(id), STAYS);
 }

@@ -2,19 +2,19 @@ import { call } from '../api/call.js';
 import { type Query, useQuery } from '../api/resource.js';
 import type { UsageRow } from '../api/types.js';
 
-/** So many hours, the current one among them. */
+/** The number of hours, including the current one. */
 export const USAGE_HOURS = 24;
 const PAGE = 1_000;
-/** With more rows of usage than these pages hold, flags are asked for one by one as they come into view. */
+/** If usage has more rows than these pages, each flag's usage is requested when the flag becomes visible. */
 const MAX_PAGES = 5;
 
 interface Usage {
   readonly byFlag: ReadonlyMap<string, readonly UsageRow[]>;
-  /** Whether a flag without rows has no usage. */
+  /** Whether all rows are loaded, so that a flag without rows has no usage. */
   readonly isComplete: boolean;
 }
 
-/** The usage of a flag; `unknown` while the list loads, and `single` if it has to be asked for. */
+/** The usage of a flag; `unknown` while the list loads, and `single` if it needs a request of its own. */
 export type FlagUsage = readonly UsageRow[] | 'unknown' | 'single';
 
 /** Reads the usage of all flags, and returns a function that finds a flag's. */
@@ -28,7 +28,7 @@ export function useUsage(isOffered: boolean): (flag: string) => FlagUsage {
 
 const UNUSED: readonly UsageRow[] = [];
 
-/** The usage of all flags at once, as far as it is small. */
+/** The usage of all flags, up to a number of pages. */
 const USAGE: Query<Usage> = {
   action: 'listUsage',
   parameters: { hours: USAGE_HOURS },
@@ -48,7 +48,7 @@ const USAGE: Query<Usage> = {
       after = next?.get('after');
       if (!after) break;
     }
-    // The last flag of a list that goes on may have more rows.
+    // The last flag may have more rows on the next page.
     if (after) byFlag.delete(last);
     return { data: { byFlag, isComplete: !after } };
   },

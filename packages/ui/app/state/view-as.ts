@@ -7,13 +7,13 @@ import { defaultEnvironment } from './session.js';
 
 const STANDARD = ['userId', 'sessionId', 'remoteAddress', 'appName', 'currentTime'] as const;
 
-/** The context over every list, page and editor, from the address: `?as=userId=7&in=production`. */
+/** The context of *View as*, from the URL: `?as=userId=7&in=production`. */
 export const viewAs = computed<Context | undefined>(() => {
   const text = query.value.get('as');
   return text === null ? undefined : contextFromText(text);
 });
 
-/** The environment in which it is evaluated where a screen shows several. */
+/** The environment to evaluate on screens that show several. */
 export const viewIn = computed(() => query.value.get('in') ?? defaultEnvironment.value);
 
 export function setViewAs(context: Context | undefined, environment?: string): void {
@@ -43,17 +43,17 @@ export function fieldsOf({ properties = {}, ...standard }: Context): [name: stri
   return [...Object.entries(standard), ...Object.entries(properties)].filter(([, value]) => value !== undefined);
 }
 
-/** Says a context in few words: "user 7 · DE". */
+/** Describes a context briefly: "user 7 · DE". */
 export function describeContext(context: Context): string {
   return fieldsOf(context)
     .map(([name, value]) => (name === 'userId' ? `user ${value}` : name === 'sessionId' ? `session ${value}` : value))
     .join(' · ');
 }
 
-/** Engines draw rollouts at random for contexts without an id. With this session, the page draws once. */
+/** Contexts without an id get a random rollout. This session id makes it the same for the whole page. */
 const session = Math.random().toString(36).slice(2, 8);
 
-/** Returns the context to evaluate, and the session that was drawn for it; undefined if it has an id of its own. */
+/** Returns the context to evaluate, and its random session id; undefined if the context has its own id. */
 export function drawnContext(context: Context): { readonly context: Context; readonly drawn: string | undefined } {
   const hasId = context.userId !== undefined || context.sessionId !== undefined;
   return hasId ? { context, drawn: undefined } : { context: { ...context, sessionId: session }, drawn: session };
@@ -63,7 +63,7 @@ type Explanations = ReadonlyMap<string, Explained>;
 
 /**
  * Returns why each flag of a project is on or off for the chosen context; undefined until it is known, or without a
- * context. The answers of a former state stay until the new ones arrive.
+ * context. Earlier replies stay until the new ones arrive.
  */
 export function useExplanations(project: string, environment: string, isAsked = true): Explanations | undefined {
   const context = viewAs.value;

@@ -100,7 +100,7 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
-  it('says on every page that there is no authentication, and what the host has to say', async () => {
+  it('shows on every page that authentication is off, and the banner of the host', async () => {
     host = await startHost({ ui: { title: 'Shop', home: '/', banner: { text: 'Staging', tone: 'danger' } } });
     const { page, close } = await visit(host.page);
     await page.getByText('everybody who can open this page can change every flag').waitFor();

@@ -42,7 +42,7 @@ async function expectPrefix(storage: Storage, acknowledged: number): Promise<Sto
   return restored;
 }
 
-describe('a backup that is made while the database is written to', () => {
+describe('a backup during writes', () => {
   async function work(flags: Flags, name: string, isOver: () => boolean): Promise<void> {
     const project = { project: 'default' };
     for (let number = 0; !isOver(); number++) {
@@ -104,7 +104,7 @@ describe('a backup that is made while the database is written to', () => {
     await storage.close();
   });
 
-  it('comes to an end although others commit between any two steps', async () => {
+  it('ends although other processes commit between any two steps', async () => {
     const other = await sqliteStorage(path);
     await fill(other, 1000);
     const rival = new Database(path);
@@ -282,7 +282,7 @@ describe('a backup that breaks off', () => {
 });
 
 describe('restoring a backup', () => {
-  it('brings back what was there, once the old -wal and -shm are gone', async () => {
+  it('restores the data after the old -wal and -shm are deleted', async () => {
     const flags = await createFlags({ storage: sqliteStorage(path) });
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.close();

@@ -5,7 +5,7 @@ import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { busy, creation, flag } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
-describe('a SQLite database that is locked', () => {
+describe('a locked SQLite database', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let path: string;
   let other: Database.Database;

@@ -46,7 +46,7 @@ describe('simultaneous commits', () => {
     expect(log.slice(log.indexOf('COMMIT'))).toEqual(['COMMIT', 'answered f0', 'answered f1', 'answered f2']);
   });
 
-  it('are each checked against what those before them wrote', async () => {
+  it('are checked against the writes of the previous ones', async () => {
     const { storage, count } = await loggingStorage();
     const results = await Promise.all(['a', 'a', 'b', 'a', 'b'].map((id) => storage.commit(creation(id))));
     expect(results.map(({ ok }) => ok)).toEqual([true, false, true, false, false]);

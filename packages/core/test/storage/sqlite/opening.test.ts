@@ -82,7 +82,7 @@ describe('opening a SQLite storage', () => {
     database.close();
   });
 
-  it('makes what it acknowledges durable against a power cut', async () => {
+  it('uses a write-ahead log', async () => {
     const storage = await sqliteStorage(path);
     const reader = new Database(path);
     expect(reader.pragma('journal_mode', { simple: true })).toBe('wal');

@@ -37,7 +37,7 @@ describeOnPosix('the mode of the files of a SQLite storage', () => {
     await storage.close();
   });
 
-  it('is 0600 whatever spaces stand around the path, and where several open it at once', async () => {
+  it('is 0600 with spaces around the path, and when several processes open it at once', async () => {
     const storages = await Promise.all([path, ` ${path} `, path].map((one) => sqliteStorage(one)));
     await Promise.all(storages.map((storage, index) => storage.commit(creation(`flag-${index}`))));
     expect(modes()).toEqual({ 'flags.db': '600', 'flags.db-wal': '600', 'flags.db-shm': '600' });

@@ -36,7 +36,7 @@ describe('several processes on one SQLite file', () => {
     return children;
   }
 
-  it('let exactly one of four crossing commits win, three hundred times over', async () => {
+  it('commit exactly one of four conflicting changes, three hundred times', async () => {
     const storage = await sqliteStorage(path);
     await storage.commit({ writes: [put('ada'), put('grace')], events: [] });
     const contenders = start('contender', 4);

@@ -78,7 +78,7 @@ it.each([
   await flags.close();
 });
 
-describe('a write-ahead log that nobody writes to', () => {
+describe('an idle write-ahead log', () => {
   let database: Database.Database;
   let checkpoint: ReturnType<typeof createIdleCheckpoint>;
   let isInPlace: boolean;
@@ -154,7 +154,7 @@ describe('a write-ahead log that nobody writes to', () => {
     expect(database.pragma('data_version', { simple: true })).toBe(versionBefore);
   });
 
-  it('is no longer looked for after the end', async () => {
+  it('is not searched after the end', async () => {
     write();
     checkpoint.stop();
     const content = readFileSync(`${path}-wal`);
