@@ -20,13 +20,13 @@ import type { MetricsOperations } from './usage/metrics.types.js';
  * flag         a named switch ("feature" and "toggle" are its names on the wire only).
  * environment  a place where code runs (development, production, …); configured, not stored. A flag is switched and
  *              has strategies per environment.
- * strategy     a rule for whom the flag is on; any strategy that holds switches it on.
- * constraint   a condition within a strategy; all must hold.
- * segment      constraints under a name, shared by strategies of many flags.
+ * strategy     a rule that selects users; the flag is on for a user whom any strategy selects.
+ * constraint   a condition within a strategy; all must be met.
+ * segment      named constraints, shared by strategies of many flags.
  * dependency   a parent flag that has to be on (or off) for the child to be on.
  * variant      one of several values that a flag which is on can have.
  * member       a user of the host application with one role in a project.
- * role         what a member is (owner, member, …); configured, not stored.
+ * role         the rights of a member (owner, member, …); configured, not stored.
  * application  a program that evaluates flags and reports metrics, from one or more instances.
  * token        a secret that admits a caller to the HTTP API.
  * event        one fact that happened, with actor and time.
@@ -69,9 +69,9 @@ export interface Flags
   readonly settings: Settings;
 
   /**
-   * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's context
-   * names another one. For an API token it keeps the name, the id and the kind. Cheap: call it per request. The result
-   * inherits its members, so `{ ...flags.as(actor) }` copies none of them.
+   * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's
+   * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request. The
+   * result inherits its members, so `{ ...flags.as(actor) }` copies none of them.
    *
    * @param actor a name, or the token that `verifyToken` returns
    * @throws FlagsError `invalid_input` for options of the wrong type
@@ -81,10 +81,10 @@ export interface Flags
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags;
 
   /**
-   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, which tell
-   * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of
-   * flags, in days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the
-   * storage has no data version, or if the metrics are in another storage.
+   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported metrics, because
+   * they update when flags were last seen. The version of `projects` also changes every minute, because health depends
+   * on the age of flags, in days. While the version is unchanged, results derived from earlier reads are still valid.
+   * Undefined if the storage has no data version, or if the metrics are in another storage.
    *
    * @param subject `flags` when absent
    * @example
@@ -97,8 +97,9 @@ export interface Flags
 export interface ActorOptions {
   /**
    * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
-   * caller; nothing changes then. If one of the documents moves meanwhile, the change is decided again, and the new
-   * documents are passed. Not called if nothing would change. Other changes of the same documents wait for the result.
+   * caller; nothing changes then. If another process changes one of the documents meanwhile, the change is decided
+   * again, and `authorize` is called with the new documents. Not called if nothing would change. Other changes of the
+   * same documents wait for the result.
    *
    * @example
    * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });
@@ -117,7 +118,7 @@ export interface FlagsLifecycle {
   readonly closing: AbortSignal;
 
   /**
-   * Waits for running operations, ends subscriptions and closes the storage. Calling it again does nothing.
+   * Waits for running operations, ends subscriptions and closes the storage. Calling it again has no effect.
    *
    * @example
    * process.once('SIGTERM', () => void flags.close());
@@ -137,7 +138,7 @@ export interface Settings {
 }
 
 export interface Environment {
-  /** By the rule of flag names. */
+  /** The same characters as in flag names. */
   readonly name: string;
   readonly displayName: string;
 }

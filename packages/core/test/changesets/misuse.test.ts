@@ -28,7 +28,11 @@ describe('a call that was forgotten or misspelt', () => {
       '/strategies/0/isEnabled must be a func',
     ],
     ['an encoding of other software', { storage, idEncoding: 'utf16' }, '/idEncoding must be one of utf8, low-byte'],
-    ['metrics that are no storage', { storage, metrics: true }, 'metrics is no metrics storage'],
+    [
+      'a `metrics` option that is not a `MetricsStorage`',
+      { storage, metrics: true },
+      'metrics must be a MetricsStorage',
+    ],
   ])('is refused by createFlags at once, with what to write: %s', async (_case, options, words) => {
     const { code, message } = await refusalOf(createFlags(options as FlagsOptions));
     expect(code).toBe('invalid_input');
