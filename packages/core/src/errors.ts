@@ -82,7 +82,8 @@ export interface ErrorDetail {
 const BRAND = Symbol.for('@flags/error');
 
 /**
- * A refused request, which has changed nothing. Other errors are driver errors or defects, and pass through unchanged.
+ * A refusal: the request has not changed anything. Other errors are driver errors or defects, and pass through
+ * unchanged.
  *
  * @example
  * try {

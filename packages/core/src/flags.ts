@@ -110,7 +110,7 @@ export interface ActorOptions {
 /** The end of an instance. */
 export interface FlagsLifecycle {
   /**
-   * Aborts as soon as {@link FlagsLifecycle.close} is called. End whatever depends on these flags when it does.
+   * Aborts as soon as {@link FlagsLifecycle.close} is called. End everything that depends on these flags then.
    *
    * @example
    * flags.closing.addEventListener('abort', () => stream.end(), { once: true });

@@ -47,7 +47,7 @@ export function pickChanged<T extends object>(
 }
 
 /**
- * Copies a caller's object by way of JSON text, so that later changes by the caller have no effect. Pass validated
+ * Copies a caller's object through JSON text, so that later changes by the caller have no effect. Pass validated
  * members only: ignored members may be nested too deeply to be copied.
  */
 export function cloneJson<T>(input: T): T {

@@ -6,7 +6,7 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
 
 /**
  * Creates a validator. The validator returns its input, typed, or throws `invalid_input` with one detail per issue,
- * each with a JSON Pointer. It converts nothing and adds no defaults. Unknown members pass unless the schema forbids
+ * each with a JSON Pointer. It does not convert values or add defaults. Unknown members pass unless the schema forbids
  * them.
  *
  * An error lists at most 100 issues, and none inside a list or object that is too large. For an input of more than

@@ -40,7 +40,6 @@ interface ChangeEnvironment {
   readonly size?: StateSize | undefined;
 }
 
-/** One call of the writer. */
 interface SetRun {
   readonly changes: readonly PreparedChange[];
   readonly context: SetContext;

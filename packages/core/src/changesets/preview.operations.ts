@@ -202,7 +202,6 @@ function createResultCache() {
   };
 }
 
-/** Returns the value of a key, and creates it if it is absent. */
 function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   const known = map.get(key);
   if (known !== undefined) return known;

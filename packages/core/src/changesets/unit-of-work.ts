@@ -76,9 +76,9 @@ interface ChangeOrigin {
 export interface CommittableUnit extends UnitOfWork {
   /** The events in the order of the changes. */
   readonly events: readonly RecordedEvent[];
-  /** Resolves to the revision of the stored document, whatever the set has done to it; undefined if there is none. */
+  /** Resolves to the revision of the stored document, ignoring the writes of the set; undefined if there is none. */
   storedRevision(key: DocumentKey): Promise<number | undefined>;
-  /** Sets the change that is decided next. */
+  /** Sets the next change to decide. */
   begin(change: ChangeOrigin): void;
   /** Returns the writes, one for each document. */
   toChanges(): Promise<readonly DocumentChange[]>;

@@ -89,10 +89,10 @@ export interface ExportQuery {
 export interface ImportOptions {
   /**
    * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
-   * has, unless it says `archived: true`. Deletes nothing. Default: false.
+   * has, unless it says `archived: true`. Never deletes. Default: false.
    */
   readonly prune?: boolean;
-  /** Changes nothing, and returns the differences. Default: false. */
+  /** Returns the differences without applying them. Default: false. */
   readonly dryRun?: boolean;
   readonly actor?: string;
   /** The reason, at most 1000 characters. */

@@ -126,7 +126,7 @@ function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext
   };
 }
 
-/** Most strategies have no segments, and need no copy. */
+/** Copies a strategy only if it uses segments. */
 function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf']): DefinedStrategy {
   const { segments } = strategy;
   if (!segments?.length) return strategy;

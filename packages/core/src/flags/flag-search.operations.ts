@@ -171,7 +171,6 @@ interface FlagOrder {
   cursorOf(flag: FlagState): string;
 }
 
-/** Returns the key that a sort names. */
 function sortKeyOf(sort: FlagSort = 'name'): SortKey {
   return (sort.startsWith('-') ? sort.slice(1) : sort) as SortKey;
 }

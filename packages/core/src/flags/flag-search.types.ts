@@ -101,7 +101,7 @@ export interface FlagListOperations {
    * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
    * applied the changes of other processes.
    *
-   * Pages sorted by `lastSeenAt` may repeat or miss flags that are seen meanwhile.
+   * Pages sorted by `lastSeenAt` may repeat or miss flags whose time changes between two pages.
    *
    * @throws FlagsError `invalid_input`, `environment_not_found`
    * @example

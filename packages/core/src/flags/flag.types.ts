@@ -130,7 +130,7 @@ export interface FlagOperations {
   getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail>;
 
   /**
-   * Changes a flag's description, type, staleness, impression data, labels or owner. Records no event if nothing
+   * Changes a flag's description, type, staleness, impression data, labels or owner. Does not record an event if nothing
    * changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
@@ -156,7 +156,8 @@ export interface FlagOperations {
 
   /**
    * Adds labels to a flag and removes others, in one change. Added labels come last. Ignores labels to add that the
-   * flag has, and labels to remove that it does not have. Records no event if nothing changes.
+   * flag has, and labels to remove that it does not have. Does not record an event if nothing
+   * changes.
    *
    * Concurrent calls all take effect: each starts from the current labels.
    *

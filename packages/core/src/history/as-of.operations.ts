@@ -44,7 +44,7 @@ interface Evaluated {
 }
 
 /**
- * Returns a view of the flags at a time, or after the event at a position. Reads nothing before its first call. The
+ * Returns a view of the flags at a time, or after the event at a position. The first read happens at the first call. The
  * view caches the documents and snapshots that it has read.
  */
 export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: AsOf): FlagsView {

@@ -161,7 +161,6 @@ export function holdsDocument(type: string): boolean {
   return DOCUMENT_EVENTS.has(type);
 }
 
-/** A moment of the feed. */
 interface Moment {
   /** The position of an event. Default: the newest event. */
   readonly until?: string;

@@ -59,7 +59,7 @@ export interface ProjectOperations {
   createProject(input: NewProject, context?: ChangeContext): Promise<Project>;
 
   /**
-   * Changes a project's display name or description. Records no event if nothing changes.
+   * Changes a project's display name or description. Does not record an event if nothing changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
    * @example
@@ -120,7 +120,7 @@ export interface MemberOperations {
    * If several callers add the same user concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `user_not_found` (if the host configured
-   * `isUser`), `member_exists` (whatever the role), `revision_mismatch`
+   * `isUser`), `member_exists` (with any role), `revision_mismatch`
    * @example
    * await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
    */

@@ -9,7 +9,7 @@ export interface CurrentState {
   firstIds(vacancy: Vacancy, limit: number): readonly string[];
 }
 
-/** Returns the first document that is not as expected, or that has a parent that must be vacant. */
+/** Returns the first document with an unexpected revision, or under a parent that must be vacant. */
 function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey | undefined {
   const moved = ({ key, expected }: { key: DocumentKey; expected: number }) => state.revision(key) !== expected;
   const conflict = commit.writes.find(moved) ?? commit.checks.find(moved);

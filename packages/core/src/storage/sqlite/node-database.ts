@@ -24,7 +24,6 @@ interface NodeOptions {
   readonly readOnly?: boolean;
 }
 
-/** The module `node:sqlite`. */
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: NodeOptions) => NodeDatabase;
   readonly StatementSync: { readonly prototype: object };
