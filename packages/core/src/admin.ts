@@ -1,6 +1,6 @@
 /*
- * For the admin page and the command line: rules and words that both share. Runs in browsers, without Node. This entry
- * carries no stability promise to others.
+ * For the admin page and the command line: rules and words that both share. Runs in browsers, without Node. Not part of
+ * the public API: it may change in any release.
  */
 
 export { isSameJson } from './base/json.js';

@@ -15,7 +15,7 @@ import {
 } from './changesets/operations.js';
 import { StateSize } from './changesets/size-limits.js';
 import { acceptDeclaredProperties, assertSchemaFits } from './definitions/define-flags.js';
-import { findDrift, settleDrift } from './definitions/drift.js';
+import { findDrift, reconcileDrift } from './definitions/drift.js';
 import { createPayloadReader } from './definitions/payload.js';
 import type { FlagsSchema } from './definitions/schema.types.js';
 import type { TypedFlags } from './definitions/typed-flags.types.js';
@@ -77,7 +77,7 @@ async function resolveStorage(options: FlagsOptions | undefined): Promise<Storag
   return storage;
 }
 
-/** The names of all options. The compiler reports a missing option because this is a record. */
+/** The names of all options. A record, so that the compiler reports a missing one. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
   usage: true,
@@ -134,7 +134,7 @@ async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags
   const { schema } = options;
   if (!schema) return flags;
   try {
-    await settleDrift(schema, { engine, flags, onError, ...options });
+    await reconcileDrift(schema, { engine, flags, onError, ...options });
   } catch (error) {
     await flags.close();
     throw error;
@@ -202,7 +202,7 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       newId,
       isUser,
     };
-    // Inherits, because copying the members would cost each request some microseconds.
+    // Inherits the shared members: a router creates one engine per request.
     const engineOf = (actor: ActorIdentity): Engine =>
       Object.assign(Object.create(base) as typeof base, {
         run: (changes, context) => runner.run(changes, attribute(context, actor)),

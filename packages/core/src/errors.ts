@@ -1,14 +1,14 @@
 import { LIMITS } from './base/limits.js';
 
 /**
- * A text of at most so many characters: of a longer one the beginning and the end are kept, as the end of a message says what
- * to do. Error messages echo input through this, so that a name of 1 MiB is not sent back whole.
+ * Shortens a text, keeping its start and end. The end of a message says what to do. Error messages that echo input use
+ * this, so that an answer does not repeat a name of 1 MiB.
  */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = Math.floor((limit - 1) / 3);
   const start = limit - 1 - end;
-  // A surrogate that a cut has parted from its other half is left out.
+  // Drops a surrogate whose other half was cut off.
   const head = text.slice(0, start).replace(/[\uD800-\uDBFF]$/, '');
   const tail = text.slice(text.length - end).replace(/^[\uDC00-\uDFFF]/, '');
   return `${head}…${tail}`;
@@ -82,7 +82,8 @@ export interface ErrorDetail {
 const BRAND = Symbol.for('@flags/error');
 
 /**
- * A refused request, which has changed nothing. Other errors are driver errors or defects, and pass through unchanged.
+ * A refusal: the request has not changed anything. Other errors are driver errors or defects, and pass through
+ * unchanged.
  *
  * @example
  * try {
@@ -94,7 +95,7 @@ const BRAND = Symbol.for('@flags/error');
  */
 export class FlagsError extends Error {
   static {
-    // On the prototype, and not in the type: types of several copies stay compatible.
+    // On the prototype, not in the type, so that the types of several copies stay compatible.
     Object.defineProperty(FlagsError.prototype, BRAND, { value: true });
   }
 
@@ -138,10 +139,10 @@ export function isStorageFailure(error: unknown): boolean {
 }
 
 /**
- * Runs a check of one place in the input. A refusal gets the place as the beginning of its paths. A storage failure has no
- * place.
+ * Runs a check of one place in the input. Prefixes the paths of a refusal with the place, but not those of a storage
+ * failure.
  *
- * @param path undefined: the input has no such place
+ * @param path undefined if the input has no such place
  */
 export async function locateRefusals<T>(path: string | undefined, check: () => T | Promise<T>): Promise<T> {
   try {

@@ -20,13 +20,13 @@ import type { UsageOperations } from './usage/usage.types.js';
  * flag         a named switch ("feature" and "toggle" are its names on the wire only).
  * environment  a place where code runs (development, production, …); configured, not stored. A flag is switched and
  *              has strategies per environment.
- * strategy     a rule for whom the flag is on; any strategy that holds switches it on.
- * constraint   a condition within a strategy; all must hold.
- * segment      constraints under a name, shared by strategies of many flags.
+ * strategy     a rule that selects users; the flag is on for a user whom any strategy selects.
+ * constraint   a condition within a strategy; all must be met.
+ * segment      named constraints, shared by strategies of many flags.
  * dependency   a parent flag that has to be on (or off) for the child to be on.
  * variant      one of several values that a flag which is on can have.
  * member       a user of the host application with one role in a project.
- * role         what a member is (owner, member, …); configured, not stored.
+ * role         the rights of a member (owner, member, …); configured, not stored.
  * application  a program that evaluates flags and reports metrics, from one or more instances.
  * token        a secret that admits a caller to the HTTP API.
  * event        one fact that happened, with actor and time.
@@ -69,9 +69,9 @@ export interface Flags
   readonly settings: Settings;
 
   /**
-   * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's context
-   * names another one. For an API token it keeps the name, the id and the kind. Cheap: call it per request. The result
-   * inherits its members, so `{ ...flags.as(actor) }` copies none of them.
+   * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's
+   * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request. The
+   * result inherits its members, so `{ ...flags.as(actor) }` copies none of them.
    *
    * @param actor a name, or the token that `verifyToken` returns
    * @throws FlagsError `invalid_input` for options of the wrong type
@@ -97,8 +97,9 @@ export interface Flags
 export interface ActorOptions {
   /**
    * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
-   * caller; nothing changes then. If one of the documents moves meanwhile, the change is decided again, and the new
-   * documents are passed. Not called if nothing would change. Other changes of the same documents wait for the result.
+   * caller; nothing changes then. If another process changes one of the documents meanwhile, the change is decided
+   * again, and `authorize` is called with the new documents. Not called if nothing would change. Other changes of the
+   * same documents wait for the result.
    *
    * @example
    * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });
@@ -109,7 +110,7 @@ export interface ActorOptions {
 /** The end of an instance. */
 export interface FlagsLifecycle {
   /**
-   * Aborts as soon as {@link FlagsLifecycle.close} is called. End whatever depends on these flags when it does.
+   * Aborts as soon as {@link FlagsLifecycle.close} is called. End everything that depends on these flags then.
    *
    * @example
    * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
@@ -117,7 +118,7 @@ export interface FlagsLifecycle {
   readonly closing: AbortSignal;
 
   /**
-   * Waits for running operations, ends subscriptions and closes the storage. Calling it again does nothing.
+   * Waits for running operations, ends subscriptions and closes the storage. Calling it again has no effect.
    *
    * @example
    * process.once('SIGTERM', () => void flags.close());
@@ -137,7 +138,7 @@ export interface Settings {
 }
 
 export interface Environment {
-  /** By the rule of flag names. */
+  /** The same characters as in flag names. */
   readonly name: string;
   readonly displayName: string;
 }

@@ -1,6 +1,6 @@
 /*
- * For packages that build on the engine: routers, providers and storages. This entry carries no stability promise to
- * others.
+ * For packages that build on the engine: routers, providers and storages. Not part of the public API: it may change in
+ * any release.
  */
 
 // Shared calls

@@ -60,9 +60,9 @@ export interface FlagsOptions {
    */
   readonly stateLimit?: number;
   /**
-   * How many of the contexts evaluated last are kept, at most 1,000. Admin pages offer them as users of a preview. They
-   * are personal data, and stay in the memory of this process. Contexts of more than 1,000 characters or 50 properties
-   * are not kept. Default: 0.
+   * The number of recently evaluated contexts to keep, at most 1,000. Admin pages offer them as users of a preview.
+   * They are personal data, and stay in the memory of this process. Contexts of more than 1,000 characters or 50
+   * properties are not kept. Default: 0.
    */
   readonly recentContexts?: number;
   /**
@@ -107,7 +107,7 @@ type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'fla
 /** Options that are functions. */
 const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
 
-/** Options whose defaults are set by the modules that use them. */
+/** Options without a default here: the modules that use them have it. */
 const DETAILS = [
   ...(['appName', 'instanceId', 'pollInterval', 'usageInterval', 'applicationRetention', 'stateLimit'] as const),
   ...(['maxTokenLifetime', 'recentContexts', 'declare', 'strategies', 'idEncoding'] as const),
@@ -203,8 +203,8 @@ function findDuplicates<T, K extends keyof T & string>(
 }
 
 /**
- * Creates a function that reports errors which no caller could handle. Errors are process warnings without `onError`, and
- * so are the errors that `onError` throws.
+ * Creates a function that reports background errors, which have no caller. Emits process warnings without `onError`,
+ * and for errors that `onError` throws.
  */
 export function createErrorReporter(onError: (error: unknown) => void = warn): (error: unknown) => void {
   return (error) => {

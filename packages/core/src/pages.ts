@@ -41,7 +41,7 @@ export async function readPage(
   return pageOf(found, { limit, cursorOf: ({ key }) => key.id });
 }
 
-/** How to page through a list in memory, in the order of its cursors. */
+/** The cursors and the order of a list in memory. */
 export interface Cursors<Item> {
   readonly cursorOf: (item: Item) => string;
   /** Code-point order when absent. */
@@ -58,7 +58,9 @@ export function cutPage<Item>(
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
 }
 
-/** How to page through an iteration. A page has at least one item, and ends before it exceeds the page size. */
+/**
+ * The cursors and item sizes of an iteration. A page has at least one item, and ends before it exceeds the page size.
+ */
 export interface Cuts<Item> {
   readonly cursorOf: (item: Item) => string;
   /** In characters. */
@@ -83,7 +85,7 @@ export async function takePage<Item>(
   return { items: found };
 }
 
-/** Parses a cursor that is a JSON array. Refuses a cursor from which `toKey` makes no key. */
+/** Parses a cursor that is a JSON array. Throws `invalid_input` if `toKey` returns undefined. */
 export function parseCursor<Key>(cursor: string, toKey: (parts: readonly unknown[]) => Key | undefined): Key {
   const key = toKey(parseList(cursor));
   if (key === undefined) throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
@@ -106,7 +108,7 @@ export async function arrayOf<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   return all;
 }
 
-/** An item beyond the limit means that there is a next page. */
+/** Makes a page of up to `limit + 1` items. The additional item only shows that there is a next page. */
 function pageOf<Item>(
   found: readonly Item[],
   { limit, cursorOf }: { readonly limit: number; readonly cursorOf: (item: Item) => string },

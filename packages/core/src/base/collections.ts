@@ -76,7 +76,9 @@ export function createListeners<Message>(onError: (error: unknown) => void): Lis
   };
 }
 
-/** Throws `invalid_input` unless the listener is a function. Otherwise only the first message would show the mistake. */
+/**
+ * Throws `invalid_input` unless the listener is a function. Otherwise the mistake would show at the first message only.
+ */
 export function assertListener(listener: unknown): void {
   if (typeof listener !== 'function') throw new FlagsError('invalid_input', 'A listener must be a function.');
 }

@@ -1,6 +1,6 @@
 /**
- * Whether two JSON values are equal. The order of members does not matter, and absent members equal undefined ones. Unlike
- * Node's `isDeepStrictEqual` it ignores prototypes, which differ between the realms of a test runner.
+ * Whether two JSON values are equal. The order of members does not matter, and absent members equal undefined ones.
+ * Unlike Node's `isDeepStrictEqual` it ignores prototypes, which differ between the realms of a test runner.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -13,7 +13,6 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return true;
 }
 
-/** Compares without converting indexes to text: lists may have hundreds of thousands of items. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]));
 }
@@ -48,7 +47,7 @@ export function pickChanged<T extends object>(
 }
 
 /**
- * Copies a caller's object by way of JSON text, so that later changes by the caller have no effect. Pass validated
+ * Copies a caller's object through JSON text, so that later changes by the caller have no effect. Pass validated
  * members only: ignored members may be nested too deeply to be copied.
  */
 export function cloneJson<T>(input: T): T {
@@ -61,8 +60,7 @@ export function cloneWithoutPrototypes<T>(value: T): T {
 }
 
 /**
- * Changes arrays in place and replaces objects. A reviver for `JSON.parse` takes ten times as long, because it visits
- * every text.
+ * Changes arrays in place and replaces objects. A reviver for `JSON.parse` would take ten times as long.
  */
 function withoutPrototypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -125,7 +123,7 @@ export function internJson(parsed: unknown, known: unknown): unknown {
   return internObject(parsed as Record<string, unknown>, objectOf(known));
 }
 
-/** One empty list, because a flag has several, and an instance may have tens of thousands of flags. */
+/** All empty lists share one object: a flag has several, and an instance may have tens of thousands of flags. */
 const NO_ITEMS: Items = Object.freeze([]);
 
 function internArray(items: unknown[], known: Items | undefined): Items {

@@ -39,13 +39,13 @@ export const LIMITS = {
   changesPerSet: 500,
   /** All documents and events of one change set, and of one group of commits: bytes of their JSON. */
   changeSetBytes: 8_388_608,
-  /** Why a change set was made. */
+  /** The reason of a change set. */
   reason: 1000,
   patchOperations: 1000,
   /** Characters of JSON that one patch may copy: each `copy` can double a document. */
   patchCopies: 500_000,
   pattern: 1000,
-  /** Instructions of a compiled pattern. One of this weight takes some ten milliseconds to compile. */
+  /** Instructions of a compiled pattern. The largest pattern takes some ten milliseconds to compile. */
   patternWeight: 1000,
   /** A longer context value counts as absent. */
   contextValue: 4096,
@@ -109,7 +109,7 @@ export const LIMITS = {
   issues: 100,
   /** The message of an error or an issue, which may quote input. */
   issueMessage: 1000,
-  /** A word of such a message: names and paths may have any length. */
+  /** One word of such a message, because names and paths may have any length. */
   messageWord: 200,
   /** The JSON Pointer of an issue, which may contain names from the input. */
   issuePath: 200,

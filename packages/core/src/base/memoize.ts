@@ -1,5 +1,5 @@
 /**
- * Returns a function that calls once per key and shares the result. After a failure it calls again.
+ * Calls a function once per key, and shares the result among all callers. Calls it again after a failure.
  *
  * @param idOf identifies a key that is an object
  */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
-/** Kept: fake timers in the tests of a host would otherwise block every request. */
+/** Read at load: fake timers in a host's tests would otherwise block every request. */
 const { setImmediate } = timers;
 
 /** All long work of this process shares one slice per turn of the event loop. It may last one item longer. */
@@ -11,8 +11,8 @@ const waiting: (() => void)[] = [];
 let startedAt: number | undefined;
 
 /**
- * Yields the items, and waits for a later turn of the event loop whenever the time slice of this turn is over. Timers and
- * short requests run in between. Rejects with the reason of the signal if it has aborted by then.
+ * Yields the items, and waits for a later turn of the event loop whenever the time slice of this turn is over. Timers
+ * and short requests run in between. Rejects with the signal's reason after the signal has aborted.
  *
  * @example
  * for await (const item of paced(items)) handle(item);
@@ -27,14 +27,14 @@ export async function* paced<Item>(
   }
 }
 
-/** Waits for a later turn of the event loop if the time slice of this turn is over. Before a single long step. */
+/** Waits for a later turn of the event loop if the time slice of this turn is over. Call it before a long step. */
 export async function pause(signal?: AbortSignal): Promise<void> {
   if (isSliceOver()) await nextTurn(signal);
 }
 
 /**
  * Resolves in a later turn of the event loop, in the order of the calls. Callers share a turn until its slice is over.
- * Rejects with the reason of the signal if it has aborted by then.
+ * Rejects with the signal's reason after the signal has aborted.
  */
 export async function nextTurn(signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -44,7 +44,7 @@ export async function nextTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** The caller continues before the next immediate of the turn, so that the clock shows what it has cost. */
+/** The caller continues before the next immediate of the turn, so that the slice includes the caller's work. */
 function admitNext(): void {
   if (isSliceOver()) setImmediate(admitNext);
   else waiting.shift()?.();

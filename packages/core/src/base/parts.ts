@@ -1,19 +1,20 @@
 import { isObject, isSameJson } from './json.js';
 
 /*
- * The one comparison of documents: differences, three-way merge, and the edits that make one list of another. Runs in
- * browsers, too. A document is a tree of parts. Members of objects are parts. So are items of a list if all of them are
- * objects: a key identifies them. Any other list changes as a whole.
+ * Compares documents: differences, three-way merge, and the edits between two lists. Runs in browsers too.
+ *
+ * A document is a tree of parts. Members of objects are parts. Items of a list are parts if all of them are objects: a
+ * key identifies each. Any other list changes as a whole.
  */
 
-/** One changed part of a document. `path` is a JSON Pointer; null stands for a part that does not exist. */
+/** One changed part of a document. `path` is a JSON Pointer; null means that the part does not exist. */
 export interface Difference {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Returns the differences between two states of a document; null stands for no document. */
+/** Returns the differences between two states of a document; null means that there is no document. */
 export function compareStates(before: unknown, after: unknown, path = ''): readonly Difference[] {
   if (isSameJson(before ?? null, after ?? null)) return [];
   if (isObject(before) && isObject(after)) {
@@ -25,7 +26,7 @@ export function compareStates(before: unknown, after: unknown, path = ''): reado
   return [{ path, before: before ?? null, after: after ?? null }];
 }
 
-/** A new order of the items is a difference of the list itself: the keys before and after. */
+/** Reports a new order of the items as a difference of the list itself: the keys before and after. */
 function compareLists(before: Items, after: Items, path: string): readonly Difference[] {
   const [from, to] = [toMap(before, idOf), toMap(after, idOf)];
   const keys = new Set([...from.keys(), ...to.keys()]);
@@ -34,31 +35,31 @@ function compareLists(before: Items, after: Items, path: string): readonly Diffe
   return isReordered ? [...items, { path, before: [...from.keys()], after: [...to.keys()] }] : items;
 }
 
-/** A state, and two others that were made of it. */
+/** A base state, and two states that were derived from it. */
 interface Sides<T> {
   readonly base: T;
   readonly theirs: T;
   readonly mine: T;
 }
 
-/** A part that both have changed, to different values. `path` is a JSON Pointer. */
+/** A part that both sides have changed, to different values. `path` is a JSON Pointer. */
 export interface Conflict extends Sides<unknown> {
   readonly path: string;
 }
 
-/** A part that only one of two has changed. */
+/** A part that only one side has changed. */
 export interface MergedPart extends Conflict {
   readonly result: unknown;
 }
 
 export interface Merge<T> {
   readonly result: T;
-  /** The result has mine, or the chosen side. */
+  /** The result has my value, or the chosen side's. */
   readonly conflicts: readonly Conflict[];
   readonly merged: readonly MergedPart[];
-  /** JSON Pointers to parts that both have changed to the same value. */
+  /** JSON Pointers to parts that both sides have changed to the same value. */
   readonly agreed: readonly string[];
-  /** JSON Pointers to lists to which both have given an order. The result has mine. */
+  /** JSON Pointers to lists that both sides have reordered. The result has my order. */
   readonly reordered: readonly string[];
 }
 
@@ -67,7 +68,7 @@ export type Choices = ReadonlyMap<string, 'mine' | 'theirs'>;
 interface MergeOptions {
   /** The sides of conflicts, by path. Default: mine */
   readonly choices?: Choices;
-  /** Whether a part changes as a whole, although it has parts. Default: none does */
+  /** Whether a part with parts of its own changes as a whole. Default: never */
   readonly isWhole?: (path: string) => boolean;
 }
 
@@ -116,7 +117,7 @@ export function mergeStates<T>(
     const isReordered = (map: ItemMap) => !isSameJson(sharedKeys(from, map), sharedKeys(map, from));
     const [theyReordered, iReordered] = [isReordered(their), isReordered(own)];
     if (theyReordered && iReordered) reordered.push(path);
-    // The order of the side that has changed it.
+    // Take the order of the side that has changed it.
     const [first, second] = theyReordered && !iReordered ? [their, own] : [own, their];
     const keys = new Set([...first.keys(), ...second.keys()]);
     const items = [...keys].map((key) =>
@@ -132,7 +133,7 @@ export type Edit<Item> =
   | { readonly before: Item; readonly after: undefined }
   | { readonly before: undefined; readonly after: Item };
 
-/** Returns the edits of a list whose order has no meaning. */
+/** Returns the edits between two lists, ignoring their order. */
 export function editItems<Item extends object>(before: readonly Item[], after: readonly Item[]): Edit<Item>[] {
   const [from, to] = [toMap(before, keyOf), toMap(after, keyOf)];
   const keys = [...new Set([...to.keys(), ...from.keys()])];
@@ -142,9 +143,9 @@ export function editItems<Item extends object>(before: readonly Item[], after: r
 }
 
 /**
- * Returns the edits that give a list its items and their order. New items are appended, so the items from the first one at
- * a wrong place are removed and added again. Additions come before removals: a list that has items before and after is
- * never empty, unless its only item moves.
+ * Returns the edits between two lists, including the order. Items are added at the end only, so every item after the
+ * first misplaced one is removed and added again. Additions come before removals, so the list is never empty in
+ * between, unless its only item moves.
  */
 export function editList<Item extends object>(before: readonly Item[], after: readonly Item[]): Edit<Item>[] {
   const [from, to] = [toMap(before, keyOf), toMap(after, keyOf)];
@@ -173,7 +174,7 @@ function isItemList(value: unknown): value is Items {
   return Array.isArray(value) && value.every(isObject);
 }
 
-/** Returns the items by key, in their order. Items that share a key are told apart by their number. */
+/** Returns the items by key, in their order. A number distinguishes items with the same key. */
 function toMap<Item extends object>(
   items: readonly Item[],
   identify: (item: Members) => unknown,
@@ -188,18 +189,18 @@ function toMap<Item extends object>(
   return map;
 }
 
-/** Strategies and segments have an id, members a user, dependencies a parent, variants and environments a name. */
+/** Returns what identifies an item: an id, a user (members), a parent (dependencies) or a name. */
 function idOf({ id, userId, flag, feature, contextName, name }: Members): unknown {
   return id ?? userId ?? flag ?? feature ?? (contextName === undefined ? name : undefined);
 }
 
-/** As {@link idOf}, and constraints and overrides by their field. Their paths in differences have their positions. */
+/** As {@link idOf}, but identifies constraints and overrides by their field. Their paths in differences use indexes. */
 function keyOf(item: Members): unknown {
   const { contextName, operator } = item;
   return idOf(item) ?? (operator === undefined ? contextName : `${contextName} ${operator}`);
 }
 
-/** Returns the keys of the first map that the second one has, too. */
+/** Returns the keys that both maps have, in the order of the first one. */
 function sharedKeys(map: ItemMap<unknown>, other: ItemMap<unknown>): readonly string[] {
   return [...map.keys()].filter((key) => other.has(key));
 }
@@ -208,7 +209,7 @@ function namesOf(...objects: readonly Members[]): readonly string[] {
   return [...new Set(objects.flatMap((one) => Object.keys(one)))];
 }
 
-/** Returns a member of parsed JSON. It may be called `constructor`, which every object inherits. */
+/** Returns an own member of parsed JSON. Its name may be `constructor`, which every object inherits. */
 export function memberOf(value: object | null | undefined, name: string): unknown {
   return value && Object.hasOwn(value, name) ? (value as Members)[name] : undefined;
 }

@@ -7,7 +7,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
 type RequiredKeys<T> = Exclude<keyof T, OptionalKeys<T>>;
 
-/** The schema of an object type. It must name exactly the members of the type, so that both stay in step. */
+/** The schema of an object type. It must name exactly the members of the type, so that both stay consistent. */
 export interface ObjectSchema<T> extends JsonSchema {
   readonly type: 'object';
   readonly properties: { readonly [K in keyof Required<T>]: JsonSchema };
@@ -60,7 +60,7 @@ export const pageQuery: ObjectSchema<PageQuery> = {
 };
 
 const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
-/** The output of `Date.prototype.toISOString`, and the usual form in reports. */
+/** The output of `Date.prototype.toISOString`, which most reports use. */
 const DATE_OUTPUT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -83,7 +83,7 @@ interface ParsedDate {
   readonly time: number | undefined;
 }
 
-/** The dates that were parsed last: a report has two, and several rules parse each of them. */
+/** The latest parsed date: several rules parse each date of a report. */
 let latest: ParsedDate = { text: '', time: undefined };
 let previous = latest;
 
@@ -93,13 +93,13 @@ export function parseClientTime(time: string | number): number | undefined {
 }
 
 /**
- * A fast path for the usual form: reports hold several dates each. Also returns undefined for rare times such as 24:00.
+ * A fast path for the usual form: each report has several dates. Also returns undefined for rare times such as 24:00.
  */
 function parseDateOutput(text: string): number | undefined {
   if (!DATE_OUTPUT.test(text)) return undefined;
   const time = Date.parse(text);
   const day = text.slice(8, 10);
-  // Every month has 28 days. A later day may become one of the next month, as 24:00 does.
+  // Every month has 28 days. `Date` moves a later day, or 24:00, into the next month.
   const isOnDay =
     day <= '28' && text.slice(11, 13) < '24' ? !Number.isNaN(time) : new Date(time).getUTCDate() === Number(day);
   return isOnDay ? time : undefined;

@@ -6,15 +6,15 @@ import { type JsonSchema, parseIsoDate } from './primitives.js';
 
 /**
  * Creates a validator. The validator returns its input, typed, or throws `invalid_input` with one detail per issue,
- * each with a JSON Pointer. It converts nothing and adds no defaults. Unknown members pass unless the schema forbids
+ * each with a JSON Pointer. It does not convert values or add defaults. Unknown members pass unless the schema forbids
  * them.
  *
- * An error lists at most 100 issues, and none inside a list or object that is too large. For an input of more than 10,000
- * values it lists the first issue only.
+ * An error lists at most 100 issues, and none inside a list or object that is too large. For an input of more than
+ * 10,000 values it lists the first issue only.
  *
  * @param schema compiled at the first use
- * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator if
- * there may be many issues: the validator reads at most 100.
+ * @param findIssues rules that a schema cannot state; called only with input that the schema accepts. Use a generator
+ * if there may be many issues: the validator reads at most 100.
  * @example
  * const validate = createValidator<{ name: string }>({
  *   type: 'object', properties: { name: { type: 'string' } }, required: ['name'],
@@ -41,8 +41,8 @@ export function createValidator<T>(
 /**
  * Returns its input, typed, or throws `invalid_input`.
  *
- * @param stored what the input replaces. It may exceed limits that older releases did not have: the input may then have as
- * many items, and texts as long, as the same part of what is stored.
+ * @param stored the value that the input replaces. If it exceeds limits that older releases did not have, the input may
+ * have as many items, and texts as long, as the same part of the stored value.
  */
 export type Validator<T> = (input: unknown, stored?: unknown) => T;
 
@@ -55,7 +55,9 @@ function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   return issues;
 }
 
-/** Returns a rule: a list has no text twice. `uniqueItems` would compare every two items of a list of any length. */
+/**
+ * Returns a rule against repeated texts. `uniqueItems` compares every two items, which takes too long for long lists.
+ */
 export function uniqueTexts<T>(member: keyof T & string): (input: T) => readonly ErrorDetail[] {
   const message = `must be unique among the ${member}`;
   return (input) =>
@@ -88,7 +90,7 @@ export function pickMembers<T extends object>(input: T, members: readonly string
   return Object.fromEntries(present.map((member) => [member, given[member]])) as T;
 }
 
-/** Verbose, because messages need the schemas. All schemas are our own, and tested: Ajv need not validate them. */
+/** `verbose`: messages need the schemas. No `validateSchema`: every schema belongs to the library and is tested. */
 const OPTIONS = { allowUnionTypes: true, validateSchema: false, meta: false, verbose: true };
 const firstErrorAjv = withFormats(new Ajv(OPTIONS));
 const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
@@ -97,7 +99,7 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
 }
 
-/** A schema as functions that return whether a value is valid, and keep their errors. */
+/** Two validation functions of one schema. Each keeps its latest errors. */
 interface CompiledSchema {
   /** Stops at the first error. */
   readonly first: ValidateFunction;
@@ -127,15 +129,15 @@ function compileSchema(schema: JsonSchema): CompiledSchema {
   return compiled;
 }
 
-/** Ajv creates an error object per invalid value and cannot stop early: of a larger input only the first is listed. */
+/** Ajv creates an error object per invalid value and cannot stop early. Larger inputs get one issue only. */
 const MOST_VALUES = 10_000;
 
 /** Lists the issues of an input that `first` has just refused, at most {@link LIMITS.issues}. */
 function issuesOf({ first, all }: CompiledSchema, input: unknown, stored: unknown): readonly ErrorDetail[] {
   const refusals = (errors: readonly ErrorObject[] | null | undefined) =>
-    errorsToReport((errors ?? []).filter((error) => !isNoLonger(error, stored)));
+    errorsToReport((errors ?? []).filter((error) => !isWithinStoredLength(error, stored)));
   let errors = refusals(first.errors);
-  // Without refusals, the first error is excused, and others may follow.
+  // The first error may be excused: then look for further ones.
   if (errors.length === 0 || !hasMoreValues(input, MOST_VALUES)) {
     const validate = all();
     validate(input);
@@ -149,13 +151,13 @@ function issuesOf({ first, all }: CompiledSchema, input: unknown, stored: unknow
 
 const LENGTHS = ['maxItems', 'maxProperties', 'maxLength'];
 
-/** Whether a value is too long, and no longer than a stored value in its place. */
-function isNoLonger({ keyword, instancePath, data }: ErrorObject, stored: unknown): boolean {
+/** Whether a value is too long, but not longer than the stored value in its place. */
+function isWithinStoredLength({ keyword, instancePath, data }: ErrorObject, stored: unknown): boolean {
   if (stored === undefined || !LENGTHS.includes(keyword)) return false;
   return storedAt(stored, instancePath).some((value) => lengthOf(value) >= lengthOf(data));
 }
 
-/** The stored values that may have been at a place: an item may have been any item of its list. */
+/** Returns the stored values at a place. An item matches every item of the stored list. */
 function storedAt(stored: unknown, pointer: string): readonly unknown[] {
   let values: readonly unknown[] = [stored];
   for (const name of parsePointer(pointer)) {
@@ -188,8 +190,8 @@ function hasMoreValues(input: unknown, limit: number): boolean {
 }
 
 /**
- * Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. Drops the errors inside a list or
- * object that is too large.
+ * Drops repeated errors: `if` repeats the errors of its branch, and `enum` those of `type`. Drops the errors inside a
+ * list or object that is too large.
  */
 function errorsToReport(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const placesOf = (...keywords: readonly string[]) =>
@@ -227,7 +229,7 @@ function messageOf(error: ErrorObject): string {
   }
 }
 
-/** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name, which may be as long as the input. */
+/** Creates a JSON Pointer (RFC 6901) to a member. Shortens the name: it may be as long as the input. */
 function childPath(path: string, name: string): string {
   return `${path}/${shorten(name, LIMITS.issuePath).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -7,7 +7,9 @@ import type { Aggregate } from './documents.js';
 
 type AnyAggregate = Aggregate<unknown, DomainEvent>;
 
-/** The kinds of documents that history shows and undo restores. A deleted token must not come back. */
+/**
+ * The kinds of documents that history shows and undo restores. Tokens are missing: undo must not restore a deleted one.
+ */
 const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
   [flagDocuments, projectDocuments, segmentDocuments].map((one) => [one.kind, one as unknown as AnyAggregate]),
 );
@@ -23,8 +25,7 @@ export function foldEvents(kind: string, state: unknown, events: readonly Pick<S
 }
 
 /**
- * Gives flags of release 0.1 the members that their events lack. The cast is safe, because decisions have made every
- * stored event. Stored events have `environment: null`.
+ * Adds the members that events of release 0.1 lack. The cast is safe: every stored event is the result of a decision.
  */
 function toDomainEvent(stored: Pick<StoredEvent, 'type'>): DomainEvent {
   const event = stored as unknown as DomainEvent;

@@ -40,11 +40,10 @@ interface ChangeEnvironment {
   readonly size?: StateSize | undefined;
 }
 
-/** One call of the runner. */
 interface SetRun {
   readonly changes: readonly PreparedChange[];
   readonly context: SetContext;
-  /** Made once, so that a repetition writes the same. */
+  /** Created once, so that every attempt writes the same id. */
   readonly id: string;
   readonly at: string;
 }
@@ -61,7 +60,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
 
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
     const now = environment.now();
-    // Ids that grow with time change the same page of the database's index again and again. A clock may be before 1970.
+    // Time-ordered ids keep inserts at the end of the database's index. A clock may be before 1970.
     const id = context.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     const set = { changes, context, id, at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
@@ -89,7 +88,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
 
 function lockNames(changes: readonly PreparedChange[]): readonly string[] {
   const names = changes.map(({ subject, lock: { kind, id } = subject }) =>
-    // A reference of a caller without types may be anything; the decision refuses it.
+    // JavaScript callers may pass any value. The decision refuses it.
     nameOf({ kind, id: typeof id === 'string' ? id : '' }),
   );
   return names.length === 1 ? names : [...new Set(names)];
@@ -134,16 +133,16 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
 }
 
 /**
- * Asks the caller's check about a decided set. The commit fails if one of the documents has moved by then, and the check
- * is asked again about the next decision.
+ * Calls the caller's `authorize` with a decided set. If a document changes before the commit, the commit conflicts, and
+ * `authorize` is called again with the next decision.
  */
 async function authorize(context: SetContext, decided: DecidedSet): Promise<void> {
   if (context.authorize && decided.unit.events.length > 0) await context.authorize(await toPlannedSet(decided));
 }
 
 /**
- * Looks for an earlier commit of the same id after the decision has read all documents. A concurrent commit of that id
- * either is found, or changes one of the documents, so that this commit conflicts.
+ * Looks for an earlier commit of the same id, after the decision has read all documents. A concurrent commit of that id
+ * is either found, or changes one of the documents, and this commit conflicts.
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { changes, context } = set;
@@ -214,7 +213,7 @@ async function commit(
     );
     if (applying) await applying;
     feed.wake();
-    unit.settle(result.revisions);
+    unit.setRevisions(result.revisions);
     const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
     if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
     return { id: set.id, at: set.at, actor: set.context.actor, documents: unit };
@@ -241,7 +240,7 @@ function pause(attempt: number): Promise<void> {
 }
 
 /**
- * Runs work after all earlier work for the same keys has ended, whether it failed or not. Work for other keys runs
+ * Runs work after all earlier work for the same keys has ended or failed. Work for other keys runs
  * concurrently. If earlier work fails with a shared error, queued work fails with the same error.
  *
  * Work for several keys joins all queues at once. It waits for earlier work only, so crossing sets of keys cannot
@@ -256,8 +255,7 @@ type KeyedMutex = <T>(keys: readonly string[], work: () => Promise<T>) => Promis
  * @param isShared whether queued work would meet the same error. Default: never
  */
 export function createKeyedMutex(isShared: (error: unknown) => boolean = () => false): KeyedMutex {
-  // The ends of the latest work. They do not refer to its result: a map keeps removed values alive for a while, and the
-  // documents of every change would then outlive several garbage collections.
+  // The ends of the latest work, without its results: those hold the documents of the change.
   const latest = new Map<string, Promise<SharedFailure | undefined>>();
 
   return (keys, work) => {
@@ -301,7 +299,7 @@ async function isRepetition(storage: Pick<Storage, 'events'>, id: string | undef
   return events.length > 0;
 }
 
-/** Returns the result of a repeated set. It has no documents: the caller reads the first result from the events. */
+/** Returns the result of a repeated set, without documents: the caller reads the first result from the events. */
 function toRepetition({ id, at, context: { actor } }: SetRun): CommittedSet {
   const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
   return { id, at, actor, documents: { read: missing, list: missing } };

@@ -13,7 +13,9 @@ export interface AnyFlagRef extends Partial<ProjectRef> {
   readonly flag: string;
 }
 
-/** The reference and the input of every change that a change set may contain, as the operation of that name takes them. */
+/**
+ * The reference and the input of every change that a change set may contain, as the operation of that name takes them.
+ */
 export interface ChangeVocabulary {
   readonly createProject: { readonly input: NewProject };
   readonly updateProject: { readonly ref: ProjectRef; readonly input: ProjectChanges };
@@ -68,22 +70,22 @@ export type DocumentName = `${string}/${string}`;
 
 export interface ApplyOptions {
   /**
-   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with the
-   * same id after `outcome_unknown`. Default: a new UUID.
+   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with
+   * the same id after `outcome_unknown`. Default: a new UUID.
    */
   readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
-  /** Why the change is made, at most 1000 characters. The events and the history show it. */
+  /** The reason, at most 1000 characters. The events and the history show it. */
   readonly reason?: string;
-  /** Revisions of documents that must not have moved, whether the set changes them or not. */
+  /** The expected revisions of documents, whether the set changes them or not. */
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
 }
 
 export interface UndoOptions {
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
-  /** Why the set is taken back, at most 1000 characters. */
+  /** The reason of the undo, at most 1000 characters. */
   readonly reason?: string;
   /** Called with the set before anything is decided. Throws or rejects to refuse the undo. */
   readonly authorize?: (set: ChangeSet) => Awaitable<void>;
@@ -106,25 +108,25 @@ export interface ChangeSet {
 /** What a change set would do. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
-  /** What clients would see, in code-point order of environments, then of flags. Empty if they would see no difference. */
+  /** The differences that clients would see, in code-point order of environments, then of flags. */
   readonly effects: readonly Effect[];
 }
 
 /**
- * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and parents
- * decide.
+ * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and
+ * parents decide.
  */
 export type FlagVisibility = 'absent' | 'off' | 'on';
 
-/** How what clients can see of a flag differs. With `off` on both sides, its variants gain or lose their payloads. */
+/** The visibility of a flag before and after. With `off` on both sides, its variants gain or lose their payloads. */
 export interface EffectState {
   readonly before: FlagVisibility;
   readonly after: FlagVisibility;
-  /** true if the flag is on before and after, and clients receive another definition. */
+  /** true if the flag is on before and after, but its definition for clients differs. */
   readonly changed?: true;
 }
 
-/** What clients of one environment would see of one flag. A flag that moves counts once for each project. */
+/** The change that clients of one environment would see of one flag. A flag that moves has one effect per project. */
 export interface Effect extends EffectState {
   readonly project: string;
   readonly flag: string;
@@ -153,7 +155,7 @@ export interface PlannedEvent
 /** A decided change set, before its commit. */
 export interface PlannedSet {
   readonly documents: readonly PlannedDocument[];
-  /** The segments that strategies start to use. A segment that the set moves has an entry for each of its projects. */
+  /** The segments that strategies start to use. A segment that the set moves has one entry per project. */
   readonly segmentUses: readonly SegmentUseRequest[];
 }
 
@@ -176,7 +178,10 @@ export interface PreviewQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on it. */
+/**
+ * The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on
+ * it.
+ */
 export interface Preview {
   readonly flags: readonly FlagPreview[];
 }
@@ -215,10 +220,10 @@ export interface PreviewBucket {
 
 export interface ChangeSetOperations {
   /**
-   * Carries out changes in their order, in one commit: all of them, or none.
+   * Applies changes in their order, in one commit: all of them, or none.
    *
    * Each change is decided on the state that the earlier ones leave. A refusal names the change: `details[].path` is
-   * `/changes/3` or longer. Of concurrent sets, one follows the other; a set that loses a race is decided again.
+   * `/changes/3` or longer. Concurrent sets are serialized: after a conflict, a set is decided again.
    *
    * @param changes at most 500
    * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
@@ -236,7 +241,7 @@ export interface ChangeSetOperations {
   apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
 
   /**
-   * Decides changes without a commit. Returns the documents before and after, the events, and what clients would see.
+   * Decides changes without a commit. Returns the documents before and after, the events, and the effects on clients.
    * Works in slices of some milliseconds.
    *
    * @throws FlagsError as {@link ChangeSetOperations.apply}

@@ -4,6 +4,7 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
+import { type ChangeArguments, type ChangeOperation, REF_MEMBERS } from './change-operations.js';
 import type {
   ApplyOptions,
   Change,
@@ -13,7 +14,7 @@ import type {
   PlannedDocument,
 } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
-import { type ChangeArguments, type ChangeOperation, type Engine, type PreparedChange, REF_MEMBERS } from './engine.js';
+import type { Engine, PreparedChange } from './engine.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import { VOCABULARY } from './vocabulary.js';
@@ -62,13 +63,13 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
   return prepared;
 }
 
-/** The events, with their ids and positions, are in the storage. A failed read must not claim that nothing has changed. */
+/** Reads a committed set with its event ids and positions. A failed read must not report that nothing has changed. */
 export async function readCommitted({ log }: Engine, id: string): Promise<ChangeSet> {
   try {
     return toChangeSet(await log.readSet(id));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `The change set ${id} was committed, and its events cannot be read (${reason}). Repeat the call with this id.`;
+    const message = `The change set ${id} was committed, but its events cannot be read (${reason}). Repeat the call with this id.`;
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
 }
@@ -79,7 +80,7 @@ export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
   return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
 }
 
-/** A change whose operation is known and whose reference has the right members. The input is still as it was given. */
+/** A change with a known operation and a valid reference. Its input is not validated yet. */
 interface ReadableChange extends ChangeArguments {
   readonly op: ChangeOperationName;
   readonly operation: ChangeOperation;
@@ -91,7 +92,7 @@ type Members = Readonly<Record<string, unknown>>;
 /**
  * Reads the changes of a set.
  *
- * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per fault, each with a JSON Pointer
+ * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
 function readChanges(changes: unknown): readonly ReadableChange[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);

@@ -12,7 +12,7 @@ import type {
   StoredDocument,
 } from '../storage/port.js';
 
-/** A kind of document, as reads need it. */
+/** A kind of document: the part that reads need. */
 export interface Documents<State> {
   readonly kind: string;
   /** Returns the parent that the storage lists the document under. */
@@ -53,7 +53,7 @@ export interface Versioned<State> {
 /** Resolves to a document, or to undefined if there is none. */
 export type Read = <State>(documents: Documents<State>, id: string) => Promise<Versioned<State> | undefined>;
 
-/** Reads documents: the stored ones, or those that the earlier changes of a set leave. */
+/** Reads documents: stored ones, or, within a set, the results of its earlier changes. */
 export interface DocumentReader {
   readonly read: Read;
   readonly list: (query: ListQuery) => Promise<ListedDocument[]>;
@@ -74,8 +74,8 @@ export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentRe
 }
 
 /**
- * Creates reads for decisions. They return the storage's own frozen documents if it keeps them in this process: copying a
- * flag would take as long as changing it.
+ * Creates reads for decisions. If the storage keeps documents in this process, the reads return its own frozen
+ * documents: copying a flag would take as long as changing it.
  */
 export function shareDocuments(storage: Storage): Pick<Storage, 'get' | 'list'> {
   const list: Storage['list'] = (query) => storage.list(query);
@@ -136,7 +136,7 @@ export interface PendingEntry extends Entry {
   pending: PendingWrite;
 }
 
-/** A document that the set has created and removed again needs no write, unless it has events. */
+/** Whether a document must be written: not if the set created and removed it again without events. */
 export function isWritten({ found, pending }: PendingEntry): boolean {
   return pending.state !== undefined || found !== undefined || pending.events.length > 0;
 }
@@ -173,9 +173,8 @@ export function toChange({ key, found, pending }: PendingEntry): DocumentChange 
 }
 
 /**
- * A checkpoint is the state of a document at a revision. It bounds the events that `stateAt` reads: a commit stores one at
- * every 200th revision, and if it appends many or large events to the document. Fewer than 200 small commits therefore
- * follow a checkpoint, and no commit has to know about earlier ones.
+ * A checkpoint is the state of a document at a revision. It bounds the number of events that `stateAt` reads. A commit
+ * stores a checkpoint at every 200th revision, and if it appends many or large events to the document.
  */
 const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
 
@@ -197,7 +196,7 @@ export async function readCheckpoint(
 }
 
 /**
- * Returns the writes of a commit: those of the changes, and checkpoints beside them.
+ * Returns the writes of a commit: those of the changes, and their checkpoints.
  *
  * @param hasHistory whether history shows the document
  */
@@ -221,7 +220,7 @@ export function withCheckpoints(
   return writes;
 }
 
-/** Measures the events of large documents only: those of small documents are small. */
+/** Measures events of large documents only: the events of a small document are small. */
 function hasLargeEvents(events: readonly DomainEvent[], documentLength: number): boolean {
   if (events.length * documentLength * 2 < CHECKPOINT.bytes) return false;
   const bytes = events.reduce((sum, { data, before }) => sum + Buffer.byteLength(JSON.stringify([data, before])), 0);

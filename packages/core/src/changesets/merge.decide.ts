@@ -10,17 +10,17 @@ export interface Versions<State> {
   readonly now: State | undefined;
 }
 
-/** The state that takes back a change set and keeps all later changes of other parts. */
+/** The state without a change set, with all later changes of other parts. */
 export interface MergedVersions<State> {
   readonly target: State | undefined;
-  /** JSON Pointers to the parts that the set changed, and that were changed again since then. Empty text: the document. */
+  /** JSON Pointers to the parts that the set changed, and that have changed again since. Empty text: the document. */
   readonly conflicts: readonly string[];
 }
 
 /** The parts that an undo restores as a whole. */
 const WHOLE = /^\/(variants|dependencies|constraints|members\/[^/]+|environments\/[^/]+\/strategies\/[^/]+)$/;
 
-/** Merges a flag: what the set has changed becomes as before, and everything else stays. */
+/** Merges a flag: restores the parts that the set has changed, and keeps all others. */
 export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
   const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
   const toParts = (flag: FlagState | undefined) => flag && withArchiving(inFull(flag, names));
@@ -44,12 +44,12 @@ function toFlag({ archived, environments, ...flag }: FlagParts): FlagState {
     ...flag,
     archived: archived !== false,
     ...(typeof archived === 'string' && { archivedAt: archived }),
-    // As after the removal of the last strategy: enabled implies a strategy.
+    // `enabled` implies a strategy, as after the removal of the last one.
     environments: environments.map((one) => ({ ...one, enabled: one.enabled && one.strategies.length > 0 })),
   };
 }
 
-/** Merges documents as {@link mergeFlag} does. Documents of different creation times are merged as a whole. */
+/** Merges documents as {@link mergeFlag} does. A document that was deleted and created again is merged as a whole. */
 export function mergeVersions<State extends Pick<ProjectState | SegmentState | FlagState, 'createdAt'>>({
   before,
   after,
@@ -60,6 +60,6 @@ export function mergeVersions<State extends Pick<ProjectState | SegmentState | F
     { base: after, theirs: now, mine: before },
     { isWhole: (path) => !isOne || WHOLE.test(path) },
   );
-  // A part that somebody else has set to its earlier value was changed again, too.
+  // A later change to the earlier value is a conflict too.
   return { target: result, conflicts: [...conflicts.map(({ path }) => path), ...agreed, ...reordered] };
 }

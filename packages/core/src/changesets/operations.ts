@@ -20,19 +20,12 @@ import * as applications from '../usage/applications.operations.js';
 import * as reports from '../usage/report.operations.js';
 import * as seenFlags from '../usage/seen-flags.operations.js';
 import { listUsage } from '../usage/usage-over-time.operations.js';
+import { assertArguments, assertChangeArguments, assertOptions } from './argument-checks.js';
+import type { ChangeOperation } from './change-operations.js';
 import type { AuthorizeChanges } from './change-set.types.js';
 import * as changeSets from './change-sets.operations.js';
 import type { DocumentReader } from './documents.js';
-import {
-  assertArguments,
-  assertChangeArguments,
-  assertOptions,
-  type ChangeOperation,
-  type Engine,
-  type PreparedChange,
-  type SetContext,
-  type UnattributedContext,
-} from './engine.js';
+import type { Engine, PreparedChange, SetContext, UnattributedContext } from './engine.js';
 import { plan } from './plan.operations.js';
 import { preview } from './preview.operations.js';
 import { planUndo, undo } from './undo.operations.js';
@@ -118,8 +111,8 @@ export function bindChanges(engine: Engine, lifetime: Lifetime): Pick<Flags, Cha
 const ENGINE = Symbol('engine');
 
 /**
- * Returns a function that creates the interface of an actor. A router creates one for each request, so the interface binds
- * a change only when it is used; binding all of them would take longer than the rest of a request.
+ * Returns a function that creates the interface of an actor. A router creates one per request, so a change is bound at
+ * its first use: binding all of them would take longer than the rest of a request.
  *
  * @param shared the members that are the same for all actors
  */
@@ -177,12 +170,14 @@ async function runChange(
   return resultOf(prepared, documents);
 }
 
-/** Returns a copy, which callers may change. The documents may be those that the storage keeps in memory. */
+/** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
 async function resultOf({ result }: PreparedChange, documents: DocumentReader): Promise<unknown> {
   return copyJson(await result(documents));
 }
 
-/** The documents are those after the commit, so this reads no storage. */
+/**
+ * Passes the new revision to `onRevision`. The committed documents are in memory, so this does not read the storage.
+ */
 async function reportRevision(
   { subject: { kind, id } }: PreparedChange,
   { read }: DocumentReader,
@@ -225,7 +220,7 @@ function bindOperation(
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
 export interface ActorIdentity {
-  /** Of any type, because callers without types may pass anything. The first change validates the name. */
+  /** Not validated yet: the first change validates it. */
   readonly name: unknown;
   readonly token?: Pick<Token, 'id' | 'kind'>;
   readonly authorize?: AuthorizeChanges | undefined;

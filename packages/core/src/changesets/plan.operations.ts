@@ -8,7 +8,7 @@ import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Change, Effect, Plan, PlannedDocument } from './change-set.types.js';
 import { planDocuments } from './change-sets.operations.js';
 import type { Engine } from './engine.js';
-import { concernedFlags, type PlannedState, type Side, type States, statesOf } from './preview.operations.js';
+import { affectedFlags, type PlannedState, type Side, type States, statesOf } from './preview.operations.js';
 
 export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
   return withEffects(engine, await planDocuments(engine, changes));
@@ -18,14 +18,14 @@ export async function withEffects(engine: Engine, documents: readonly PlannedDoc
   return { documents, effects: await effectsOf(engine, documents) };
 }
 
-/** Returns the effects of planned documents: how what clients of each environment can see differs. */
+/** Returns the effects of planned documents: the changes that clients of each environment would see. */
 export async function effectsOf(engine: Engine, documents: readonly PlannedState[]): Promise<readonly Effect[]> {
   if (!documents.some(({ kind }) => KINDS.has(kind))) return [];
-  // Other processes may have changed parents, children and uses of segments, which the plan has not read.
+  // The plan has not read parents, children and uses of segments: other processes may have changed them.
   const status = await engine.replica.poller.refresh();
   if (status.state === 'stale') throw status.error;
   const states = statesOf(engine, documents);
-  const names = [...(await concernedFlags(states))].sort(compareCodePoints);
+  const names = [...(await affectedFlags(states))].sort(compareCodePoints);
   const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
   const sides = await createSides(engine, states, flags);
   const effects: Effect[] = [];
@@ -61,14 +61,17 @@ function parentsOf(flag: FlagState | undefined): readonly string[] {
 }
 
 /** A flag on both sides; undefined where it is absent or archived. */
-interface ConcernedFlag {
+interface AffectedFlag {
   readonly name: string;
   readonly before: FlagState | undefined;
   readonly after: FlagState | undefined;
 }
 
-/** Returns the environments that stored flags configure, in code-point order. A node may list fewer, or others. */
-async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): Promise<readonly string[]> {
+/**
+ * Returns the environments that stored flags configure, in code-point order. The settings of this node may lack some of
+ * them.
+ */
+async function environmentsOf(states: States, flags: readonly AffectedFlag[]): Promise<readonly string[]> {
   const names = new Set<string>();
   const concerned = flags.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
   for await (const { archived, environments = [] } of paced([...concerned, ...states.stored.values()])) {
@@ -82,7 +85,7 @@ async function environmentsOf(states: States, flags: readonly ConcernedFlag[]): 
 async function createSides(
   { replica }: Engine,
   states: States,
-  flags: readonly ConcernedFlag[],
+  flags: readonly AffectedFlag[],
 ): Promise<Readonly<Record<Side, StoredSide>>> {
   const planned = new Map(states.changedSegments.map((one) => [one.id, one]));
   const digests = new Map<SegmentState, string>();

@@ -66,7 +66,7 @@ export async function withSegmentUses(
   return { documents, segmentUses };
 }
 
-/** The strategies of a clone use what those of its source use. */
+/** Returns the segments that an event starts to use. A clone starts none: its source uses them already. */
 function segmentsUsedBy({ op, type, data, before }: PlannedEvent): readonly number[] {
   return op === 'cloneFlag' ? [] : newSegmentsOf({ type, data, before } as FlagEvent);
 }

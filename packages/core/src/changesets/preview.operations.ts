@@ -22,7 +22,7 @@ import type {
 import { planDocuments } from './change-sets.operations.js';
 import type { Engine } from './engine.js';
 
-/** Validates what the types say. Contexts may have any members. */
+/** Validates a query from an untyped caller. Contexts may have any members. */
 const validateQuery = createValidator<PreviewQuery>({
   type: 'object',
   properties: {
@@ -44,7 +44,7 @@ export type Side = 'before' | 'after';
 export type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
 
 /**
- * Evaluates the contexts before and after planned changes. Compiles only the flags that the changes concern, and their
+ * Evaluates the contexts before and after planned changes. Compiles only the affected flags and their
  * parents. Works in time slices.
  */
 async function previewDocuments(
@@ -53,7 +53,7 @@ async function previewDocuments(
   { environment, contexts, signal }: PreviewQuery,
 ): Promise<Preview> {
   const states = statesOf(engine, documents);
-  const names = await concernedFlags(states, { environment, signal });
+  const names = await affectedFlags(states, { environment, signal });
   const random = createSharedRandom();
   const parts = { states, names, environment, random: random.next, signal };
   const before = await createDraft(engine, { ...parts, side: 'before' });
@@ -62,7 +62,7 @@ async function previewDocuments(
   const flags: FlagPreview[] = [];
   for (const name of names) {
     const project = states.projectOf(name);
-    const share = createSharing();
+    const share = createResultCache();
     const previews: ContextPreview[] = [];
     for await (const [index, context] of paced(contexts.entries(), { signal })) {
       random.begin(index);
@@ -125,12 +125,12 @@ export function statesOf({ replica }: Engine, documents: readonly PlannedState[]
  *
  * @param environment where the flags use the segment; any environment if absent
  */
-export async function concernedFlags(
+export async function affectedFlags(
   states: States,
   { environment, signal }: Partial<Pick<DraftOptions, 'environment' | 'signal'>> = {},
 ): Promise<readonly string[]> {
   const segments = new Set(states.changedSegments.map(({ id }) => Number(id)));
-  const concerned = new Set(states.changedFlags);
+  const affected = new Set(states.changedFlags);
   const children = new Map<string, string[]>();
   for await (const [name, flag] of paced([...states.stored], { signal })) {
     if (flag.archived) continue;
@@ -142,11 +142,11 @@ export async function concernedFlags(
     if (segments.size === 0) continue;
     const places = environment === undefined ? flag.environments : [environmentOf(flag, environment)];
     const strategies = places.flatMap((place) => place.strategies);
-    if (strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) concerned.add(name);
+    if (strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) affected.add(name);
   }
   // A set visits the items that are added while it is iterated.
-  for (const name of concerned) for (const child of children.get(name) ?? []) concerned.add(child);
-  return [...concerned];
+  for (const name of affected) for (const child of children.get(name) ?? []) affected.add(child);
+  return [...affected];
 }
 
 interface DraftOptions {
@@ -158,7 +158,7 @@ interface DraftOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Compiles one side: the concerned flags and their parents, with the segments that are stored or planned. */
+/** Compiles one side: the affected flags and their parents, with stored or planned segments. */
 async function createDraft(engine: Engine, { states, names, environment, side, random, signal }: DraftOptions) {
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
   for await (const document of paced(states.changedSegments, { signal })) {
@@ -173,7 +173,7 @@ async function createDraft(engine: Engine, { states, names, environment, side, r
   return draft;
 }
 
-/** Throws `invalid_input` when the contexts and flags have too many results for one answer. */
+/** Throws `invalid_input` if the contexts and flags would have too many results for one answer. */
 function assertFewResults(names: readonly string[], after: Snapshot, contexts: readonly EvaluationContext[]): void {
   const perContext = names.reduce((sum, name) => sum + 1 + after.rollouts(name, {}).length, 0);
   const most = Math.floor(LIMITS.previewResults / perContext);
@@ -183,27 +183,26 @@ function assertFewResults(names: readonly string[], after: Snapshot, contexts: r
 }
 
 /** Shares equal results among the contexts of a flag: a preview of many contexts keeps few objects. */
-function createSharing() {
+function createResultCache() {
   const evaluations = new Map<EvaluatedVariant, Map<string, PreviewedEvaluation>>();
   const buckets = new Map<StrategyDefinition, Map<number | null, PreviewBucket>>();
   return {
     /** The compiled flag has one object for each variant. The reason tells whether the flag is on. */
     evaluation({ enabled, variant, reason }: FlagExplanation): PreviewedEvaluation {
-      const ofVariant = valueIn(evaluations, variant, () => new Map<string, PreviewedEvaluation>());
-      return valueIn(ofVariant, reason, () => ({ enabled, variant, reason }));
+      const ofVariant = getOrCreate(evaluations, variant, () => new Map<string, PreviewedEvaluation>());
+      return getOrCreate(ofVariant, reason, () => ({ enabled, variant, reason }));
     },
     bucket({ definition, rollout: { id, bucket, rollout } }: StrategyRollout): PreviewBucket {
-      const ofStrategy = valueIn(buckets, definition, () => new Map<number | null, PreviewBucket>());
+      const ofStrategy = getOrCreate(buckets, definition, () => new Map<number | null, PreviewBucket>());
       const drawn = id === undefined ? null : (bucket ?? null);
       // The draft compiles stored strategies, which have ids.
       const strategy = (definition as { readonly id?: string }).id ?? '';
-      return valueIn(ofStrategy, drawn, () => ({ strategy, bucket: drawn, rollout }));
+      return getOrCreate(ofStrategy, drawn, () => ({ strategy, bucket: drawn, rollout }));
     },
   };
 }
 
-/** Returns the value of a key, and creates it if it is absent. */
-function valueIn<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
   const created = create();
@@ -211,7 +210,7 @@ function valueIn<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value
   return created;
 }
 
-/** Random numbers that both sides draw alike, so that chance alone changes no answer. */
+/** Creates random numbers that are the same on both sides, so that chance alone changes no result. */
 function createSharedRandom() {
   let state = 0;
   return {

@@ -17,8 +17,8 @@ import type { Member } from '../projects/project.types.js';
 import type { SegmentEvent, SegmentState } from '../segments/segment.js';
 
 /**
- * Returns the events that bring a flag to another state: ids, creation time and switches included. An undefined state is
- * no flag. Decides the difference only: the caller checks the references.
+ * Returns the events that bring a flag to another state, including ids, creation time and switches. An undefined state
+ * means that there is no flag. The caller checks the references.
  */
 export function restoreFlag(now: FlagState | undefined, target: FlagState | undefined): FlagEvent[] {
   if (!now || !target || now.createdAt !== target.createdAt) {

@@ -22,7 +22,7 @@ export interface Restoration<State> {
   readonly path?: string | undefined;
 }
 
-/** All documents of a restoration, in the order of their parents before children. */
+/** All documents of a restoration, parents before children. */
 export interface Restorations {
   readonly projects: readonly Restoration<ProjectState>[];
   readonly segments: readonly Restoration<SegmentState>[];
@@ -30,8 +30,8 @@ export interface Restorations {
 }
 
 /**
- * Brings documents to given states: ids, creation times and switches included. Creates parents first and deletes them last,
- * then checks the rules that several documents share, on the state that all of them leave.
+ * Restores documents to given states, including ids, creation times and switches. Creates parents first and deletes
+ * them last. Then checks the rules between documents on the final state.
  *
  * @throws FlagsError as the single operations: for missing references, taken names, and documents that others need
  */
@@ -65,7 +65,7 @@ export async function restoreDocuments(unit: UnitOfWork, { projects, segments, f
   for (const { id, target } of projects) if (!target) await applyToProject(unit, id, undefined);
 }
 
-/** Deleting requires that nothing belongs to the project any more. */
+/** Refuses to delete a project that still has documents. */
 async function applyToProject(unit: UnitOfWork, id: string, target: ProjectState | undefined): Promise<void> {
   const found = await unit.read(projectDocuments, id);
   if (found && !target) await assertEmpty(unit, found.state);
@@ -109,7 +109,7 @@ async function restoreNames(
     await changeRegistry(unit, (all) => restoreRegistry(all, { released, taken }));
 }
 
-/** A segment of a project is used by flags of that project only. */
+/** Refuses a segment of one project that flags of another project use. */
 async function assertSegment(
   unit: UnitOfWork,
   { id, project }: SegmentState,
@@ -117,7 +117,7 @@ async function assertSegment(
 ): Promise<void> {
   if (project === undefined) return;
   await findProject(unit.read, { project });
-  // The other flags of the set have been checked. Those beside it cannot use a new segment.
+  // The flags of the set are checked already. No other flag can use a new segment.
   if (!earlier || earlier.project === project) return;
   const others = (await listUses(unit.unchecked, id)).filter((use) => use.project !== project);
   if (others.length === 0) return;
@@ -136,7 +136,7 @@ async function assertReferences(unit: UnitOfWork, name: string, target: FlagStat
   await assertChildrenInProject(unit, target);
 }
 
-/** In the archive, a flag may keep dependencies on flags that are gone. */
+/** Only for live flags: an archived flag may depend on deleted flags. */
 async function assertDependencies(unit: UnitOfWork, child: FlagState, path: string | undefined): Promise<void> {
   const children = await listChildren(unit, child.name);
   for (const [index, dependency] of dependenciesOf(child).entries()) {

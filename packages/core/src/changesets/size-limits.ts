@@ -12,8 +12,8 @@ import { locateRefusal } from './refusals.js';
 const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
 
 /**
- * Events that reduce a document, or add a few bytes only. A size limit never refuses them, so that callers can disable,
- * archive and empty a flag of any size.
+ * Events that shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
+ * disable, archive and empty a flag of any size.
  */
 const NEVER_REFUSED: ReadonlySet<EventType> = new Set([
   'flag-archived',
@@ -36,8 +36,8 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Refuses a change that makes a document too large. A document that is too large since release 0.1 may shrink or keep
- * its size.
+ * Refuses a change that makes a document too large. A document from release 0.1 that is already too large may shrink or
+ * keep its size.
  *
  * @throws FlagsError `document_too_large`
  */
@@ -145,7 +145,7 @@ export class StateSize {
   }
 }
 
-/** Measures what a change set writes. Refuses a set that exceeds the limit as soon as it does. */
+/** Measures the writes of a change set. Refuses the set as soon as it exceeds the limit. */
 export class SetSize {
   private bytes = 0;
 

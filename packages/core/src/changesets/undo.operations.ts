@@ -69,7 +69,7 @@ interface ChangedDocument {
   readonly after: unknown;
 }
 
-/** Deleted tokens stay deleted: their secrets may be known. */
+/** Leaves out tokens. Deleted tokens stay deleted: their secrets may be known. */
 async function readChanged({ log }: Engine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
   const changed: ChangedDocument[] = [];
   for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
@@ -119,7 +119,7 @@ async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: Read
   return targets;
 }
 
-/** Parts of a document that the set has changed, and that were changed again. */
+/** Parts of a document that the set has changed, and that have changed again since. */
 interface Conflict {
   readonly key: DocumentKey;
   readonly paths: readonly string[];
@@ -139,7 +139,7 @@ async function conflictError({ log }: Engine, set: LoggedSet, conflicts: readonl
   return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
 }
 
-/** A missing reference or a taken name is a later change that the undo does not fit any more. */
+/** Converts refusals such as a missing reference or a taken name: a later change has made the undo impossible. */
 function toConflict(id: string, error: unknown): unknown {
   if (!isFlagsError(error) || !/_not_found$|_exists$/.test(error.code)) return error;
   const message = `The change set ${id} cannot be undone any more: ${error.message}`;

@@ -33,12 +33,15 @@ export interface RecordedEvent {
 }
 
 /**
- * The documents as the earlier changes of a set leave them. Repeated reads return the same document, with its stored
- * revision. The commit checks that no document that was read has changed since.
+ * The documents after the earlier changes of a set. Repeated reads return the same document, with its stored revision.
+ * The commit conflicts if a document that the unit has read changes in the meantime.
  */
 export interface UnitOfWork extends DocumentReader {
   readonly read: Read;
-  /** Lists without a check in the commit. The decision must have read a document that concurrent changes of the list write. */
+  /**
+   * Lists without a check in the commit. The decision must have read a document that concurrent changes of the list
+   * write.
+   */
   readonly list: DocumentReader['list'];
   /** Reads without checks in the commit, for documents that a change may ignore later. */
   readonly unchecked: DocumentReader;
@@ -53,8 +56,8 @@ export interface UnitOfWork extends DocumentReader {
   /** Deletes an index document, if it exists. */
   remove<State>(documents: Documents<State>, id: string): Promise<void>;
   /**
-   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so that
-   * they decide again.
+   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so
+   * that they decide again.
    */
   touch<State>(documents: Documents<State>, id: string): Promise<void>;
   /** Requires that a parent has no document of a kind after the commit. */
@@ -63,19 +66,19 @@ export interface UnitOfWork extends DocumentReader {
   written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
 }
 
-/** The change that is decided: its place in the caller's input, and its operation. */
+/** The change being decided: its place in the caller's input, and its operation. */
 interface ChangeOrigin {
   readonly path?: string | undefined;
   readonly op?: string | undefined;
 }
 
-/** A unit of work as the change set writer uses it. */
+/** A unit of work with the methods of the change set writer. */
 export interface CommittableUnit extends UnitOfWork {
   /** The events in the order of the changes. */
   readonly events: readonly RecordedEvent[];
-  /** Resolves to the revision of the stored document, whatever the set has done to it; undefined if there is none. */
+  /** Resolves to the revision of the stored document, ignoring the writes of the set; undefined if there is none. */
   storedRevision(key: DocumentKey): Promise<number | undefined>;
-  /** Sets the change that is decided next. */
+  /** Sets the next change to decide. */
   begin(change: ChangeOrigin): void;
   /** Returns the writes, one for each document. */
   toChanges(): Promise<readonly DocumentChange[]>;
@@ -83,7 +86,7 @@ export interface CommittableUnit extends UnitOfWork {
   toChecks(): readonly DocumentCheck[];
   toVacancies(): readonly Vacancy[];
   /** Sets the new revisions, in the order of {@link toChanges}. */
-  settle(revisions: readonly number[]): void;
+  setRevisions(revisions: readonly number[]): void;
 }
 
 /** Documents that are read without yielding to the event loop. */
@@ -93,7 +96,6 @@ export function createUnitOfWork(storage: Pick<Storage, 'get' | 'list'>): Commit
   return new ChangeSetUnit(storage);
 }
 
-/** A class, because every single change creates one: closures would cost more than the change. */
 class ChangeSetUnit implements CommittableUnit {
   readonly events: RecordedEvent[] = [];
   private readonly entries = new Map<string, Entry>();
@@ -106,8 +108,7 @@ class ChangeSetUnit implements CommittableUnit {
 
   constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
 
-  // Callers may take `read` and `list` from the copy. They are getters, because functions that a constructor assigns let
-  // the garbage of earlier changes survive: V8 keeps it for several collections.
+  // Getters that return bound functions: callers destructure `read` and `list`.
 
   get read(): Read {
     return <State>({ kind }: Documents<State>, id: string) => {
@@ -196,7 +197,7 @@ class ChangeSetUnit implements CommittableUnit {
     return checks;
   }
 
-  /** A parent that the set fills again is not vacant: its own document makes concurrent changes conflict. */
+  /** Leaves out parents that the set fills again: writing their documents makes concurrent changes conflict. */
   toVacancies(): readonly Vacancy[] {
     if (this.vacancies.length === 0) return this.vacancies;
     return this.vacancies.filter(
@@ -207,14 +208,14 @@ class ChangeSetUnit implements CommittableUnit {
     );
   }
 
-  settle(revisions: readonly number[]): void {
+  setRevisions(revisions: readonly number[]): void {
     let index = 0;
     for (const entry of this.pending) if (isWritten(entry)) entry.pending.revision = revisions[index++] ?? 0;
   }
 
   private entryOf(kind: string, id: string): Entry {
     assertText(kind, id);
-    // Most changes read one document, and then write it.
+    // Most changes read one document and then write it.
     if (this.latest?.key.id === id && this.latest.key.kind === kind) return this.latest;
     const key = { kind, id };
     const name = nameOf(key);
@@ -224,7 +225,7 @@ class ChangeSetUnit implements CommittableUnit {
     return entry;
   }
 
-  /** Resolves to the document as the set has left it. */
+  /** Resolves to the document after the changes so far. */
   private load(entry: Entry): Promise<Versioned<unknown> | undefined> {
     if (entry.isLoaded) return Promise.resolve(currentOf(entry));
     entry.loading ??= this.loadStored(entry);

@@ -6,8 +6,8 @@ import * as members from '../projects/members.operations.js';
 import * as projects from '../projects/project.operations.js';
 import * as segments from '../segments/segment.operations.js';
 import * as tokens from '../tokens/token.operations.js';
+import { type ChangeOperation, ofBoth, ofInput, ofRef } from './change-operations.js';
 import type { ChangeOperationName } from './change-set.types.js';
-import { type ChangeOperation, ofBoth, ofInput, ofRef } from './engine.js';
 
 const PROJECT = ['project'] as const;
 const FLAG = ['project', 'flag'] as const;
@@ -60,7 +60,7 @@ export const SINGLE_ONLY = {
   deleteToken: ofRef(tokens.deleteToken, TOKEN),
 } satisfies Readonly<Record<string, ChangeOperation>>;
 
-/** The members of the first argument of reads, except of those whose validators name them. */
+/** The members of the first argument of reads. Leaves out reads whose validators name the members. */
 export const READ_REFERENCES: { readonly [Name in keyof Flags]?: readonly string[] } = {
   getProject: PROJECT,
   listMembers: PROJECT,

@@ -69,7 +69,7 @@ const environmentDefinition: ObjectSchema<DefinedEnvironment> = {
   additionalProperties: false,
 };
 
-/** The type of a flag is checked later, because an existing flag may keep a type that is not configured any more. */
+/** The type of a flag is checked later, because an existing flag may keep a type that is no longer configured. */
 const flagDefinition: ObjectSchema<DefinedFlag> = {
   type: 'object',
   properties: {
@@ -151,7 +151,7 @@ const validateEnvelope = createValidator<Definitions>(envelope);
 const validateProject = createValidator<DefinedProject>(projectDefinition, findProjectIssues);
 const validateSegment = createValidator<DefinedSegment>(segmentDefinition, findSegmentIssues);
 
-/** Collects issues of a document, at most as many as one error has. */
+/** Collects the issues of a document, up to the limit of one error. */
 export class Issues {
   private readonly found: ErrorDetail[] = [];
 
@@ -229,7 +229,7 @@ interface Reading<Item> {
   readonly known?: (item: Item | null) => unknown;
 }
 
-/** Returns a flag in the form of its definition, as far as limits are concerned. */
+/** Returns the lists and texts of a flag in the form of its definition, for comparison with limits. */
 function toDefined(flag: FlagState | undefined): unknown {
   return flag && { ...flag, environments: Object.fromEntries(flag.environments.map((one) => [one.name, one])) };
 }

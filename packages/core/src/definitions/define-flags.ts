@@ -25,7 +25,9 @@ export interface SchemaOptions<
   readonly environments?: readonly Environment[];
   /** Custom context properties. Default: `properties` may hold anything. */
   readonly context?: Context;
-  /** The names of the flag types that declarations may have, as in the option `flagTypes`. Default: the built-in types. */
+  /**
+   * The names of the flag types that declarations may have, as in the option `flagTypes`. Default: the built-in types.
+   */
   readonly types?: readonly FlagTypeName[];
 }
 
@@ -179,7 +181,7 @@ export function acceptDeclaredProperties(
   };
 }
 
-/** Does not throw, whatever the context holds. A property beside `userId` wins over the same one in `properties`. */
+/** Never throws, for any context. A property beside `userId` wins over the same one in `properties`. */
 function liftProperties(
   context: EvaluationContext | undefined,
   names: readonly string[],

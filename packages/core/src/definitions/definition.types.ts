@@ -6,8 +6,8 @@ import type { Member } from '../projects/project.types.js';
 import type { NewSegment } from '../segments/segment.types.js';
 
 /**
- * Projects, segments and flags as one JSON document. In an import, absent members of an existing item stay unchanged, and
- * those of a new one get their defaults.
+ * Projects, segments and flags as one JSON document. In an import, absent members of an existing item stay unchanged,
+ * and those of a new one get their defaults.
  */
 export interface Definitions {
   readonly version: 1;
@@ -21,14 +21,14 @@ export interface DefinedProject {
   /** Default: the id. */
   readonly name?: string;
   readonly description?: string;
-  /** Of a new project. Default: the time of the import. */
+  /** Used for a new project only. Default: the time of the import. */
   readonly createdAt?: string;
   /** Replaces all members. */
   readonly members?: readonly Member[];
 }
 
 export interface DefinedSegment extends Partial<NewSegment> {
-  /** Of a new segment, unless it is taken. Default: the next one. */
+  /** The id of a new segment, unless another segment has it. Default: the next free id. */
   readonly id?: number;
   /** Identifies the segment. */
   readonly name: string;
@@ -89,13 +89,13 @@ export interface ExportQuery {
 export interface ImportOptions {
   /**
    * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
-   * has, unless it says `archived: true`. Deletes nothing. Default: false.
+   * has, unless it says `archived: true`. Never deletes. Default: false.
    */
   readonly prune?: boolean;
-  /** Changes nothing, and returns the differences. Default: false. */
+  /** Returns the differences without applying them. Default: false. */
   readonly dryRun?: boolean;
   readonly actor?: string;
-  /** Why, at most 1000 characters. */
+  /** The reason, at most 1000 characters. */
   readonly reason?: string;
 }
 
@@ -103,13 +103,13 @@ export interface ImportResult {
   readonly dryRun: boolean;
   /** The change sets of the import, in their order. Empty if nothing changed. */
   readonly changeSets: readonly ImportedChangeSet[];
-  /** What changes, or would change in a dry run. */
+  /** The differences, or those that a dry run found. */
   readonly differences: readonly ImportedDifference[];
-  /** What clients would see, as in the plan of a change set. Only of a dry run. */
+  /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
   readonly effects?: readonly Effect[];
 }
 
-/** How an import changes a document. */
+/** The change of one document in an import. */
 export interface ImportedDifference {
   readonly kind: 'project' | 'segment' | 'flag';
   readonly id: string;
@@ -118,7 +118,7 @@ export interface ImportedDifference {
     readonly path: string;
     /** null if the part did not exist. */
     readonly before: unknown;
-    /** null if the part does not exist any more. */
+    /** null if the part was removed. */
     readonly after: unknown;
   }[];
 }
@@ -133,8 +133,8 @@ export interface ImportedChangeSet {
 
 export interface DefinitionOperations {
   /**
-   * Exports projects with their members, segments, and flags with all configured environments, each by name or id. Reads
-   * in slices of some milliseconds. Concurrent changes may be partly included.
+   * Exports projects with their members, segments, and flags with all configured environments, each by name or id.
+   * Reads in slices of some milliseconds. Concurrent changes may be partly included.
    *
    * @throws FlagsError `project_not_found`, `invalid_input`
    * @example
@@ -145,16 +145,17 @@ export interface DefinitionOperations {
   /**
    * Brings projects, segments and flags to the state of a document. Idempotent: commits the differences only.
    *
-   * Commits one change set, if the differences fit (500 documents, 6 MiB). Otherwise it commits several: projects and segments,
-   * then flags, parents before children. After an error, the earlier sets stay. Repeat the import to continue it.
+   * Commits one change set, if the differences fit (500 documents, 6 MiB). Otherwise it commits several: projects and
+   * segments, then flags, parents before children. After an error, the earlier sets stay. Repeat the import to continue
+   * it.
    *
-   * Flags and projects are identified by name and id, segments by name, or by id and creation time together. Safe to call
-   * concurrently: a set that loses a race is decided again.
+   * Flags and projects are identified by name and id, segments by name, or by id and creation time together. Safe to
+   * call concurrently: after a conflict, a set is decided again.
    *
-   * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed. And the
-   * refusals of single operations, with the place of the item or dependency: `flag_has_children`, `segment_in_use`,
-   * `dependency_too_deep`, `dependency_cycle`, `parent_not_found`, `last_owner`. And without a place: `segment_exists`,
-   * `change_set_too_large`
+   * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed.
+   * Also the refusals of single operations, with the place of the item or dependency: `flag_has_children`,
+   * `segment_in_use`, `dependency_too_deep`, `dependency_cycle`, `parent_not_found`, `last_owner`; without a place:
+   * `segment_exists`, `change_set_too_large`
    * @example
    * const { differences } = await flags.importDefinitions(document, { dryRun: true });
    * await flags.importDefinitions(document, { reason: 'Release 7', prune: true });

@@ -11,14 +11,14 @@ import { DEFAULT_PROJECT } from '../projects/project.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
 
-/** What the engine does about missing flags at the start. */
+/** Whether the engine reports or creates missing flags at the start. */
 type Declare = 'report' | 'create';
 
 /**
  * Compares the schema with the flags in memory, in slices of some milliseconds. Sorted by flag.
  *
- * @param declare `create` makes variants without payloads, because a schema has none. They are drift once the flag is
- * on in an environment.
+ * @param declare `create` creates variants without payloads, because a schema has none. A missing payload is drift only
+ * while the flag is on in an environment.
  */
 export async function findDrift(
   { flags }: FlagsSchema,
@@ -86,7 +86,7 @@ function listed(names: Iterable<string>): string {
   return sorted.length === 0 ? 'no variants' : `the variants ${sorted.join(', ')}`;
 }
 
-/** The options of `createFlags` for the start, and what they need. */
+/** The options of `createFlags` for missing flags, and their dependencies. */
 export interface DriftOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   readonly declare?: Declare;
@@ -97,7 +97,7 @@ export interface DriftOptions {
 }
 
 /** Creates missing flags if requested, then reports the remaining differences. */
-export async function settleDrift(schema: FlagsSchema, options: DriftOptions): Promise<void> {
+export async function reconcileDrift(schema: FlagsSchema, options: DriftOptions): Promise<void> {
   const { engine, flags, onDrift = warnOfDrift, onError, declare = 'report' } = options;
   if (declare === 'create') await createMissing(schema, engine, flags);
   const drift = await findDrift(schema, engine, declare);
@@ -119,7 +119,7 @@ function warnOfDrift(drift: readonly FlagDrift[]): void {
   process.emitWarning('The stored flags differ from the schema.', { type: 'FlagsWarning', code: 'drift', detail });
 }
 
-/** Another process with the same schema may create the flags at the same moment: then the rest is decided anew. */
+/** If another process creates them first, plan again. */
 const ATTEMPTS = 5;
 
 async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags): Promise<void> {

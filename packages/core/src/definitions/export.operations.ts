@@ -17,7 +17,7 @@ import type {
   ExportQuery,
 } from './definition.types.js';
 
-/** A storage parses the documents of a read at once, and each may have 1 MiB. */
+/** A storage parses all documents of a read in one go, and each may have 1 MiB. */
 const DOCUMENTS_PER_READ = 8;
 
 export async function exportDefinitions(engine: Engine, query: ExportQuery = {}): Promise<Definitions> {
@@ -27,7 +27,7 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
     if (await isIncluded(project.id)) projects.push(project);
   }
   const segments: SegmentState[] = [];
-  // The names of all segments, because a flag of release 0.1 may use a segment of another project.
+  // Names of all projects' segments: a flag of release 0.1 may use a segment of another project.
   const names = new Map<number, string>();
   for await (const segment of readAll<SegmentState>(engine, segmentDocuments.kind)) {
     names.set(segment.id, segment.name);
@@ -45,8 +45,8 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
 }
 
 /**
- * Yields the documents of a kind in the order of their ids, in slices. They share their texts with the documents in memory:
- * the parsed texts of all flags would take as much memory again.
+ * Yields the documents of a kind in the order of their ids, in slices. They share their texts with the documents in
+ * memory: separate copies would double the memory.
  */
 export async function* readAll<State>({ storage, replica }: Engine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
@@ -126,7 +126,7 @@ function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext
   };
 }
 
-/** Most strategies have no segments, and need no copy. */
+/** Copies a strategy only if it uses segments. */
 function toStrategyDefinition(strategy: Strategy, nameOf: FlagContext['nameOf']): DefinedStrategy {
   const { segments } = strategy;
   if (!segments?.length) return strategy;

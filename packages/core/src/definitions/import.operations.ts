@@ -52,7 +52,7 @@ export async function importDefinitions(
 ): Promise<ImportResult> {
   const given = readOptions(options);
   const { dryRun, actor, reason } = given;
-  const { authorize, settle } = createAuthorization(engine);
+  const { authorize, recordCommit } = createAuthorization(engine);
   const { plan, states, sets, differences } = await planSets(engine, document, { ...given, authorize });
   const context = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }), authorize };
   if (dryRun) {
@@ -62,11 +62,11 @@ export async function importDefinitions(
     return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
-  // Takes each set out of the list: its definitions are not needed after its commit.
+  // Removes each set from the list, so that its memory is free after its commit.
   for (let items = sets.shift(); items; items = sets.shift()) {
     const { id, at } = await engine.run([toChange(engine, plan, items)], context);
     if (id === null) continue;
-    settle();
+    recordCommit();
     changeSets.push({ id, at, documents: items.map(({ planned }) => `${planned.kind}/${idOf(planned)}`) });
   }
   return { dryRun, changeSets, differences };
@@ -80,7 +80,7 @@ interface PlannedSets {
   readonly states: readonly PlannedState[];
 }
 
-/** Apart from the commits: while they run, the sets alone hold the definitions. */
+/** A separate function, so that only the sets hold the definitions while the commits run. */
 async function planSets(
   engine: Engine,
   document: Definitions,
@@ -113,8 +113,8 @@ function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportO
 }
 
 /**
- * Returns the flags of an import with `prune`: those of the document, live by default, and those of its projects that it
- * lacks, archived.
+ * Returns the flags of an import with `prune`: the document's flags, live by default, and, archived, the other flags of
+ * its projects.
  */
 async function prunedFlags(
   { storage, read }: Engine,
@@ -171,7 +171,7 @@ async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly 
     flags: [],
   };
   for await (const { planned, path: place } of paced(documents)) {
-    // Flags that are pruned have no place.
+    // Pruned flags have no place in the document.
     const path = place || undefined;
     const { kind, current, target } = planned;
     if (kind === 'project') {
@@ -199,7 +199,7 @@ async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly 
   }
 }
 
-/** The strategies of a new flag have no events of their own. */
+/** Checks the segments of a new flag here: its strategies have no events of their own. */
 async function assertNewSegmentsUsable(unit: UnitOfWork, flag: FlagState): Promise<void> {
   const events = flag.environments.flatMap(({ name, strategies }) =>
     strategies.map((data) => ({ type: 'strategy-added' as const, environment: name, data, before: null })),
@@ -213,8 +213,8 @@ function idOf({ kind, target }: Planned): string {
 }
 
 /**
- * Returns the actor's check of a set of the import. The check also gets the projects that earlier sets have created, and
- * the events that would bring a new document from nothing to its state. `settle` is called after each commit.
+ * Returns the actor's check of a set of the import. The check also gets the projects that earlier sets have created,
+ * and the events that would bring a new document from nothing to its state. `recordCommit` is called after each commit.
  */
 function createAuthorization({ authorize }: Engine) {
   const created: PlannedDocument[] = [];
@@ -228,7 +228,7 @@ function createAuthorization({ authorize }: Engine) {
         for await (const document of paced(documents)) whole.push(withContents(document));
         return authorize({ documents: whole, segmentUses });
       }),
-    settle() {
+    recordCommit() {
       created.push(...latest);
       latest = [];
     },

@@ -3,7 +3,7 @@ import { dependenciesOf, type FlagState } from '../flags/flag.js';
 import type { ProjectState } from '../projects/project.js';
 import type { SegmentState } from '../segments/segment.js';
 
-/** A document that an import changes. Undefined: there is none yet. */
+/** A document that an import changes. `current` is undefined for a new one. */
 export type Planned =
   | { readonly kind: 'project'; readonly current: ProjectState | undefined; readonly target: ProjectState }
   | { readonly kind: 'segment'; readonly current: SegmentState | undefined; readonly target: SegmentState }
@@ -25,7 +25,7 @@ export interface SetLimits {
 /**
  * Divides the changes of an import into change sets. Each set leaves every reference valid.
  *
- * @throws FlagsError `parent_not_found` or `segment_in_use` if that takes two imports
+ * @throws FlagsError `parent_not_found` or `segment_in_use` if the document needs two imports
  */
 export function toSets<Item extends Placed>(items: readonly Item[], limits: SetLimits): Item[][] {
   const isOneSet = divide(items, limits).length <= 1;
@@ -34,7 +34,7 @@ export function toSets<Item extends Placed>(items: readonly Item[], limits: SetL
   return divide(ordered, limits);
 }
 
-/** An item that is alone in its set may exceed the bytes. */
+/** Divides items by the limits. A set of one item may exceed the bytes. */
 function divide<Item extends Placed>(items: readonly Item[], limits: SetLimits): Item[][] {
   const sets: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -52,8 +52,8 @@ function divide<Item extends Placed>(items: readonly Item[], limits: SetLimits):
 }
 
 /**
- * The order of the sets. A parent must not have parents, and lives in the project of its children. So flags lose their
- * parents first, and get them last. The archive requires that a flag has no live children.
+ * The order of the sets. A parent must not have parents, and must be in the project of its children. So flags lose
+ * their parents first, and get them last. The archive requires that a flag has no live children.
  */
 const RANKS = ['project', 'segment', 'child no more', 'no child', 'still a child', 'new child', 'archived', 'narrowed'];
 
@@ -69,7 +69,7 @@ function rankOfFlag({ current, target }: Planned & { readonly kind: 'flag' }): s
   return isChild ? 'new child' : 'no child';
 }
 
-/** Whether the segment gets a project while flags of others may still use it. */
+/** Whether the segment gets a project while flags of other projects may still use it. */
 function isNarrowed({ kind, current, target }: Planned): boolean {
   return (
     kind === 'segment' && current !== undefined && target.project !== undefined && target.project !== current.project

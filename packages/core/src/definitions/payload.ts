@@ -6,7 +6,7 @@ import type { Flags } from '../flags.js';
 import { payloadValue } from '../openfeature/values.js';
 import type { FlagDeclaration, FlagsSchema, PayloadDescription, StandardSchema } from './schema.types.js';
 
-/** A payload's value; or why there is none. */
+/** A payload's value, or the reason that it is unusable. */
 export type PayloadReading = { readonly value: unknown; readonly issue?: undefined } | { readonly issue: string };
 
 /** Reads payloads of evaluated variants, and validates those of declared flags. */
@@ -15,7 +15,7 @@ export interface PayloadReader {
   read(flag: string, variant: Pick<EvaluatedVariant, 'name' | 'payload'>): PayloadReading | undefined;
 }
 
-/** Creates a reader. It validates each payload object once, because payloads do not change. */
+/** Creates a reader. It validates each payload object once: payloads are immutable. */
 export function createPayloadReader(schema: FlagsSchema | undefined): PayloadReader {
   const declared = new Map(
     Object.entries(schema?.flags ?? {}).map(([flag, declaration]) => [flag, readersOf(flag, declaration)]),
@@ -98,7 +98,7 @@ function validate(schema: StandardSchema, value: unknown): PayloadReading {
   }
 }
 
-/** All callers share the value. Instances of classes, such as dates, stay as they are. */
+/** All callers share the value. Does not freeze class instances such as dates. */
 function freezePlain(value: unknown): unknown {
   if (!isRecord(value) && !Array.isArray(value)) return value;
   for (const member of Object.values(Object.freeze(value))) if (!Object.isFrozen(member)) freezePlain(member);

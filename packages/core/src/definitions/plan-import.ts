@@ -40,7 +40,7 @@ export interface ImportPlan {
 
 interface ImportInput {
   readonly definitions: Required<Definitions>;
-  /** The number of flags in the document. The others are pruned. */
+  /** The number of flags in the document. All further flags are pruned. */
   readonly given: number;
   readonly known: readonly KnownSegment[];
   readonly actor: string;
@@ -110,7 +110,7 @@ interface TargetInput {
   readonly actor: string;
 }
 
-/** Reads the current state, and returns it with the wanted one. Undefined for a pruned flag that is gone. */
+/** Reads the current state, and returns it with the target state. Undefined for a pruned flag that was deleted. */
 export async function readTarget(
   engine: Engine,
   read: Read,

@@ -1,6 +1,6 @@
 /**
- * A schema of any library that implements Standard Schema (https://standardschema.dev), such as Zod, Valibot or ArkType.
- * Evaluation is synchronous, so the schema must validate synchronously.
+ * A schema of any library that implements Standard Schema (https://standardschema.dev), such as Zod, Valibot or
+ * ArkType. Evaluation is synchronous, so the schema must validate synchronously.
  */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
@@ -32,14 +32,14 @@ type Choice = readonly (string | number | boolean)[];
 /**
  * A plain description of a value.
  *
- * - `'string'`, `'number'`, `'boolean'`, `'string[]'`, `'number[]'`, `'boolean[]'`: a value of that type. In an object, `'string?'`
- *   is optional.
+ * - `'string'`, `'number'`, `'boolean'`, `'string[]'`, `'number[]'`, `'boolean[]'`: a value of that type. In an object,
+ *   `'string?'` is optional.
  * - A list such as `['left', 'right']`: one of these values.
  * - An object: a JSON object with these members. Further members are ignored.
  */
 export type ValueDescription = TypeName | `${TypeName}?` | Choice | { readonly [member: string]: ValueDescription };
 
-/** What the payload of a variant holds. `null` or `{}`: the variant has no payload. */
+/** The type of a variant's payload. `null` or `{}`: the variant has no payload. */
 export type PayloadDescription = StandardSchema | ValueDescription | null;
 
 /** The flag types of an instance whose options name none. */
@@ -76,8 +76,8 @@ export interface FlagsSchema<
 }
 
 /**
- * Registers the schema of your application, for the types that no call can infer, such as `request.flags` of
- * `@flags/express/request`.
+ * Registers the schema of your application, for types that TypeScript cannot infer from a call, such as `request.flags`
+ * of `@flags/express/request`.
  *
  * @example
  * declare module '@flags/core' {
@@ -102,7 +102,7 @@ export type VariantName<Schema extends FlagsSchema, Name extends FlagName<Schema
     : keyof VariantsOf<Schema['flags'][Name]> & string
   : never;
 
-/** The payload of a flag: that of any of its variants. `undefined` if no variant has a payload. */
+/** The payload of a flag: a union of its variants' payloads. `undefined` if no variant has a payload. */
 export type FlagPayload<Schema extends FlagsSchema, Name extends FlagName<Schema>> = Name extends unknown
   ? VariantsOf<Schema['flags'][Name]> extends infer Variants
     ? Variants extends readonly string[]
@@ -156,7 +156,7 @@ export interface FlagDrift {
   readonly flag: string;
   /** The variant whose payload does not fit. */
   readonly variant?: string;
-  /** One sentence that names both sides. */
+  /** One sentence with the declared and the stored state. */
   readonly message: string;
 }
 

@@ -2,7 +2,7 @@ import type { DocumentReader } from '../changesets/documents.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import type { DefinedSegment } from './definition.types.js';
 
-/** What identifies a stored segment. */
+/** The identifying members of a stored segment. */
 export type KnownSegment = Pick<SegmentState, 'id' | 'name' | 'createdAt'>;
 
 /** The ids of segments, by their names in the store and in a document. */
@@ -14,8 +14,8 @@ export interface SegmentIds {
 }
 
 /**
- * Finds the segments of a document, and gives ids to new ones. A definition means the segment of its name, or the renamed
- * one of its id and creation time. A new segment keeps its id unless another segment has it.
+ * Finds the segments of a document, and gives ids to new ones. A definition refers to the segment with its name, or to
+ * a renamed one with its id and creation time. A new segment keeps its id unless another segment has it.
  */
 export async function findSegmentIds(
   { read }: Pick<DocumentReader, 'read'>,

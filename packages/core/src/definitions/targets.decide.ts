@@ -87,7 +87,7 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     ...(variants && { variants: variantsOf(base, variants) }),
     ...(dependencies && { dependencies: dependencies.map(toDependency) }),
     ...archiveOf(definition, base, { archived, now: origin.now }),
-    environments: environmentsOf(definition, archived ? base : revived(base), origin),
+    environments: environmentsOf(definition, archived ? base : switchOffEverywhere(base), origin),
   };
 }
 
@@ -106,14 +106,14 @@ function archiveOf(
 ): Pick<FlagState, 'archived' | 'archivedAt'> {
   if (!archived) return { archived };
   const known = current.archived ? current.archivedAt : now;
-  // The time stays, because a difference in the time alone is not worth a change.
+  // Keeps the time: a different time alone does not cause a change.
   const time =
     current.archived || archivedAt === undefined ? known : archivedAt === null ? undefined : toTimestamp(archivedAt);
   return { archived, ...(time !== undefined && { archivedAt: time }) };
 }
 
 /** A revived flag is off everywhere, unless the definition says otherwise. */
-function revived(flag: FlagState): FlagState {
+function switchOffEverywhere(flag: FlagState): FlagState {
   if (!flag.archived) return flag;
   return { ...flag, environments: flag.environments.map((environment) => ({ ...environment, enabled: false })) };
 }
@@ -158,11 +158,11 @@ function environmentTarget(
   const place = `${origin.place}/${name}`;
   const next = strategies ? strategiesOf(strategies, current.strategies, { ...origin, place }) : current.strategies;
   const isEnabled = enabled ?? current.enabled;
-  // As after the removal of the last strategy.
+  // `enabled` implies a strategy, as after the removal of the last one.
   return { name, enabled: isEnabled && next.length > 0, strategies: next };
 }
 
-/** A strategy without an id takes that of an equal current one, or else of one with the same name, or a new one. */
+/** A strategy without an id gets the id of an equal current strategy, or else of one with its name, or a new id. */
 function strategiesOf(
   definitions: readonly DefinedStrategy[],
   current: readonly Strategy[],

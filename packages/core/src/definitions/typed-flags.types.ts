@@ -45,14 +45,14 @@ export interface TypedEvaluation<Schema extends FlagsSchema> {
   /** Like {@link Flags.isEnabled}. */
   isEnabled(flag: FlagName<Schema>, context?: TypedContext<Schema>, options?: TypedOptions<Schema, boolean>): boolean;
 
-  /** Like {@link Flags.getVariant}. The name of a stored variant that is not declared is returned all the same. */
+  /** Like {@link Flags.getVariant}. Also returns the names of stored variants that are not declared. */
   getVariant<Name extends FlagName<Schema>>(
     flag: Name,
     context?: TypedContext<Schema>,
     options?: TypedOptions<Schema, TypedFallback<Schema, Name>>,
   ): TypedVariant<Schema, Name>;
 
-  /** Like {@link Flags.getPayload}. A payload that does not fit its declaration is reported, and `fallback` returned. */
+  /** Like {@link Flags.getPayload}. Reports a payload that does not fit its declaration, and returns `fallback`. */
   getPayload<Name extends FlagName<Schema>>(
     flag: Name,
     context: TypedContext<Schema> | undefined,
@@ -118,7 +118,7 @@ export interface TypedVariant<Schema extends FlagsSchema, Name extends FlagName<
 }
 
 /**
- * An evaluation context. Declared properties stand beside `userId`, or in `properties`. Without declared properties,
+ * An evaluation context. Put declared properties beside `userId`, or in `properties`. Without declared properties,
  * `properties` may hold anything.
  */
 export type TypedContext<Schema extends FlagsSchema> = [string | never] extends [keyof Schema['context']]

@@ -1,7 +1,8 @@
 import { compareCodePoints } from '../base/collections.js';
 import { deepFreeze } from '../base/json.js';
 import { paced } from '../base/paced.js';
-import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
+import { assertOptions, assertReference } from '../changesets/argument-checks.js';
+import type { Engine } from '../changesets/engine.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
 import type { Storage } from '../storage/port.js';
 import type { EvaluatedVariant, EvaluationContext } from './evaluated.types.js';

@@ -1,6 +1,6 @@
 import type { DomainEvent } from './event.types.js';
 
-/** The members of an event, stored or shown, that tell which projects it is about. */
+/** The members of a stored or public event that determine its projects. */
 interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
   readonly type: string;
   readonly project: string | null;
@@ -21,7 +21,7 @@ function projectIn(state: unknown): string | null | undefined {
 }
 
 /**
- * Returns the projects that events are about; null for the instance. Streams, lists and histories show an event only to
+ * Returns the projects of events; null for the instance. Streams, lists and histories show an event only to
  * callers who may read each of them.
  */
 export function projectsOf(events: Iterable<EventStates>): ReadonlySet<string | null> {

@@ -1,7 +1,8 @@
 import { assertListener } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
-import { assertOptions, type Engine } from '../changesets/engine.js';
+import { assertOptions } from '../changesets/argument-checks.js';
+import type { Engine } from '../changesets/engine.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
 import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
@@ -25,7 +26,7 @@ export async function listEvents({ validate, storage }: Engine, input: EventQuer
   return { events: page.events.map(toFlagsEvent), total: page.total ?? 0 };
 }
 
-/** Bytes of a page of the feed: many readers may have a page at the same time. */
+/** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
 const FEED_PAGE_BYTES = 65_536;
 
 export async function listNextEvents({ validate, storage }: Engine, input: FeedQuery = {}): Promise<FeedPage> {

@@ -18,7 +18,7 @@ export interface FlagsEvent {
   readonly actorTokenKind: TokenKind | null;
   /** The id of the change set that the event belongs to; null in events of releases without change sets. */
   readonly changeSet: string | null;
-  /** Why the actor made the change set; null without a reason. */
+  /** The reason of the change set; null without one. */
   readonly reason: string | null;
   readonly project: string | null;
   readonly flag: string | null;
@@ -84,9 +84,8 @@ export interface EventQuery {
 
 export interface EventLog {
   /**
-   * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event. The
-   * `offset` of the next page is this one's plus the number of these events. There is no next page if that reaches
-   * `total`.
+   * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event. For
+   * the next page, add the number of these events to `offset`. This is the last page if the sum reaches `total`.
    */
   readonly events: readonly FlagsEvent[];
   /** The number of all matching events, regardless of `limit` and `offset`. */
@@ -96,8 +95,8 @@ export interface EventLog {
 /** Selects the next events of the feed. */
 export interface FeedQuery {
   /**
-   * The position of the last event that the reader has: `next` of the page before. null: from the first event on. Absent:
-   * from now on.
+   * The position of the last event that the reader has: `next` of the page before. null: start at the first event.
+   * Absent: start now.
    */
   readonly after?: string | null;
   /** Maximum number of events, 0–1000. Default: 100. */
@@ -105,9 +104,11 @@ export interface FeedQuery {
 }
 
 export interface FeedPage {
-  /** Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event. */
+  /**
+   * Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event.
+   */
   readonly events: readonly FlagsEvent[];
-  /** The position to go on from; null while there are no events at all. */
+  /** The position for the next call; null while the log is empty. */
   readonly next: string | null;
 }
 
@@ -124,8 +125,8 @@ export interface EventOperations {
   listEvents(query?: EventQuery): Promise<EventLog>;
 
   /**
-   * Lists the events that follow a position, oldest first, and counts none. For readers that keep their position themselves.
-   * Without `after` it lists none, and `next` is the position of the newest event: events committed later follow it.
+   * Lists the events after a position, oldest first, without a total. For readers that store their own position.
+   * Without `after` the list is empty, and `next` is the position of the newest event.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -153,7 +154,7 @@ export interface EventOperations {
 }
 
 /**
- * A fact as a decision returns it: enough to compute the new state from the old one. The commit adds actor and time.
+ * A fact that a decision returns: enough to compute the new state from the old one. The commit adds actor and time.
  */
 export interface DomainEvent<Type extends EventType = EventType, Data = unknown, Before = unknown> {
   readonly type: Type;

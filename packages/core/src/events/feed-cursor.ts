@@ -3,8 +3,7 @@ import { memoizeAsync } from '../base/memoize.js';
 import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 /**
- * Returns the position of the newest settled event; undefined if there is none. All later commits come after it in the
- * feed.
+ * Returns the position of the newest settled event; undefined if there is none. Later commits follow it in the feed.
  */
 export async function newestPosition(storage: Storage): Promise<string | undefined> {
   const { events } = await storage.events({ order: 'newest-first', settled: true, limit: 1, withoutData: true });
@@ -17,7 +16,9 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/** Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one. */
+/**
+ * Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one.
+ */
 async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
   return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
@@ -51,8 +52,8 @@ export interface FeedCursor {
   /** Whether the start position is known. */
   hasStarted(): boolean;
   /**
-   * Reads the next events, without moving the position. Starts reading synchronously. Returns none at the end of the feed,
-   * and after `close`.
+   * Reads the next events, without moving the position. Starts reading synchronously. Returns none at the end of the
+   * feed, and after `close`.
    */
   next(): Promise<readonly StoredEvent[]>;
   /** Moves the position to this event. */
@@ -87,7 +88,7 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
     return query;
   }
 
-  // All callers share one read: a later one would skip the events committed in between.
+  // All callers share one read: a second read would skip the events committed in between.
   const whenStarted = memoizeAsync<void, void>(async () => {
     if (!current) await Promise.race([findStart(), closed]);
   });

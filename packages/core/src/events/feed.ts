@@ -14,14 +14,14 @@ export interface Feed {
    * that ends the subscription.
    */
   subscribe(listener: EventListener, after?: string): () => void;
-  /** Reads new events now. Called after own commits, and when another process may have committed. */
+  /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
   readonly subscriptions: { readonly size: number };
   /** Resolves when every subscription knows its start position, and so misses no later commit. */
   ready(): Promise<unknown>;
   /**
-   * Ends subscriptions that do not know their start position yet. Called when the instance closes: a read that never
-   * ends would block the changes that wait for it, and closing.
+   * Ends subscriptions that do not know their start position yet. Call it when the instance closes: a read that never
+   * ends would block closing, and the changes that wait for it.
    */
   closePending(): void;
   /** Ends all subscriptions. Resolves when no read is pending. */
@@ -136,7 +136,7 @@ interface SubscriptionStart {
 
 /**
  * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
- * others. After a failed read, the next wake-up reads from the same position.
+ * other listeners. After a failed read, the next wake-up reads from the same position.
  */
 function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
   const cursor = createFeedCursor(storage, after);
@@ -186,7 +186,7 @@ function createSerialRunner(work: () => Promise<void>): () => void {
   let wanted = false;
   let running = false;
 
-  /** Misses no call: there is no await between the last check of `wanted` and the end. */
+  /** Must not await between the last check of `wanted` and the end: it would miss calls. */
   async function run(): Promise<void> {
     running = true;
     while (wanted) {

@@ -10,9 +10,9 @@ import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } f
 import type { Strategy } from './strategy.types.js';
 
 /**
- * Applies events to a flag, and writes the documents that its changed references concern. That updates the index of
- * children, and touches newly referenced segments and parents. A concurrent change that deletes such a segment or
- * archives such a parent then conflicts, and decides again. So does a change that adds a dependency to such a parent.
+ * Applies events to a flag, updates the index of children, and touches newly referenced segments and parents. A
+ * concurrent change then conflicts, and is decided again, if it deletes such a segment, archives such a parent, or
+ * gives such a parent a dependency.
  */
 export function applyToFlag(unit: UnitOfWork, name: string, events: readonly FlagEvent[]): Awaitable<void> {
   if (!events.some(mayRefer)) return unit.apply(flagDocuments, name, events);
@@ -26,7 +26,7 @@ async function applyWithReferences(unit: UnitOfWork, name: string, events: reado
   const hasMoved = before !== undefined && after !== undefined && before.project !== after.project;
   const [from, to] = [referencesOf(before), referencesOf(after)];
   const newParents = without(to.parents, from.parents);
-  // In another project, the flag may not use every segment that it uses now.
+  // A segment may belong to the old project: the flag must not keep it in the new one.
   const newSegments = hasMoved ? to.segments : without(to.segments, from.segments);
   await Promise.all([
     ...newSegments.map((segment) => unit.touch(segmentDocuments, `${segment}`)),
@@ -122,7 +122,7 @@ export async function assertSegmentsUsable(
     for (const segment of newSegmentsOf(event)) {
       const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
       const path = `${pathOf(event.data)}/segments/${event.data.segments?.indexOf(segment)}`;
-      if (owner !== project) throw unusable(segment, path);
+      if (owner !== project) throw segmentNotUsable(segment, path);
     }
   }
 }
@@ -152,6 +152,6 @@ export async function assertSegmentsMovable(read: Read, flag: FlagState, project
 }
 
 /** The message does not reveal whether the segment exists, or its project. */
-function unusable(segment: number, path: string): Error {
+function segmentNotUsable(segment: number, path: string): Error {
   return invalidInput([{ message: `names the segment ${segment}, which flags of this project cannot use`, path }]);
 }

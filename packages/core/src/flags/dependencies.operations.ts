@@ -25,8 +25,8 @@ export async function listLiveChildren(documents: DocumentReader, parent: string
 }
 
 /**
- * Returns the dependencies that a clone of a flag inherits: those on existing parents. A clone that has children itself
- * inherits none. It has children if archived flags depend on a deleted flag of the same name.
+ * Returns the dependencies that a clone inherits: those on existing parents. A clone with children inherits none. It
+ * has children if archived flags depend on a deleted flag of the same name.
  */
 export async function inheritableDependencies(
   documents: DocumentReader,

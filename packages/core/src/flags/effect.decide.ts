@@ -3,12 +3,12 @@ import { dependenciesOf, environmentOf, type FlagState, inOrder } from './flag.j
 import type { Constraint, Strategy, StrategyVariant } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
-/** What clients of one environment can see of a flag. */
+/** The visibility of a flag for clients of one environment. */
 export type Visibility =
   | { readonly state: 'absent' }
-  /** `hasPayloads`: the variants have payloads. Then OFREP sends no value. */
+  /** `hasPayloads`: the variants have payloads. OFREP then sends no value. */
   | { readonly state: 'off'; readonly hasPayloads: boolean }
-  /** The digest of what clients receive. */
+  /** The digest of the definition that clients receive. */
   | { readonly state: 'on'; readonly definition: string };
 
 /** One side of a change: the stored state before it, or after it. */
@@ -24,8 +24,8 @@ export interface StoredSide {
 const ABSENT: Visibility = { state: 'absent' };
 
 /**
- * Returns a function that decides what clients of an environment can see of a flag, from stored state only: never from
- * the environments, strategies or snapshots of one node. It decides once per flag, because many flags may share a parent.
+ * Returns a function that decides the visibility of a flag in an environment. It uses stored state only, and no options
+ * or snapshots of this node. It caches the result per flag, because many flags may share a parent.
  */
 export function createVisibility(environment: string, side: StoredSide): (flag: string) => Visibility {
   const known = new Map<string, Visibility>();
@@ -55,7 +55,7 @@ function decideVisibility(
   }
   const definition = {
     strategies: inUse.map((strategy) => shownStrategy(strategy, side)),
-    // An enabled flag without strategies is on for everybody. With only disabled ones it is off for everybody.
+    // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
     isForEverybody: strategies.length === 0,
     variants: (flag.variants ?? []).map(shownVariant),
     parents: dependenciesOf(flag).map((dependency) => {
@@ -67,8 +67,8 @@ function decideVisibility(
 }
 
 /**
- * Returns the name of the first parent that switches a flag off for everybody: it is absent, has parents itself, or must
- * be on and is off.
+ * Returns the name of the first parent that switches a flag off for everybody: it is absent, has parents itself, or
+ * must be on and is off.
  */
 export function parentThatIsOff(
   flag: FlagState,
@@ -110,7 +110,7 @@ function shownStrategy(
   };
 }
 
-/** Clients receive texts. Entries, because the order of members has no meaning, and `__proto__` is a name. */
+/** Returns the parameters as text, like clients receive them. Sorted entries: `__proto__` is a possible name. */
 function shownParameters(parameters: NonNullable<Strategy['parameters']>) {
   const entries = Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1));
   return entries.map(([name, value]) => [name, value === null ? null : String(value)]);

@@ -24,7 +24,7 @@ export async function listFlags(
   ref: Partial<ProjectRef>,
   query?: FlagQuery,
 ): Promise<readonly FlagSummary[] | Page<FlagSummary> | FlagPage> {
-  // A project that is undefined by mistake must not list the flags of all projects.
+  // `{ project: undefined }` is a mistake, and must not list the flags of all projects.
   return 'project' in ref ? listProjectFlags(engine, ref as ProjectRef, query) : searchFlags(engine, query);
 }
 
@@ -71,7 +71,7 @@ function isIn(flag: FlagState, project: string | undefined): boolean {
   return project === undefined || flag.project === project;
 }
 
-/** Lists the flags that a change of a project concerns, archived or not, as the storage has them. In name order. */
+/** Reads the stored flags of a project, archived or not, in name order. For changes of the project. */
 export async function listStoredFlags(
   { list }: Pick<DocumentReader, 'list'>,
   project: string,

@@ -80,7 +80,7 @@ async function convertAll<From, To>(items: readonly From[], convert: (item: From
 
 function toOverview({ replica, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
   const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
-  // Archived or deleted meanwhile, a flag keeps the place that it had in the list.
+  // A flag that was archived or deleted meanwhile stays in the list.
   const revision = replica.documents.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
   const findLive = (parent: string) => {
     const found = replica.documents.flags.get(parent);
@@ -107,7 +107,7 @@ function toEnvironmentOverview(
   environment: string,
   findLive: (flag: string) => FlagState | undefined,
 ): EnvironmentOverview {
-  // Listing must not fail on a document that somebody else has written to the storage without its lists.
+  // Other programs may have written documents without lists to the storage.
   const { variants = [] } = flag;
   const { name, enabled, strategies } = environmentOf(flag, environment);
   const isDependent = enabled && !flag.archived && dependenciesOf(flag).length > 0;
@@ -133,7 +133,7 @@ function createFlagMatcher(query: FlagQuery): (flag: FlagState) => boolean {
   const projects = toSet(query.project);
   const labels = toSet(query.label);
   const matchesText = createTextMatcher(query.query);
-  // The cheap conditions come first; the text, of any length, last.
+  // Cheap conditions first; the text search last.
   return (flag) =>
     flag.archived === archived &&
     (stale === undefined || flag.stale === stale) &&
@@ -171,7 +171,6 @@ interface FlagOrder {
   cursorOf(flag: FlagState): string;
 }
 
-/** Returns the key that a sort names. */
 function sortKeyOf(sort: FlagSort = 'name'): SortKey {
   return (sort.startsWith('-') ? sort.slice(1) : sort) as SortKey;
 }

@@ -27,7 +27,7 @@ export interface FlagQuery extends PageQuery {
   readonly archived?: boolean;
   /** An environment in which the flag is enabled. */
   readonly enabledIn?: string;
-  /** Default: `name`, in code-point order. Flags that no report has counted are the earliest by `lastSeenAt`. */
+  /** Default: `name`, in code-point order. By `lastSeenAt`, flags without reports come first. */
   readonly sort?: FlagSort;
   /** Maximum number of flags, 1–1000. Default: all, or 100 if `after` is given. */
   readonly limit?: number | undefined;
@@ -51,8 +51,8 @@ export interface FlagOverview {
   readonly labels: readonly string[];
   readonly owner: string | null;
   /**
-   * As of `getFlag`, except that it does not count the children that the flag got from other processes since its last
-   * change. Such an `ifRevision` is refused, never wrongly accepted.
+   * As in `getFlag`, but too low if another process has given the flag a child since its last change. Such an
+   * `ifRevision` is refused, never wrongly accepted.
    */
   readonly revision: number;
   /** ISO 8601, UTC, milliseconds. */
@@ -74,7 +74,7 @@ export interface EnvironmentOverview {
   readonly rollout: number;
   /** Whether the flag has variants, or a strategy in this environment has. */
   readonly hasVariants: boolean;
-  /** Whom the strategies admit while the flag is enabled, in at most two parts. Empty without strategies. */
+  /** The users that the strategies admit while the flag is enabled, in at most two parts. Empty without strategies. */
   readonly audience: readonly AudiencePart[];
   /** The parent that switches the flag off here for everybody, although it is enabled; null if none does. */
   readonly offBecauseOf: string | null;
@@ -101,7 +101,7 @@ export interface FlagListOperations {
    * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
    * applied the changes of other processes.
    *
-   * Pages sorted by `lastSeenAt` may repeat or miss flags that are seen meanwhile.
+   * Pages sorted by `lastSeenAt` may repeat or miss flags whose time changes between two pages.
    *
    * @throws FlagsError `invalid_input`, `environment_not_found`
    * @example

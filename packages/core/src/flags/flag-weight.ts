@@ -19,7 +19,8 @@ interface FlagChange {
 
 /**
  * Creates a function that refuses a flag whose strategies and segments weigh too much in an environment, unless they
- * weighed as much before. Concurrent changes of other processes may still add up to more, which evaluation cuts.
+ * weighed as much before. Concurrent changes of other processes may still exceed the limit together; evaluation
+ * enforces it too.
  *
  * @throws FlagsError `invalid_input`
  */
@@ -45,7 +46,7 @@ interface SegmentChange {
   readonly constraints: readonly Constraint[];
 }
 
-/** Refuses constraints of a segment with which a flag would weigh too much. */
+/** Refuses constraints of a segment that would make a flag weigh too much. */
 export async function assertSegmentWeight(
   { replica }: Pick<Engine, 'replica'>,
   unit: UnitOfWork,
@@ -67,7 +68,7 @@ export async function assertSegmentWeight(
   }
 }
 
-/** Returns the documents in memory, with those that the change set has written so far. */
+/** Returns the documents in memory, overlaid with the writes of the change set so far. */
 function withWritten<State>(
   known: ReadonlyMap<string, State>,
   unit: UnitOfWork,

@@ -212,7 +212,7 @@ export function setVariants(
   return changeVariants(ref, () => variants);
 }
 
-/** Sets the variants that the patch makes of those that the decision has read. */
+/** Applies the patch to the variants that the decision has read. */
 export function patchVariants(
   { validate }: Engine,
   ref: FlagRef,

@@ -20,7 +20,7 @@ export interface FlagState extends FlagMetadata {
   readonly archivedAt?: string;
   readonly createdAt: string;
   readonly variants: readonly Variant[];
-  /** Only environments that were ever configured, in the order of their first configuration. */
+  /** Environments that have been configured, in the order of their first configuration. */
   readonly environments: readonly EnvironmentState[];
   /** Absent if the flag never had dependencies. Read it by {@link dependenciesOf}. */
   readonly dependencies?: readonly Dependency[];
@@ -167,7 +167,7 @@ function evolveEnvironmentState(
   }
 }
 
-/** Only the metadata changes; the event contains the other members for information. */
+/** Applies only the metadata; the event contains the other members for information. */
 function withMetadata(flag: FlagState, update: FlagUpdate): FlagState {
   const given = METADATA.filter((member) => update[member] !== undefined);
   return { ...flag, ...Object.fromEntries(given.map((member) => [member, update[member]])) };
@@ -211,7 +211,7 @@ export function dependenciesOf({ dependencies = [] }: FlagState): readonly Depen
   return dependencies;
 }
 
-/** Returns a flag with the parts that it need not store while they are empty. Two flags that clients see alike are equal. */
+/** Returns a flag with its empty optional parts, so that flags which clients cannot distinguish are equal. */
 export function inFull(flag: FlagState, environments: readonly string[] = []): FlagState {
   const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
   const all = [...names].map((name) => environmentOf(flag, name));

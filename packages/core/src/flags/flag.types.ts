@@ -31,7 +31,7 @@ export interface Flag {
 
 /** A flag with its configuration in every environment of the instance, in the configured order. */
 export interface FlagDetail extends Flag {
-  /** When the latest client report that counted the flag ended; null if no report did. */
+  /** The end of the latest client report that counted the flag; null without reports. */
   readonly lastSeenAt: string | null;
   readonly environments: readonly FlagEnvironment[];
   /** The parents, in the order of their addition. */
@@ -102,7 +102,7 @@ export interface LabelChanges {
 export interface GetFlagOptions {
   /**
    * The revision that a change in this process has just written. If the flag in memory is at this revision, the result
-   * comes from there, and the storage is read for `lastSeenAt` and children alone. Otherwise it has no effect.
+   * comes from memory, and the storage is read for `lastSeenAt` and children only. Otherwise it has no effect.
    */
   readonly revision?: number | undefined;
 }
@@ -111,7 +111,7 @@ export interface FlagOperations {
   /**
    * Creates a flag, off in every environment.
    *
-   * Of concurrent creations of one name, exactly one succeeds.
+   * If several callers create the same name concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_exists` (also when the name is taken in another
    * project or by an archived flag), `revision_mismatch` (with any `ifRevision`)
@@ -130,7 +130,7 @@ export interface FlagOperations {
   getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail>;
 
   /**
-   * Changes a flag's description, type, staleness, impression data, labels or owner. Records no event if nothing
+   * Changes a flag's description, type, staleness, impression data, labels or owner. Does not record an event if nothing
    * changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `flag_archived`, `revision_mismatch`
@@ -155,10 +155,11 @@ export interface FlagOperations {
   patchFlag(ref: FlagRef, patch: JsonPatch, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Adds labels to a flag and removes others, in one change. Added labels come last. Ignores labels to add that the flag
-   * has, and labels to remove that it has not. Records no event if nothing changes.
+   * Adds labels to a flag and removes others, in one change. Added labels come last. Ignores labels to add that the
+   * flag has, and labels to remove that it does not have. Does not record an event if nothing
+   * changes.
    *
-   * Concurrent calls all take effect: each starts from the labels that the others have left.
+   * Concurrent calls all take effect: each starts from the current labels.
    *
    * @throws FlagsError as {@link FlagOperations.updateFlag}; `invalid_input` also for too many labels
    * @example
@@ -167,8 +168,8 @@ export interface FlagOperations {
   changeLabels(ref: FlagRef, changes: LabelChanges, context?: ChangeContext): Promise<Flag>;
 
   /**
-   * Copies a flag's description, type, labels, owner, strategies and variants to a new flag. The copy is off everywhere, not stale,
-   * and has new strategy ids.
+   * Copies a flag's description, type, labels, owner, strategies and variants to a new flag. The copy is off
+   * everywhere, not stale, and has new strategy ids.
    *
    * A `groupId` parameter equal to the source's name becomes the new name. Dependencies on archived or deleted parents
    * are not copied. `ifRevision` is the source's revision.
@@ -186,8 +187,8 @@ export interface FlagOperations {
    * Archives a flag: it leaves the lists and cannot be changed; its strategies stay. Does nothing if the flag is
    * archived already.
    *
-   * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_has_children` (flags that are not archived depend on
-   * it), `revision_mismatch`
+   * @throws FlagsError `project_not_found`, `flag_not_found`, `flag_has_children` (flags that are not archived depend
+   * on it), `revision_mismatch`
    * @example
    * await flags.archiveFlag({ project: 'default', flag: 'checkout' });
    */

@@ -71,14 +71,14 @@ function cloneStrategy(strategy: Strategy, source: string, origin: CloneOrigin):
   return { ...strategy, id: origin.idFor(strategy.id), parameters };
 }
 
-/** A rollout's group determines which users are in its share. A copy gets its own group. */
+/** Gives the copy its own rollout group, which determines the users in the rollout. */
 function renameGroup(parameters: Parameters | null, from: string, to: string): Parameters | null {
   if (parameters === null || !Object.hasOwn(parameters, 'groupId') || parameters.groupId !== from) return parameters;
   return { ...parameters, groupId: to };
 }
 
 /**
- * Archives a flag. Strategies and enabled states stay, so that the archive shows them.
+ * Archives a flag. Keeps strategies and enabled states, which the archive shows.
  *
  * @param children the names of the flags that depend on it, without archived flags
  */
@@ -96,7 +96,7 @@ export function assertNoChildren(flag: string, children: readonly string[]): voi
   throw new FlagsError('flag_has_children', message);
 }
 
-/** Revives a flag, off everywhere, so that it does not switch anything on again. */
+/** Revives a flag, off everywhere. */
 export function reviveFlag(flag: FlagState): FlagEvent[] {
   if (!flag.archived) return [];
   const before = { archived: true, enabledIn: enabledEnvironments(flag) };
@@ -139,6 +139,6 @@ export function assertNotArchived(flag: FlagState): void {
 
 function assertNameFree(existing: FlagState | undefined, name: string): void {
   if (!existing) return;
-  // The message reveals neither project nor archive, because the caller may not see them.
+  // The message does not name the project or the archive, which the caller may not see.
   throw new FlagsError('flag_exists', `The flag name ${name} is taken; choose another.`);
 }

@@ -28,7 +28,7 @@ export function changeMetadata(flag: FlagState, changes: FlagChanges): FlagEvent
   return replaceMetadata(flag, changes);
 }
 
-/** As {@link changeMetadata}, also in the archive. */
+/** As {@link changeMetadata}, but accepts archived flags. */
 export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...changes }: FlagChanges): FlagEvent[] {
   const before = toUpdate(flag);
   const changed = pickChanged<FlagMetadata>(before, changes, METADATA);
@@ -37,7 +37,10 @@ export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...change
   return [...events, { type: stale ? 'flag-stale-on' : 'flag-stale-off', data: { stale }, before: { stale: !stale } }];
 }
 
-/** Adds and removes labels. Keeps the order; an added label comes last. Ignores labels that are there, or are not. */
+/**
+ * Adds and removes labels. Keeps the order; an added label comes last. Ignores labels to add that exist, and labels to
+ * remove that do not.
+ */
 export function changeLabels(
   flag: FlagState,
   { add = [], remove = [] }: LabelChanges,
@@ -73,7 +76,7 @@ export interface FlagPatch {
   readonly validate: Validator<FlagChanges>;
 }
 
-/** Applies a patch to the changeable fields. Other stored fields can be tested, and do not change. */
+/** Applies a patch to the changeable fields. The patch may test other stored fields, but cannot change them. */
 export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): FlagEvent[] {
   assertNotArchived(flag);
   const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;

@@ -3,7 +3,7 @@ import type { Effect } from '../changesets/change-set.types.js';
 const PREFERRED_ENVIRONMENT = 'production';
 
 /**
- * Returns the environment on which evaluations and commands act if nobody names one: `production`, or else the first.
+ * Returns the default environment of evaluations and commands: `production`, or else the first.
  * Evaluating production by mistake is safer than evaluating development by mistake.
  */
 export function defaultEnvironment(environments: readonly string[]): string {
@@ -12,7 +12,7 @@ export function defaultEnvironment(environments: readonly string[]): string {
     : (environments[0] ?? PREFERRED_ENVIRONMENT);
 }
 
-/** Which environments are reviewed. */
+/** The environments that need a review. */
 export interface ReviewScope {
   /** The environments that the host lists, in its order. */
   readonly environments: readonly string[];
@@ -21,8 +21,8 @@ export interface ReviewScope {
 }
 
 /**
- * Returns whether changes of an environment pass the review: those that `reviewIn` names; by default `production`, or else
- * the last one, and all that the host does not list. Nobody knows whether those are anybody's production.
+ * Returns whether changes of an environment need a review: those in `reviewIn`. Default: `production`, or else the last
+ * one, and all environments that the host does not list, because one of them may be somebody's production.
  */
 export function isReviewed(environment: string, { environments, reviewIn }: ReviewScope): boolean {
   if (reviewIn) return reviewIn.includes(environment);
@@ -33,8 +33,8 @@ export function isReviewed(environment: string, { environments, reviewIn }: Revi
 }
 
 /**
- * Returns the effects for which the review asks: those in reviewed environments, switching off included. A new flag that
- * is off does not ask: no client has used it yet.
+ * Returns the effects that need a review: those in reviewed environments, including switching off. A new flag that is
+ * off does not: no client has used it yet.
  */
 export function effectsToReview<E extends Pick<Effect, 'environment' | 'before' | 'after'>>(
   effects: readonly E[],
@@ -44,8 +44,8 @@ export function effectsToReview<E extends Pick<Effect, 'environment' | 'before' 
 }
 
 /**
- * Returns how many of the effects on flags that the caller may not read count for the review: all, because nobody tells
- * their environments, unless nothing is reviewed.
+ * Returns the number of hidden effects (on flags that the caller may not read) that need a review: all of them, because
+ * their environments are unknown. None if no environment is reviewed.
  */
 export function hiddenToReview(hiddenEffects: number, { reviewIn }: ReviewScope): number {
   return reviewIn?.length === 0 ? 0 : hiddenEffects;
@@ -69,8 +69,8 @@ const WORDS: Readonly<Record<string, readonly [one: string, several: string]>> =
 const MOST_NAMES = 10;
 
 /**
- * Says what clients would notice, one line for each environment and kind of difference: "production: 2 flags go off:
- * base, child". Leaves out new flags that are off.
+ * Describes the changes that clients would notice, one line per environment and kind of difference: "production: 2
+ * flags go off: base, child". Leaves out new flags that are off.
  */
 export function describeEffects(effects: readonly Omit<Effect, 'project'>[]): readonly string[] {
   const groups = new Map<string, { readonly effect: Omit<Effect, 'project'>; readonly flags: string[] }>();

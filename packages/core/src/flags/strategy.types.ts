@@ -1,7 +1,7 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
 import type { Payload, WeightType } from './variant.types.js';
 
-/** A value of a strategy's parameters. It is returned as it was given. */
+/** A value of a strategy's parameters. Stored and returned unchanged. */
 export type ParameterValue = string | number | boolean | null;
 export type Parameters = Readonly<Record<string, ParameterValue>>;
 
@@ -81,7 +81,7 @@ export interface StrategyInput {
 /** The replacement of a strategy. Without a name, the strategy keeps its name. */
 export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<StrategyInput, 'name'>>;
 
-/** An activation strategy. Optional members are present only if they were given. */
+/** An activation strategy. Optional members are present only if the input had them. */
 export interface Strategy extends StrategyInput {
   /** A UUID. */
   readonly id: string;
@@ -102,12 +102,12 @@ export interface EnvironmentInput {
   readonly strategies: readonly ConfiguredStrategy[];
 }
 
-/** A strategy of a configuration. With the id of an existing strategy, it replaces that one; otherwise it is new. */
+/** A strategy of a configuration. With the id of an existing strategy it replaces that one; otherwise it is new. */
 export interface ConfiguredStrategy extends StrategyInput {
   readonly id?: string;
 }
 
-/** The place of a strategy among those of its environment. */
+/** The order of a strategy in its environment. */
 export interface StrategyPlace {
   readonly id: string;
   /** Strategies are shown and evaluated in ascending order. */
@@ -120,8 +120,8 @@ export interface StrategyOperations {
    *
    * Concurrent additions all succeed.
    *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `environment_not_found`, `flag_archived`,
-   * `revision_mismatch`
+   * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found`, `environment_not_found`,
+   * `flag_archived`, `revision_mismatch`
    * @example
    * const { id } = await flags.addStrategy(
    *   { project: 'default', flag: 'checkout', environment: 'production' },
@@ -205,10 +205,10 @@ export interface StrategyOperations {
   /**
    * Replaces a flag's whole configuration in one environment: its strategies, their order, and whether it is enabled.
    *
-   * A strategy with the id of a current strategy of this environment replaces that one, and keeps its id. Other strategies
-   * are new. Current strategies that the input does not name are removed. If `sortOrder` or the order of addition
-   * contradicts the given order, all strategies get a new `sortOrder`. Records one event per fact, as the single
-   * operations do.
+   * A strategy with the id of a current strategy of this environment replaces that one, and keeps its id. Other
+   * strategies are new. Current strategies that the input does not name are removed. If `sortOrder` or the order of
+   * addition contradicts the given order, all strategies get a new `sortOrder`. Records one event per fact, as the
+   * single operations do.
    *
    * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `environment_has_no_strategies`
    * @example

@@ -49,7 +49,7 @@ export interface VariantOperations {
    * Fixed weights must add up to less than 1000, and at least one variant must be variable. Variable variants share the
    * remainder equally; the first ones get one more each if it does not divide evenly (three variable: 334, 333, 333).
    *
-   * Of concurrent calls, the last one wins. Pass `ifRevision` to reject it instead.
+   * If several callers set variants concurrently, the last one wins. Pass `ifRevision` to reject it instead.
    *
    * @throws FlagsError `invalid_input` (naming the rule), `project_not_found`, `flag_not_found`, `flag_archived`,
    * `revision_mismatch`

@@ -6,8 +6,9 @@ import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
+import { assertOptions, assertReference } from '../changesets/argument-checks.js';
 import { assertText, createRead, nameOf, type Read } from '../changesets/documents.js';
-import { assertOptions, assertReference, type Engine } from '../changesets/engine.js';
+import type { Engine } from '../changesets/engine.js';
 import type { Lifetime } from '../changesets/operations.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
@@ -30,7 +31,7 @@ import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 
 type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];
 
-/** The moment of a view: the last event, and the time of evaluations. */
+/** The last event of a view, and the time of its evaluations. */
 interface PastMoment {
   readonly position: string;
   /** ISO 8601. */
@@ -43,11 +44,11 @@ interface Evaluated {
 }
 
 /**
- * Returns a view of the flags at a time, or after the event at a position. Reads nothing before its first call. The view
- * keeps the documents and snapshots that it has read.
+ * Returns a view of the flags at a time, or after the event at a position. The first read happens at the first call. The
+ * view caches the documents and snapshots that it has read.
  */
 export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: AsOf): FlagsView {
-  const moment = memoizeAsync<void, PastMoment>(momentFinder(engine, time));
+  const moment = memoizeAsync<void, PastMoment>(createMomentFinder(engine, time));
   const read = createRead({
     get: memoizeAsync(async (key) => {
       const { position: until } = await moment();
@@ -97,8 +98,8 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
   };
 }
 
-/** Returns a function that finds the moment. Throws `invalid_input` at once for a time that is none. */
-function momentFinder({ storage }: Engine, time: unknown): () => Promise<PastMoment> {
+/** Returns a function that finds the moment. Throws `invalid_input` at once for an invalid time. */
+function createMomentFinder({ storage }: Engine, time: unknown): () => Promise<PastMoment> {
   const { position } = Object(time) as { readonly position?: unknown };
   const at = position === undefined ? toTime(time) : undefined;
   if (position !== undefined && typeof position !== 'string') throw notATime();
@@ -111,7 +112,7 @@ function momentFinder({ storage }: Engine, time: unknown): () => Promise<PastMom
   };
 }
 
-/** Dates of another realm are objects with `getTime`, too. */
+/** Checks for `getTime`: `instanceof` fails for a Date from another realm. */
 function toTime(time: unknown): string {
   try {
     if (typeof time === 'string') return toTimestamp(time);
@@ -163,8 +164,8 @@ async function listChildrenAt(engine: Engine, { ref, position, read }: PastFlag)
 }
 
 /**
- * A child at an earlier position is a child now, or a later event removes its dependency, or deletes it. The index is read
- * first, so that no concurrent change hides a child.
+ * Returns the flags that may have been children: the present children, and those that a later event removed or deleted.
+ * Reads the index first, so that a concurrent change cannot hide a child.
  */
 async function listCandidates(storage: Storage, parent: string, after: string): Promise<ReadonlySet<string>> {
   const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
@@ -182,7 +183,7 @@ async function listCandidates(storage: Storage, parent: string, after: string): 
   return names;
 }
 
-/** The parents in a removed dependency, or in a deleted flag. */
+/** Returns the parents in a removed dependency, or in a deleted flag. */
 function parentsIn(before: unknown): readonly string[] {
   const { flag, dependencies = [] } = before as { flag?: string; dependencies?: readonly Dependency[] };
   return flag === undefined ? dependencies.map((dependency) => dependency.flag) : [flag];

@@ -29,7 +29,7 @@ function parseLegacyId(text: string): LegacySet | undefined {
     const [kind, id, revision] = JSON.parse(Buffer.from(text.slice(LEGACY.length), 'base64url').toString());
     const named = { subject: { kind, id }, revision };
     const isSound = typeof kind === 'string' && typeof id === 'string' && Number.isSafeInteger(revision);
-    // Decoding ignores some characters. Every set has one id.
+    // Decoding ignores some characters: accept only the canonical id of a set.
     return isSound && toLegacyId(named) === text ? named : undefined;
   } catch {
     return undefined;
@@ -37,7 +37,7 @@ function parseLegacyId(text: string): LegacySet | undefined {
 }
 
 const EVENTS_PER_READ = 256;
-/** Bytes of events that are read at once: parsing them takes some milliseconds. */
+/** Bytes of events per read: parsing them takes some milliseconds. */
 const BYTES_PER_READ = 262_144;
 
 type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
@@ -99,11 +99,11 @@ function parseId(id: string): LegacySet | undefined {
 }
 
 function setNotFound(id: string): FlagsError {
-  return new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for those there are.`);
+  return new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for existing ids.`);
 }
 
 /**
- * Reads the projects that a change set is about. Reads the data of those events only that may move a document.
+ * Reads the projects of a change set. Reads the data of an event only if it may move a document.
  *
  * @throws FlagsError as `readSet`
  */
@@ -161,7 +161,6 @@ export function holdsDocument(type: string): boolean {
   return DOCUMENT_EVENTS.has(type);
 }
 
-/** A moment of the feed. */
 interface Moment {
   /** The position of an event. Default: the newest event. */
   readonly until?: string;
@@ -170,8 +169,8 @@ interface Moment {
 }
 
 /**
- * Computes the state of a document from the log, in the order of the feed. Resolves to undefined if there was no
- * document. The revision is that of the last event.
+ * Computes the state of a document from the log. Resolves to undefined if there was no document. The revision is that
+ * of the last event.
  *
  * Reads back to an event that holds the whole document, or to a checkpoint, and applies the events since then, page by
  * page. Stores of earlier releases have few checkpoints: there it may read all events of the document.
@@ -187,7 +186,7 @@ export async function stateAt(
   return state === undefined || revision === undefined ? undefined : { state, revision };
 }
 
-/** Consecutive events of a document. The events themselves stay in the storage: there may be tens of thousands. */
+/** A range of events of a document. It does not hold the events: there may be tens of thousands. */
 interface Stretch {
   /** The position of the newest event. */
   readonly until: string;
@@ -202,7 +201,7 @@ interface Tail {
   readonly revision: number | undefined;
 }
 
-/** So few events are read as quickly as a checkpoint. */
+/** Reading this many events is as fast as reading a checkpoint. */
 const FEW_EVENTS = 10;
 
 /** Finds the events since the last state that the log or a checkpoint holds. */
@@ -218,7 +217,7 @@ async function findStart(storage: Storage, key: DocumentKey, moment: Moment): Pr
     if (revision === undefined) {
       revision = newest.revision;
       const isNear = page.slice(0, FEW_EVENTS).some(({ type }) => holdsDocument(type));
-      // Before the revision of the event, because the moment may be between two events of one revision.
+      // Not the event's own revision: the moment may be between two events of one revision.
       if (!isNear) checkpoint = await readCheckpoint(storage, key, revision);
     }
     const known = checkpoint?.revision ?? 0;
@@ -232,8 +231,8 @@ async function findStart(storage: Storage, key: DocumentKey, moment: Moment): Pr
 }
 
 /**
- * Reads the events of stretches, oldest first, in pages of some hundred kilobytes. Queries newest first, because a feed that
- * reads oldest first leaves out events that are not settled yet.
+ * Reads the events of stretches, oldest first, in pages of some hundred kilobytes. Queries newest first, because
+ * `oldest-first` leaves out events that are not settled yet.
  */
 async function* readStretches(
   storage: Storage,
@@ -248,7 +247,7 @@ async function* readStretches(
       await pause();
       const limit = Math.min(size, heads.length - first);
       const end = heads[first + limit - 1]?.position ?? '';
-      // The storage returns one event whatever its size, so that every page is short enough at last.
+      // The storage always returns at least one event, so the loop ends.
       const { events } = await storage.events({ ...query, until: end, limit, maxBytes: BYTES_PER_READ });
       if (events.length < limit && limit > 1) {
         size = Math.ceil(limit / 2);

@@ -61,7 +61,7 @@ function toFilter(scope: Scope): EventFilter {
   return { project: `${project}`, subject: { kind: flagDocuments.kind, id: flag } };
 }
 
-/** A deleted flag or project keeps its history. Throws `flag_not_found` or `project_not_found` for one without. */
+/** Throws `flag_not_found` or `project_not_found` without a history. A deleted flag or project keeps its history. */
 async function assertExists({ read }: Engine, { project, flag }: Scope): Promise<void> {
   if (project === undefined) return;
   if (flag === undefined) await findProject(read, { project });
@@ -104,7 +104,9 @@ function touches(events: readonly StoredEvent[], path: string): boolean {
   );
 }
 
-/** Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document. */
+/**
+ * Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document.
+ */
 async function compare(storage: Storage, events: readonly StoredEvent[]): Promise<readonly Difference[]> {
   const [first] = events;
   if (!first) return [];

@@ -24,12 +24,13 @@ export interface PartDifference {
   readonly path: string;
   /** null if the part did not exist. */
   readonly before: unknown;
-  /** null if the part does not exist any more. */
+  /** null if the part was removed. */
   readonly after: unknown;
 }
 
 /**
- * A read-only view of the flags at an earlier time. Its methods answer as the operations of the same names did then, and count nothing.
+ * A read-only view of the flags at an earlier time. Its methods return the results that the operations of the same
+ * names had then. They do not count evaluations.
  */
 export interface FlagsView {
   /** `lastSeenAt` is null, because the log has no metrics. `revision` is that of the last event. */
@@ -39,17 +40,17 @@ export interface FlagsView {
   explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): Promise<FlagExplanation>;
 }
 
-/** Operations that read change sets, take them back, or evaluate them. */
+/** Operations that read, undo or preview change sets. */
 export interface ChangeHistoryOperations {
   /**
    * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
-   * segment, and for flags that depend on any of these. Counts nothing, and reports no problems.
+   * segment, and for flags that depend on any of these. Does not count evaluations or report problems.
    *
    * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
    * milliseconds; do not change the contexts until the promise resolves.
    *
    * @param query at most 1000 contexts, and fewer if the changes concern many flags
-   * @throws FlagsError as `apply`; `environment_not_found`. The reason of the signal when it aborts
+   * @throws FlagsError as `apply`; `environment_not_found`. The signal's reason when it aborts
    * @example
    * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
    * const { flags: [checkout] } = await flags.preview([change], {
@@ -70,8 +71,8 @@ export interface ChangeHistoryOperations {
   getChangeSet(id: string): Promise<HistoryEntry>;
 
   /**
-   * Lists the projects that a change set is about, without reading the data of its events; null for the instance. A page of
-   * a history or of events may show a part of the set only.
+   * Lists all projects of a change set, without reading the data of its events; null for the instance. A page of a
+   * history or of events may show only a part of the set.
    *
    * @throws FlagsError `change_set_not_found`, `invalid_input`
    * @example
@@ -92,16 +93,16 @@ export interface ChangeHistoryOperations {
   history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
 
   /**
-   * Takes back a change set, in one commit. Gives each part that the set changed its earlier value, and keeps later changes of
-   * other parts. Parts are each metadata member, strategy, switch and member, the variants, the dependencies, the archive,
+   * Undoes a change set in one commit. Restores each part that the set changed, and keeps later changes of other parts.
+   * Parts are each metadata member, strategy, switch and member, the variants, the dependencies, the archived state,
    * and the existence of a document. The result is a change set, which can be undone.
    *
-   * Does not restore metrics and API tokens. Safe to call concurrently: a set that loses a race is decided again.
+   * Does not restore metrics and API tokens. Safe to call concurrently: after a conflict, the undo is decided again.
    *
    * @param options `authorize` is called with the set before anything is decided, and refuses the undo by throwing
-   * @throws FlagsError `change_set_not_found`; `undo_conflict` (a part was changed again: `details` names the later sets; or a
-   * reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the refusals of single
-   * operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
+   * @throws FlagsError `change_set_not_found`; `undo_conflict` (a part was changed again: `details` names the later
+   * sets; or a reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the
+   * refusals of single operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
    * @example
    * await flags.undo(set.id, { reason: 'Too many errors' });
    */
@@ -117,12 +118,12 @@ export interface ChangeHistoryOperations {
   planUndo(id: string, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan>;
 
   /**
-   * Returns a view of the flags at a time, or after the event at a position. Environments and other options are those of
-   * today. The view reads when it is asked, and keeps what it has read.
+   * Returns a view of the flags at a time, or after the event at a position. Uses the present environments
+   * and options. The view reads lazily, and caches the documents that it has read.
    *
    * @param time ISO 8601, a `Date`, or the position of an event. The state is that after the last event at or before it
-   * @throws FlagsError `invalid_input` for a time that is none; `closed`. The methods of the view reject with `invalid_input`
-   * for a time before the first event
+   * @throws FlagsError `invalid_input` for an invalid time; `closed`. The methods of the view reject with
+   * `invalid_input` for a time before the first event
    * @example
    * const view = flags.asOf('2026-01-02T14:03:00Z');
    * const saw = await view.isEnabled('checkout', { userId: '42' }, { environment: 'production' });

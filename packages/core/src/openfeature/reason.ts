@@ -6,13 +6,13 @@ import type { FlagConfiguration } from '../evaluation/evaluation.types.js';
 import { percentageParameter } from '../evaluation/strategies.js';
 
 /**
- * Why a flag has its value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without a
- * second evaluation.
+ * The reason of a flag's value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without
+ * a second evaluation.
  *
  * - `DISABLED`: the flag is off in this environment.
  * - `STATIC`: every context gets this answer, variant included. Providers may cache it until a flag changes.
- * - `SPLIT`: a share decides: a percentage of users, or one of several variants.
- * - `TARGETING_MATCH`: the context decides: constraints, segments, lists, overrides, or a parent.
+ * - `SPLIT`: a percentage of users, or one of several variants.
+ * - `TARGETING_MATCH`: the context decides, by constraints, segments, lists, overrides or a parent.
  */
 export type ResolutionReason = 'DISABLED' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH';
 

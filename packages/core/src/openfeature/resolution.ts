@@ -40,7 +40,7 @@ export interface FlagResolution {
   readonly reason: ResolutionReason;
   /** Absent if the flag is off, has no variants, or no variant was requested. */
   readonly variant?: ResolvedVariant;
-  /** The flag is off, and its variants have payloads: who asks for a payload gets a default of its own. */
+  /** The flag is off, and its variants have payloads: callers that ask for a payload use their own default. */
   readonly withholdsPayload?: true;
   readonly metadata: ResolutionMetadata;
 }
@@ -51,7 +51,7 @@ export interface ResolvedVariant {
   readonly payload?: Payload;
 }
 
-/** OpenFeature's flag metadata. `enabled` is whether the flag is on for the context, whatever the value is. */
+/** OpenFeature's flag metadata. `enabled`: the flag is on for the context, independent of the value. */
 export type ResolutionMetadata = Readonly<
   Record<'project' | 'type', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
 >;

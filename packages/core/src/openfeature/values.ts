@@ -26,7 +26,7 @@ export function toEvaluationContext(context: OpenFeatureContext): EvaluationCont
   };
 }
 
-/** Copying more members takes milliseconds, but strategies read only a few. Larger contexts are read lazily. */
+/** Larger contexts are read lazily: copying takes milliseconds, but strategies read only a few members. */
 const MAX_COPIED = 1000;
 
 function copiedProperties(context: OpenFeatureContext, properties: unknown): Record<string, unknown> {
@@ -65,7 +65,7 @@ function toProperty(value: unknown): unknown {
   return typeof value === 'object' ? textOf(value) : value;
 }
 
-/** Converts once: otherwise every constraint that reads a large array would convert it again. */
+/** Converts a value once, because several constraints may read the same large array. */
 function textOf(value: object | null): string | undefined {
   if (value === null) return undefined;
   if (isDate(value)) return isoOf(value);

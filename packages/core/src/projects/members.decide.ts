@@ -2,7 +2,7 @@ import { FlagsError } from '../errors.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import type { Member, Role } from './project.types.js';
 
-/** The role that a project always keeps at least one member in, once it has one. */
+/** A project with owners always keeps at least one. */
 export const OWNER = 'owner';
 
 export function addMember(project: ProjectState, member: Member): ProjectEvent[] {
@@ -35,7 +35,7 @@ function memberOf(project: ProjectState, userId: number): Member | undefined {
   return project.members.find((member) => member.userId === userId);
 }
 
-/** Refuses a new state of a project that has no owner any more. */
+/** Throws `last_owner` if a project would lose its last owner. */
 export function assertOwnerStays(now: ProjectState | undefined, next: ProjectState | undefined, owner: Role): void {
   const hasOwner = (project: ProjectState) => project.members.some(({ roleId }) => roleId === owner.id);
   if (now && next && hasOwner(now) && !hasOwner(next)) throw lastOwner();

@@ -60,7 +60,6 @@ function assertRole({ settings }: Engine, roleId: number): void {
   throw new FlagsError('role_not_found', `There is no role ${roleId}; there are ${roles}.`);
 }
 
-/** Returns the role of owners. */
 export function ownerOf({ settings }: Engine): Role {
   const owner = settings.roles.find(({ name }) => name === memberRules.OWNER);
   if (!owner) throw new Error(`No role is named ${memberRules.OWNER}.`);

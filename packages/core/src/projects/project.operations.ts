@@ -125,7 +125,7 @@ interface Aging {
   readonly createdAt: string;
 }
 
-/** How many flags are out of date. */
+/** The numbers of stale flags. */
 interface Staleness {
   readonly staleCount: number;
   /** Flags that are not stale, but older than the lifetime of their type. */
@@ -149,12 +149,12 @@ export function healthOf(flags: readonly Aging[], types: readonly FlagType[], no
   return Math.round(100 - (100 * (staleCount + potentiallyStaleCount)) / flags.length);
 }
 
-/** Documents that are read at once: concurrent reads hide the latency of a database, and a batch limits the memory. */
+/** Documents per batch: concurrent reads hide the latency of a database, and a batch limits the memory. */
 const DOCUMENTS_AT_ONCE = 16;
 
 /**
- * Deletes a project with its archived flags, segments and tokens in one commit. The commit conflicts if another change
- * adds a document to the project, and the deletion is decided again. A remaining token or segment would belong to a
+ * Deletes a project with its archived flags, segments and tokens in one commit. If another change adds a document to
+ * the project, the commit conflicts, and the deletion is decided again. A remaining token or segment would belong to a
  * later project of the same id.
  */
 export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {

@@ -50,7 +50,7 @@ export interface ProjectOperations {
   /**
    * Creates a project without members.
    *
-   * Of concurrent creations of one id, exactly one succeeds.
+   * If several callers create the same id concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_exists`, `revision_mismatch` (with any `ifRevision`)
    * @example
@@ -59,7 +59,7 @@ export interface ProjectOperations {
   createProject(input: NewProject, context?: ChangeContext): Promise<Project>;
 
   /**
-   * Changes a project's display name or description. Records no event if nothing changes.
+   * Changes a project's display name or description. Does not record an event if nothing changes.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `revision_mismatch`
    * @example
@@ -117,10 +117,10 @@ export interface MemberOperations {
   /**
    * Adds a user to a project with a role.
    *
-   * Of concurrent additions of one user, exactly one succeeds.
+   * If several callers add the same user concurrently, exactly one succeeds.
    *
-   * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `user_not_found` (where the host gives a
-   * look-up), `member_exists` (whatever the role), `revision_mismatch`
+   * @throws FlagsError `invalid_input`, `project_not_found`, `role_not_found`, `user_not_found` (if the host configured
+   * `isUser`), `member_exists` (with any role), `revision_mismatch`
    * @example
    * await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
    */

@@ -69,14 +69,14 @@ export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<
   return listUses(engine, ref.segment);
 }
 
-/** Lists all segments in ascending order of ids. A storage lists ids in text order. */
+/** Lists all segments in ascending order of ids. Sorts, because a storage lists ids in text order. */
 async function listAllSegments({ storage }: Engine): Promise<readonly Segment[]> {
   const listed = await storage.list({ kind: segmentDocuments.kind, part: 'body' });
   const segments = listed.map(({ content, revision }) => toSegment({ state: content as SegmentState, revision }));
   return segments.sort((one, other) => one.id - other.id);
 }
 
-/** Lists the ids of all segments in ascending order. A storage lists ids in text order. */
+/** Lists the ids of all segments in ascending order. Sorts, because a storage lists ids in text order. */
 async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
   const listed = await storage.list({ kind: segmentDocuments.kind, part: 'summary' });
   return listed.map(({ key }) => Number(key.id)).sort((one, other) => one - other);

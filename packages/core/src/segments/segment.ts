@@ -126,7 +126,7 @@ export function unregisterSegment({ lastId, names }: SegmentRegistry, name: stri
   return { lastId, names: withoutName(names, name) };
 }
 
-/** Releases names, then takes others. Restored segments keep their ids, which may be older than the last one. */
+/** Releases names, then takes others. Restored segments may have lower ids than the last one. */
 export function restoreRegistry(
   { lastId, names }: SegmentRegistry,
   {

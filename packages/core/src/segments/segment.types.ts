@@ -33,8 +33,8 @@ export type SegmentChanges = Partial<NewSegment>;
 export interface SegmentRef {
   readonly segment: number;
   /**
-   * The project that the segment must belong to; null: the instance. A segment that has moved is `segment_not_found`.
-   * Default: any project.
+   * The project that the segment must belong to; null: the instance. A segment that has moved throws
+   * `segment_not_found`. Default: any project.
    */
   readonly project?: string | null;
 }
@@ -57,7 +57,7 @@ export interface SegmentOperations {
   /**
    * Creates a segment.
    *
-   * Of concurrent creations of one name, exactly one succeeds.
+   * If several callers create the same name concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `segment_exists`, `revision_mismatch` (with any
    * `ifRevision`)

@@ -1,4 +1,6 @@
-/** Identifies a document. The engine defines the kinds (`project`, `flag`, `token`, …); a storage treats them as text. */
+/**
+ * Identifies a document. The engine defines the kinds (`project`, `flag`, `token`, …); a storage treats them as text.
+ */
 export interface DocumentKey {
   readonly kind: string;
   readonly id: string;
@@ -50,8 +52,8 @@ export interface DocumentTouch {
 export interface DocumentDeletion {
   readonly key: DocumentKey;
   /**
-   * The revision that the caller read. 0 means that the document must not exist: a change set creates and deletes it, and
-   * its events need a revision. The storage then counts one.
+   * The revision that the caller read. 0 means that the document must not exist: a change set created and deleted it.
+   * The storage then counts a revision for its events.
    */
   readonly expected: number;
   readonly deleted: true;
@@ -88,7 +90,7 @@ export interface NewEvent {
   readonly actorTokenKind?: string;
   /** Id of the change set that the event belongs to. All events of a change set are in one commit. Default null. */
   readonly changeSet?: string | null;
-  /** Why the actor made the change set. Default null. */
+  /** The reason of the change set. Default null. */
   readonly reason?: string | null;
   /** The document that the event describes; the commit writes it. */
   readonly subject: DocumentKey;

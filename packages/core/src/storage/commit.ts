@@ -9,7 +9,7 @@ export interface CurrentState {
   firstIds(vacancy: Vacancy, limit: number): readonly string[];
 }
 
-/** Returns the first document that is not as expected, or that has a parent that must be vacant. */
+/** Returns the first document with an unexpected revision, or under a parent that must be vacant. */
 function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey | undefined {
   const moved = ({ key, expected }: { key: DocumentKey; expected: number }) => state.revision(key) !== expected;
   const conflict = commit.writes.find(moved) ?? commit.checks.find(moved);
@@ -21,7 +21,7 @@ function findConflict(commit: PreparedCommit, state: CurrentState): DocumentKey 
   return undefined;
 }
 
-/** Takes the commit's own writes into account, so that the check can run before them and nothing is rolled back. */
+/** Finds a document under a vacant parent. Considers the commit's own writes, so that the check can run before them. */
 function findOccupant(
   { kind, parent }: Vacancy,
   writes: readonly PreparedWrite[],
@@ -76,8 +76,8 @@ export function createDocumentMap<V>(): DocumentMap<V> {
 }
 
 /**
- * A copy of a commit with its values as JSON text. Serialization takes time and may fail, so it happens before the storage
- * takes its lock.
+ * A copy of a commit with its values as JSON text. Serialization takes time and may fail, so it happens before the
+ * storage takes its lock.
  */
 export interface PreparedCommit {
   readonly writes: readonly PreparedWrite[];
@@ -99,7 +99,7 @@ export interface PreparedWrite {
 export interface PreparedContent {
   readonly body: string;
   readonly summary: string;
-  /** The value of the body, if the caller has made the text of it. The caller may change the value later. */
+  /** The value of the body, if the caller provided its text. The caller may change the value later. */
   readonly value?: unknown;
 }
 
@@ -137,7 +137,7 @@ export function prepareCommit({ writes, checks = [], vacant = [], events }: Comm
 /** Returns a function that finds the write of a document; -1 if there is none. */
 function indexWrites(writes: readonly DocumentWrite[], checks: readonly DocumentCheck[]): (key: DocumentKey) => number {
   const [write] = writes;
-  // Most commits name one document: comparing its key is much cheaper than a map.
+  // Most commits have one document, and comparing its key is much cheaper than a map.
   if (write && writes.length + checks.length === 1) {
     return ({ kind, id }) => (kind === write.key.kind && id === write.key.id ? 0 : -1);
   }
@@ -222,7 +222,7 @@ function copyKey({ kind, id }: DocumentKey): DocumentKey {
 
 /** `undefined` has no JSON text: it becomes null, as in an array. */
 function toJson(value: unknown): string {
-  // Most events of new documents have no state before: the constant takes no memory.
+  // Most events of new documents have no state before: share one constant.
   return value === null ? 'null' : (JSON.stringify(value) ?? 'null');
 }
 

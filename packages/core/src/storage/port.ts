@@ -17,7 +17,7 @@ export type * from './commit-port.js';
  *
  * - `storage_unavailable`: the disk or the connection failed; nothing has changed
  * - `storage_busy`: a lock was not released in time; nothing has changed
- * - `outcome_unknown`: `commit` alone; the commit may or may not have happened
+ * - `outcome_unknown`: only from `commit`, which may or may not have happened
  * - `storage_unsupported`: a newer version of the library has migrated the state
  * - `closed`: the storage has been closed
  *
@@ -44,7 +44,7 @@ export interface Storage {
   /**
    * Lists the documents of one kind, of one parent or of all, by id in code-point order.
    *
-   * All documents of a result come from one consistent view. Deleted documents are left out. With `part: 'summary'` the
+   * All documents of a result come from one consistent view. Omits deleted documents. With `part: 'summary'` the
    * storage reads and parses no body. The cost of a page depends on the page, not on the length of the list.
    *
    * @example
@@ -56,9 +56,9 @@ export interface Storage {
   /**
    * Applies a whole commit, or none of it, and appends its events.
    *
-   * Returns the new revisions, or the key of a document that another commit has changed. Such a conflict is not an error:
-   * the caller reads again and decides again. Of several commits that expect the same revision of a document exactly one
-   * succeeds, in any process. A commit is acknowledged when it is durable.
+   * Returns the new revisions, or the key of a document that another commit has changed. Such a conflict is not an
+   * error: the caller reads again and decides again. If several commits expect the same revision of a document, in any
+   * processes, exactly one succeeds. A commit is acknowledged when it is durable.
    *
    * @throws FlagsError `storage_busy` or `storage_unavailable` (nothing has changed), `outcome_unknown` (the storage cannot
    * find out whether the commit happened)
@@ -115,8 +115,8 @@ export interface Storage {
 
   /**
    * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
-   * frozen. The engine shares it with the storage, so that each document is in memory once, and decides changes on it. A
-   * storage that wraps another one leaves `peek` out, or wraps it as it wraps `get`.
+   * frozen. The engine shares it with the storage, so that each document is in memory once, and decides changes on it.
+   * A storage that wraps another one must omit `peek`, or wrap it like `get`.
    *
    * @example
    * const stored = storage.peek?.({ kind: 'flag', id: 'checkout' });

@@ -27,8 +27,8 @@ export type PortCall<Port> = {
  * A fault to inject into calls of a port.
  *
  * Without `error`, `delay` and `hang` a call throws `storage_unavailable` before it reaches the storage, or
- * `outcome_unknown` after the storage has executed it. With `delay` or `hang` it continues late; with `error` too, it fails
- * late.
+ * `outcome_unknown` after the storage has executed it. With `delay` or `hang` it waits, and then continues, or
+ * throws `error`.
  */
 export interface Fault<Port> {
   /** The methods that the fault applies to. Default: all except `close`. */
@@ -40,8 +40,8 @@ export interface Fault<Port> {
   /** Number of consecutive calls to hit. Default: one if `nth` is given, otherwise all. */
   readonly times?: number;
   /**
-   * `before`: the fault hits before the storage gets the call. `after`: it hits after the storage has executed the call, and
-   * the answer is lost or late; errors of the storage itself remain. Default `before`.
+   * `before`: the fault hits before the storage gets the call. `after`: it hits after the storage has executed the
+   * call, so the answer is lost or delayed. Errors of the storage itself are kept. Default `before`.
    */
   readonly point?: 'before' | 'after';
   /** The error that the calls throw. */
@@ -183,8 +183,8 @@ async function applyAll<Port>(faults: readonly ArmedFault<Port>[], point: 'befor
 export type FaultyStorage = Storage & FaultInjector<Storage>;
 
 /**
- * Wraps a storage so that tests can inject faults: in any method, before or after it takes effect, at once, late or never.
- * Use it to test your service while its storage fails.
+ * Wraps a storage so that tests can inject faults: in any method, before or after it takes effect, at once, delayed or
+ * never. Use it to test your service while its storage fails.
  *
  * Without faults it behaves like the given storage. `usage`, `watch` and `walBytes` are those of the given storage and do
  * not fail; for usage use {@link faultyUsage}. It has no `peek`, so that the engine reads every document by `list`.

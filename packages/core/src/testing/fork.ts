@@ -8,7 +8,7 @@ import type { DocumentWrite, Storage } from '../storage/port.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';
 import { running } from './test-values.js';
 
-/** The state of flags of a test: the commits that led to it, as JSON. */
+/** The state of test flags: the commits that created it, as JSON. */
 export interface Origin {
   readonly options: TestFlagsOptions;
   readonly commits: readonly string[];
@@ -49,7 +49,7 @@ export function loadCommits(documents: DocumentCache, commits: readonly string[]
   }
 }
 
-/** Evaluates the snapshot of the origin until another member is used. Then opens the engine. */
+/** Evaluates the snapshot of the origin. Opens the engine when another member is used. */
 export function lazyFork(openEngine: () => TestFlags, snapshot: Snapshot, { schema }: TestFlagsOptions): TestFlags {
   let opened: TestFlags | undefined;
   const open = (): TestFlags => {
@@ -70,7 +70,7 @@ export function lazyFork(openEngine: () => TestFlags, snapshot: Snapshot, { sche
   };
   return new Proxy((schema ? acceptProperties(quick, schema) : quick) as TestFlags, {
     get: (target, name) => {
-      // A promise that resolves to flags asks for `then`.
+      // `await` reads `then`. It must not open the engine.
       if (name === 'then') return undefined;
       if (name in target && opened === undefined) return Reflect.get(target, name);
       return Reflect.get(open(), name);

@@ -26,11 +26,12 @@ import {
 } from './test-values.js';
 
 /**
- * Creates flags for a test: an engine in memory, which is ready at once. It needs no `close()`. Flags with a value are on
- * or off in every environment. Declared flags of a schema without a value are off. Ids are counted, so that they are the
- * same in every run; pass `newId` and `now` for others.
+ * Creates flags for a test: an engine in memory, which is ready at once. It needs no `close()`. Flags with a value are
+ * on or off in every environment. Declared flags of a schema without a value are off. Ids are counted, so that they are
+ * the same in every run; override them with `newId` and `now`.
  *
- * Evaluating an unknown flag throws `flag_not_found` and names the closest flags, so that a misspelt name fails the test.
+ * Evaluating an unknown flag throws `flag_not_found` and names the closest flags, so that a misspelt name fails the
+ * test.
  *
  * @param values by name of the flag
  * @throws FlagsError `invalid_input`, `flag_not_found` (a value of a flag that the schema does not declare)
@@ -49,7 +50,7 @@ export function testFlags(given: object = {}, options: TestFlagsOptions = {}): u
     throw invalidInput([{ message: 'testFlags takes an object of values by name of the flag', path: '' }]);
   }
   const values = given as TestValues;
-  // Flags may be named as members that every object inherits.
+  // A flag may have the name of a member that every object inherits.
   const testValueOf = (flag: string) => (Object.hasOwn(values, flag) ? values[flag] : undefined) ?? false;
   const fault = describeUnknownOption(options, OPTIONS);
   if (fault) throw invalidInput([{ message: `testFlags ${fault}`, path: '' }]);
@@ -135,7 +136,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
   };
   const definitionOf = (flag: string) =>
     state.standard.snapshot.definition(flag) ?? throwUnknownFlag(flag, documents.flags.keys());
-  const controlled: Omit<TestFlags, Exclude<keyof Flags, 'as'>> = {
+  const controlMethods: Omit<TestFlags, Exclude<keyof Flags, 'as'>> = {
     as: (...actor) => addControls(flags.as(...actor), controls),
     override(values, run) {
       for (const flag of Object.keys(values)) definitionOf(flag);
@@ -148,8 +149,8 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
     },
     fork,
   };
-  // Inherits, because the interface of another actor inherits its members too.
-  return Object.assign(Object.create(flags) as Flags, strictEvaluation(flags, assertKnown), controlled);
+  // Inherits, like the interface of another actor does.
+  return Object.assign(Object.create(flags) as Flags, strictEvaluation(flags, assertKnown), controlMethods);
 }
 
 type Strict = Pick<EvaluationOperations, 'isEnabled' | 'getVariant' | 'getPayload' | 'explain' | 'forContext'>;

@@ -7,7 +7,7 @@ import type { Token } from '../tokens/token.types.js';
 /** A flag that is on for everybody, with this variant. */
 export interface TestVariant<Name extends string = string, PayloadValue = unknown> {
   readonly variant: Name;
-  /** Text, a number, or anything that JSON can express. Default: the payload that the variant has. */
+  /** Text, a number, or any JSON value. Default: the variant's payload. */
   readonly payload?: PayloadValue;
 }
 
@@ -42,11 +42,11 @@ export type TestFlagsOptions = Pick<
   | 'onError'
 >;
 
-/** What flags of tests have beside the methods of `Flags`. */
+/** The methods that test flags have beside those of `Flags`. */
 export interface TestControls<Values, Name extends string, Self> {
   /**
-   * Runs a function with other values of some flags, and returns its result. The values hold in everything that the
-   * function calls and awaits, and nowhere else: parallel tests do not see them. Nested calls add to the outer ones.
+   * Runs a function with other values of some flags, and returns its result. The values apply to everything that the
+   * function calls and awaits. Parallel tests do not see them. Nested calls add to the outer ones.
    * Nothing is stored.
    *
    * @throws FlagsError `flag_not_found` (naming the closest flags)
@@ -56,8 +56,9 @@ export interface TestControls<Values, Name extends string, Self> {
   override<Result>(values: Values, run: () => Result): Result;
 
   /**
-   * Runs a function with every combination of values of some flags: off and on, or off and each variant. Runs all of them,
-   * one after another, and then throws an `AggregateError` that says which failed. Returns a promise if the function does.
+   * Runs a function with every combination of values of some flags: off and on, or off and each variant. Runs all of
+   * them, one after another, and then throws an `AggregateError` that names the failed ones. Returns a promise if the
+   * function does.
    *
    * @throws RangeError for more than 1,000 combinations
    * @example
@@ -70,8 +71,8 @@ export interface TestControls<Values, Name extends string, Self> {
   vary(names: readonly Name[], run: (values: Readonly<Record<Name, boolean | string>>) => unknown): void;
 
   /**
-   * Returns independent flags with the same state, event log included, without overrides and metrics. Takes microseconds:
-   * the copy is made when it is first changed or read otherwise than by evaluation.
+   * Returns independent flags with the same state, event log included, without overrides and metrics. Takes
+   * microseconds: the copy is made at the first change, or at the first read that is not an evaluation.
    *
    * @example
    * beforeEach(() => {

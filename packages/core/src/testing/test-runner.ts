@@ -16,7 +16,7 @@ export const CASE_TIMEOUT = 120_000;
 export function currentTestRunner(): TestRunner {
   const { describe, it } = globalThis as Partial<TestRunner>;
   if (typeof describe === 'function' && typeof it === 'function') return { describe, it };
-  throw new Error('No global describe and it. Run this file with a test runner that offers them, such as jest.');
+  throw new Error('No global describe and it. Run this file with a test runner that provides them, such as jest.');
 }
 
 /** Raises mocha's time-out, which can only be set inside the test. Does nothing with other runners. */

@@ -30,7 +30,7 @@ export function throwUnknownFlag(flag: unknown, known: Iterable<string>): never 
   throw new FlagsError('flag_not_found', `There is no flag ${String(flag)}; ${hint}`);
 }
 
-/** Throws `invalid_input` unless each value is one that a flag may have, and its variant is declared. */
+/** Throws `invalid_input` unless each value is valid for its flag, and its variant is declared. */
 export function assertTestValues(values: TestValues, schema: FlagsSchema | undefined): void {
   for (const [flag, value] of Object.entries(values)) {
     const variant = variantOf(value);
@@ -53,14 +53,14 @@ function variantOf(value: TestValue): TestVariant | undefined {
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
-/** What stored flags of tests need. */
+/** The inputs of stored test flags. */
 interface SeedContext {
   readonly settings: Settings;
   readonly createdAt: string;
   readonly newId: () => string;
 }
 
-/** A new document, and the events that make it. */
+/** A new document, and the events that create it. */
 export interface SeedDocument {
   readonly write: DocumentPut;
   readonly events: readonly DomainEvent[];
@@ -108,7 +108,7 @@ export function seedFlag(
   return seedDocument(flagDocuments, name, events);
 }
 
-/** Everybody gets the variant of the value. The declared others have no weight. */
+/** Gives the value's variant the whole weight, and the other declared variants none. */
 function variantsOf({ value, declaration }: { readonly value: TestValue; readonly declaration: FlagDeclaration }) {
   const chosen = variantOf(value);
   const declared = [...describedVariants(declaration).keys()];
@@ -143,7 +143,7 @@ export function possibleValues({ variants }: FlagDefinition): readonly (boolean 
   return names.length > 0 ? [false, ...names] : [false, true];
 }
 
-/** More combinations are a mistake: they would run for minutes. */
+/** More combinations would run for minutes, and are probably a mistake. */
 const MAX_COMBINATIONS = 1000;
 
 type Combination = Readonly<Record<string, boolean | string>>;
@@ -222,7 +222,7 @@ function throwIfFailed(failures: readonly Failure[], total: number): void {
 /** The overrides of the running asynchronous context. */
 export const running = new AsyncLocalStorage<ReadonlyMap<object, TestValues>>();
 
-/** Values of flags that hold within functions. */
+/** Flag values that apply within functions. */
 export interface Overrides {
   readonly run: <Result>(values: TestValues, body: () => Result) => Result;
   /** Returns the snapshot with the overridden flags. */

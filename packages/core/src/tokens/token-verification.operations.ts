@@ -24,12 +24,12 @@ export async function verifyToken(
   return toToken(token);
 }
 
-/** Whether the token is valid at this time. It is not at the moment of its expiry. */
+/** Whether the token is valid at this time: before its expiry, not at it. */
 export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
   return expiresAt === null || now.getTime() < Date.parse(expiresAt);
 }
 
-/** Registered, because two copies of this package can live in one process. */
+/** A registered symbol, because one process may load two copies of this package. */
 const API_TOKEN = Symbol.for('@flags/api-token');
 
 /** Returns the public form of a token, with the mark that {@link isApiToken} reads. A spread copies the mark. */
@@ -51,8 +51,8 @@ export function toToken({ id, name, kind, project, projects, environment, create
 /**
  * Whether an actor is an API token of an engine, or a spread copy of one.
  *
- * Reads a symbol only. JSON and database rows carry no symbols, so no property of a user imitates a token. A copy of a
- * token through JSON or `structuredClone` loses the mark.
+ * Reads a symbol only. JSON and database rows carry no symbols, so no property of a user can imitate a token. A copy of
+ * a token through JSON or `structuredClone` loses the mark.
  *
  * @example
  * authorize: (actor, action) => isApiToken(actor) || actor.isAdmin
@@ -61,7 +61,7 @@ export function isApiToken(actor: unknown): actor is Token {
   return (Object(actor) as { readonly [API_TOKEN]?: unknown })[API_TOKEN] === true;
 }
 
-/** In hexadecimal digits of the hash: 128 bits. */
+/** Hexadecimal digits of the hash: 128 bits. */
 const ID_LENGTH = 32;
 
 /** SHA-256 in hexadecimal. Secrets are random and long, so a slow hash is not needed. */
@@ -109,14 +109,14 @@ async function readToken(read: Read, hash: string): Promise<TokenState | undefin
   return found && isSameHash(found.state.hash, hash) ? found.state : undefined;
 }
 
-/** When a token was used. A document of its own, because a use must not change the token's revision or have an event. */
+/** The last use of a token. A separate document: a use must not change the token's revision or append an event. */
 interface TokenUse {
   readonly token: string;
   /** The first known use within the latest hour of use. ISO 8601. */
   readonly usedAt: string;
 }
 
-/** The id is that of the token. The token is the parent, so that its deletion can require that no use remains. */
+/** Has the token's id. The token is the parent, so that its deletion can require that no use remains. */
 const tokenUses: Documents<TokenUse> & { readonly summarize: (use: TokenUse) => unknown } = {
   kind: 'token-use',
   parentOf: ({ token }) => token,
@@ -214,7 +214,7 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   return { record, close: () => flush(true) };
 }
 
-/** Writes the uses of tokens that still exist, unless the storage knows a use in the same hour or a later one. */
+/** Writes the uses of tokens that still exist, unless the storage has a use in the same hour or later. */
 async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const unit = createUnitOfWork(storage);
@@ -224,7 +224,7 @@ async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<v
     const { ok } = await storage.commit({ writes, checks: unit.toChecks(), events: [] });
     if (ok) return;
   }
-  throw new Error('Others keep changing the same tokens, so their last use is not stored.');
+  throw new Error('Other processes keep changing the same tokens, so their last use is not stored.');
 }
 
 async function putUse(unit: UnitOfWork, use: TokenUse): Promise<void> {

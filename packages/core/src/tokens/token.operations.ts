@@ -114,7 +114,7 @@ export async function rotateToken(
   };
 }
 
-/** Creates a token of the same scope. By default it lives as long as the old one was meant to. */
+/** Creates a token of the same scope. By default it has the lifetime of the old one. */
 function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
   const { name, kind, environment } = old;
   const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
@@ -125,12 +125,12 @@ function successorOf(engine: Engine, old: TokenState, expiresAt: string | null |
   return newToken(engine, { ...scope, expiresAt: expiresAt === undefined ? inherited : expiresAt });
 }
 
-/** Returns when a token expires: as given, within the longest lifetime. */
+/** Returns the expiry of a token, within the maximum lifetime. */
 function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null, created = now()): string | null {
   const given = expiresAt === null ? null : toTimestamp(expiresAt);
   if (maxTokenLifetime === undefined) return given;
   const latest = new Date(created.getTime() + maxTokenLifetime).toISOString();
-  // An older token must not end because its caller asks for no end.
+  // `null` asks for no expiry, so it must not expire a token that is older than the maximum lifetime.
   if (given === null && Date.parse(latest) > now().getTime()) return latest;
   if (given !== null && Date.parse(given) <= Date.parse(latest)) return given;
   const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;

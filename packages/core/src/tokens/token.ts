@@ -8,7 +8,7 @@ import type { Token } from './token.types.js';
 export interface StoredToken extends Omit<Token, 'projects'> {
   /** Only for tokens of several projects. `project` is the first of them, the only one that release 0.1 reads. */
   readonly projects?: readonly string[];
-  /** The id of the token that has replaced this one in a rotation. */
+  /** The id of the successor after a rotation. */
   readonly replacedBy?: string;
 }
 

@@ -26,8 +26,8 @@ export interface Token {
 /** A token in a list. */
 export interface ListedToken extends Token {
   /**
-   * When the token was last used, accurate to the hour; null if never. ISO 8601, UTC, milliseconds. Each process records
-   * a use some seconds later (the option `usageInterval`), and when it closes.
+   * When the token was last used, accurate to the hour; null if never. ISO 8601, UTC, milliseconds. Each process
+   * records a use some seconds later (the option `usageInterval`), and when it closes.
    */
   readonly lastUsedAt: string | null;
 }
@@ -79,7 +79,7 @@ export interface TokenOperations {
   /**
    * Creates an API token.
    *
-   * Of concurrent creations with the same secret, or the same name and kind, exactly one succeeds.
+   * If several callers create the same secret, or the same name and kind, concurrently, exactly one succeeds.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `environment_not_found`, `token_exists` (the name or the
    * given secret is in use), `token_deleted` (a token with the given secret was deleted, and stays deleted),
@@ -124,7 +124,8 @@ export interface TokenOperations {
    * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
    * and environment stay. Both tokens are valid during the overlap.
    *
-   * Of concurrent rotations of a token exactly one succeeds. A token can be rotated once: rotate the new one next.
+   * If several callers rotate a token concurrently, exactly one succeeds. A token can be rotated once: rotate its
+   * successor next.
    *
    * @param id the id of the token
    * @throws FlagsError `invalid_input`, `token_not_found`, `token_exists` (the token was rotated before)

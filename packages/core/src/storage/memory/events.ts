@@ -12,7 +12,7 @@ type Origin = Pick<PreparedEvent, 'at' | 'actor' | 'actorTokenId' | 'actorTokenK
 interface LoggedEvent extends Pick<PreparedEvent, 'type' | 'subject' | 'project' | 'environment' | 'before'> {
   /** The events of a commit share one object. */
   readonly origin: Origin;
-  /** JSON text, or the frozen body of the created document, which takes no memory of its own. */
+  /** JSON text, or the frozen body of the created document, which is in memory anyway. */
   readonly data: string | object;
 }
 
@@ -25,7 +25,7 @@ interface Row {
   readonly event: LoggedEvent;
 }
 
-/** @param documents have the new bodies when their events are appended */
+/** @param documents must have the new bodies when their events are appended */
 export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryEvents {
   // The position of an event is its index plus one. Three lists take less memory than an object for each event.
   const log: LoggedEvent[] = [];
@@ -56,7 +56,6 @@ export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryE
   return {
     append(events, revisions, writes) {
       for (const event of events) {
-        // `JSON.stringify` returns texts in many pieces, which take several times the memory. Measuring joins the pieces.
         sizesInLog.push(Buffer.byteLength(event.data) + Buffer.byteLength(event.before));
         log.push(toLogged(event, writes[event.write]));
         revisionsInLog.push(revisions[event.write] ?? 0);
@@ -84,13 +83,15 @@ export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryE
   };
 }
 
-/** Returns whether this commit creates the document of the event, and the data of the event is the text of that document. */
+/**
+ * Returns whether this commit creates the document of the event, and the data of the event is the text of that
+ * document.
+ */
 function isCreation({ data }: PreparedEvent, write: PreparedWrite | undefined): boolean {
   if (!write?.content || write.content === 'unchanged') return false;
   return write.expected === 0 && write.content.body === data;
 }
 
-/** Named members instead of a rest, which on Node 20 gives every object a hidden class of its own. */
 function originOf({ at, actor, actorTokenId, actorTokenKind, changeSet, reason }: Origin): Origin {
   return { at, actor, actorTokenId, actorTokenKind, changeSet, reason };
 }

@@ -7,7 +7,7 @@ import { assertOpen, type BackupProgress, busyError, type Connection, pause, rea
 import { createPrivateFile, openDatabase } from './open-database.js';
 import { DEFAULT_BUSY_TIMEOUT } from './options.js';
 
-/** The file has its name, but may lose it in a power cut. */
+/** The file has its final name, but a power cut may undo the renaming. */
 class NameNotDurable extends Error {
   override readonly name = 'NameNotDurable';
 }
@@ -63,13 +63,14 @@ const PAGES_PER_STEP = 100;
 const MAX_PAGES = 2 ** 31 - 1;
 
 /**
- * Copies the database of a file into a new file, as `SqliteStorage.backup` does, while others use it. The tables may be of
- * any release, and stay as they are: make such a copy before you migrate.
+ * Copies the database of a file into a new file, as `SqliteStorage.backup` does, while others use it. The tables may be
+ * of any release, and stay as they are: make such a copy before you migrate.
  *
  * @param source the file of the database
  * @param path the file to create, in an existing directory
- * @throws FlagsError `invalid_input` (there is no source, or the path is unusable or exists), `storage_unsupported` (the
- * source is no database), `storage_unavailable` (the file cannot be written), `storage_busy`
+ * @throws FlagsError `invalid_input` (the source does not exist, or the path is unusable or exists),
+ * `storage_unsupported` (the source is not a database), `storage_unavailable` (the file cannot be written),
+ * `storage_busy`
  * @example
  * await backUpFile('./flags.db', './flags-before-0.2.backup');
  */
@@ -110,8 +111,8 @@ function assertTarget(path: string): string {
 }
 
 /**
- * Starts the copy when the host has no transaction open, and retries while the database is locked: if it is locked at the
- * first step, the driver finds no pages and leaves the file empty.
+ * Starts the copy when the host has no open transaction, and retries while the database is locked. If it is locked at
+ * the first step, the driver leaves the file empty.
  */
 async function copyWhenFree(connection: Connection, partial: string): Promise<void> {
   const { database, busyTimeout } = connection;
@@ -119,7 +120,7 @@ async function copyWhenFree(connection: Connection, partial: string): Promise<vo
   for (;;) {
     await readWhenFree(connection, () => undefined);
     if (!database.backup) throw unsupported();
-    await database.backup(partial, { progress: pace(connection) });
+    await database.backup(partial, { progress: createPace(connection) });
     if ((statSync(partial, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
     if (performance.now() >= deadline) throw busyError(connection);
     await pause();
@@ -129,10 +130,10 @@ async function copyWhenFree(connection: Connection, partial: string): Promise<vo
 /**
  * Returns the callback that decides how many pages to copy next.
  *
- * SQLite copies later writes of this connection too. A commit of another connection makes it restart the copy. After each
- * restart the step doubles, until the copy fits between two commits of other connections.
+ * SQLite copies later writes of this connection too. A commit of another connection makes it restart the copy. After
+ * each restart the step doubles, until the copy fits between two commits of other connections.
  */
-function pace(connection: Connection): (progress: BackupProgress) => number {
+function createPace(connection: Connection): (progress: BackupProgress) => number {
   let pages = PAGES_PER_STEP;
   let copied = 0;
   let movedAt = performance.now();
@@ -166,7 +167,7 @@ function explain(connection: Connection, target: string, error: unknown): unknow
   );
 }
 
-/** The copy itself is complete and flushed. */
+/** Creates the error for a complete and flushed copy whose name is not durable. */
 function nameNotDurable(target: string, { message, cause }: NameNotDurable): FlagsError {
   const text =
     `The backup ${target} is there, complete and flushed, but its directory could not be flushed (${message}): ` +

@@ -40,9 +40,9 @@ export interface SqliteStatement {
 /** A database connection. */
 export interface Connection {
   readonly database: SqliteDatabase;
-  /** How long work waits for a lock, in milliseconds. */
+  /** The maximum wait for a lock, in milliseconds. */
   readonly busyTimeout: number;
-  /** The host has opened the connection and uses it too. */
+  /** Whether the host opened the connection and uses it too. */
   readonly isHosts?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function preparePluck(database: SqliteDatabase, sql: string): SqliteState
   return statement;
 }
 
-/** The most rows that one statement of {@link prepareRows} writes. */
+/** Maximum number of rows that one statement of {@link prepareRows} writes. */
 const ROWS_AT_ONCE = 32;
 
 /**
@@ -116,13 +116,13 @@ export function statementsByText(database: SqliteDatabase): (sql: string) => Sql
   };
 }
 
-/** Runs several reads on one consistent state, whatever other connections commit meanwhile. */
+/** Runs several reads on one consistent state, independent of concurrent commits. */
 export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
   database.exec('BEGIN');
   try {
     return read();
   } finally {
-    // SQLite has ended the transaction itself after some faults.
+    // SQLite ends the transaction itself after some errors.
     if (database.inTransaction) database.exec('COMMIT');
   }
 }
@@ -138,8 +138,8 @@ const REASONS: readonly { readonly codes: RegExp; readonly reason: string }[] = 
 ];
 
 /**
- * Turns a driver error of a failing disk into `storage_unavailable`, with the driver error as its cause. Returns other errors
- * unchanged. SQLite rolls back what such a fault interrupts.
+ * Turns a driver error of a failing disk into `storage_unavailable`, with the driver error as its cause. Returns other
+ * errors unchanged. SQLite rolls back the interrupted statement or transaction.
  */
 function explainRunning(error: unknown): unknown {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
@@ -186,16 +186,16 @@ async function readLater<T>(connection: Connection, read: () => T): Promise<T> {
 }
 
 function readUnlessBusy<T>(connection: Connection, read: () => T): { readonly value: T } | 'busy' {
-  if (!connection.isHosts) return unlessBusy(connection, read);
-  return unlessBusy(connection, () => {
-    // Beside an open iterator the driver would read its old snapshot. It refuses to execute anything, even an empty text.
+  if (!connection.isHosts) return runUnlessBusy(connection, read);
+  return runUnlessBusy(connection, () => {
+    // With an open iterator the driver would read an old snapshot. `exec` throws then, even for an empty text.
     connection.database.exec('');
     return read();
   });
 }
 
 /** Returns the result of `work`, or `'busy'` if the connection cannot be used now. Throws explained driver errors. */
-function unlessBusy<T>({ database }: Connection, work: () => T): { readonly value: T } | 'busy' {
+function runUnlessBusy<T>({ database }: Connection, work: () => T): { readonly value: T } | 'busy' {
   if (database.inTransaction) return 'busy';
   try {
     return { value: work() };
@@ -238,15 +238,15 @@ function rollBack(database: SqliteDatabase): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK');
   } catch {
-    // The disk failed again. The journal undoes the rest when the database is next used.
+    // The disk failed again. The journal rolls back when the database is next used.
   }
 }
 
 /**
  * Returns the driver error if a failed COMMIT has certainly changed nothing, and `outcome_unknown` otherwise.
  *
- * After a failed flush the whole transaction may be in the write-ahead log, with its commit mark. No connection reads it,
- * and the next commit overwrites it, but recovery after a crash would apply it.
+ * After a failed flush, the write-ahead log may contain the whole transaction, with its commit mark. Connections ignore
+ * it, and the next commit overwrites it. But recovery after a crash would apply it.
  */
 function explainFailedCommit(database: SqliteDatabase, error: unknown): unknown {
   if (hasChangedNothing(database, error)) return error;
@@ -259,7 +259,7 @@ function outcomeUnknown(reason: string, cause: unknown): FlagsError {
   return new FlagsError('outcome_unknown', message, undefined, { cause });
 }
 
-/** An open transaction is rolled back. A transaction that was not written completely has no commit mark. */
+/** True if the transaction is still open, or was not written completely and so has no commit mark. */
 function hasChangedNothing(database: SqliteDatabase, error: unknown): boolean {
   if (database.inTransaction) return true;
   const { code } = (error ?? {}) as { code?: unknown };
@@ -291,7 +291,7 @@ export interface WriteQueue {
 export interface JobOptions {
   /** Called each time the connection was busy and another attempt follows. */
   readonly onBusy?: (() => void) | undefined;
-  /** The size of what the job writes, for the bound of a group. Default: 0 */
+  /** Bytes that the job writes, to limit the size of a group. Default: 0 */
   readonly bytes?: number;
 }
 
@@ -302,7 +302,7 @@ interface Job {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
-  /** Gets its own transaction, because the group that contained it failed. */
+  /** Runs in its own transaction, because its group failed. */
   readonly alone: boolean;
 }
 
@@ -321,7 +321,7 @@ interface Checked {
   readonly checks: TransactionChecks;
 }
 
-/** Most jobs in one transaction: bounds how long it blocks the event loop and other processes. */
+/** Maximum number of jobs per transaction, to limit how long it blocks the event loop and other processes. */
 const LARGEST_GROUP = 256;
 
 export function createWriteQueue(connection: Connection, checks = NO_CHECKS): WriteQueue {
@@ -372,8 +372,8 @@ const DONE = { again: [], busy: false };
 function runGroup({ connection, checks }: Checked, group: readonly Job[]): { again: Job[]; busy: boolean } {
   try {
     assertOpen(connection);
-    const outcome = unlessBusy(connection, () => transact({ connection, checks }, group));
-    if (outcome === 'busy') return { again: withoutOverdue(connection, group), busy: true };
+    const outcome = runUnlessBusy(connection, () => transact({ connection, checks }, group));
+    if (outcome === 'busy') return { again: rejectOverdue(connection, group), busy: true };
     group.forEach((job, index) => {
       job.resolve(outcome.value[index]);
     });
@@ -414,13 +414,13 @@ function commit(database: SqliteDatabase, { committed }: TransactionChecks): voi
   }
 }
 
-/** Such a group is not tried again: a second failure, before its commit, would wrongly report that nothing has changed. */
+/** Prevents a retry of the group: if the retry failed too, it would wrongly report that nothing has changed. */
 function isOutcomeUnknown(error: unknown): boolean {
   return isFlagsError(error) && error.code === 'outcome_unknown';
 }
 
 /** Rejects the jobs whose deadline has passed, and returns the others. */
-function withoutOverdue(connection: Connection, group: readonly Job[]): Job[] {
+function rejectOverdue(connection: Connection, group: readonly Job[]): Job[] {
   const now = performance.now();
   return group.filter((job) => {
     if (now < job.deadline) {

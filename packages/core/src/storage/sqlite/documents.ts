@@ -147,15 +147,15 @@ type EventRow = readonly [
   before: string,
 ];
 
-/** A project with fewer events is rare: reading all its events takes a few milliseconds. */
+/** Reading all events of a project with fewer events than this takes a few milliseconds. */
 const RARE = 1_000;
 
 /**
  * Returns a function that reads events. Synchronous: the caller runs the transactions.
  *
- * One condition leads by its index, which returns events by position, and the others filter. A unary plus keeps SQLite from
- * choosing another index, because it has no statistics. A period becomes a range of positions first: an index by time
- * would have to sort the events of a long one.
+ * One condition uses its index, which returns events by position; the others filter. A unary plus keeps SQLite, which
+ * has no statistics, from choosing another index. A period is first converted to a range of positions: with an index by
+ * time, SQLite would sort all events of the period.
  */
 export function eventReader(database: SqliteDatabase, prefix: string): (query: StoredEventQuery) => EventPage {
   const table = `${prefix}events`;
@@ -178,22 +178,22 @@ export function eventReader(database: SqliteDatabase, prefix: string): (query: S
     return { events, total: count };
   };
 
-  /** Builds the WHERE clause. The first condition leads. */
+  /** Builds the WHERE clause. The first condition uses its index. */
   function conditionsOf({ filter = {}, after, until }: StoredEventQuery) {
     const { changeSet, subject, type, project, from, to } = filter;
     const isPeriod = from !== undefined || to !== undefined;
     const [first, last] = isPeriod ? positionsOf(from, to) : [undefined, undefined];
-    const byType = given(['type = ?', type]);
-    const byProject = given(['project = ?', project]);
+    const byType = definedConditions(['type = ?', type]);
+    const byProject = definedConditions(['project = ?', project]);
     const [leading = [], ...others] = [
-      given(['change_id = ?', changeSet]),
-      given(['subject_kind = ?', subject?.kind], ['subject_id = ?', subject?.id]),
+      definedConditions(['change_id = ?', changeSet]),
+      definedConditions(['subject_kind = ?', subject?.kind], ['subject_id = ?', subject?.id]),
       ...(type !== undefined && isRare(project) ? [byProject, byType] : [byType, byProject]),
     ].filter((terms) => terms.length > 0);
-    const filtering = [...others.flat(), ...given(['at >= ?', from], ['at <= ?', to])];
+    const filtering = [...others.flat(), ...definedConditions(['at >= ?', from], ['at <= ?', to])];
     const terms = [
       ...leading,
-      ...given(
+      ...definedConditions(
         ['position > ?', after === undefined ? undefined : parsePosition(after)],
         ['position <= ?', until === undefined ? undefined : parsePosition(until)],
         ['position >= ?', first],
@@ -240,7 +240,7 @@ export function eventReader(database: SqliteDatabase, prefix: string): (query: S
 
 type Term = readonly [condition: string, value: unknown];
 
-function given(...terms: readonly Term[]): readonly Term[] {
+function definedConditions(...terms: readonly Term[]): readonly Term[] {
   return terms.filter(([, value]) => value !== undefined);
 }
 

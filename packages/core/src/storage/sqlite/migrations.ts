@@ -59,9 +59,9 @@ export function metricsTables(prefix: string): string {
 /**
  * Tables of the metrics that version 2 adds.
  *
- * The last-seen time of an application has its own table, so that a report writes a short row and not the registration.
- * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the time
- * of their last report.
+ * The last-seen time of an application has its own table, so that a report writes a short row, not the registration.
+ * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the
+ * time of their last report.
  */
 function unknownNameTables(prefix: string): string {
   return `
@@ -348,7 +348,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 export function migrate(database: SqliteDatabase, prefix: string): void {
   const version = readVersion(database, prefix);
   if (version > SCHEMA_VERSION) throw newerSchema(version, prefix);
-  // Changes nothing, but fails on a read-only database. BEGIN IMMEDIATE succeeds there.
+  // Fails on a read-only database, where BEGIN IMMEDIATE succeeds. Changes nothing.
   database.exec(`DELETE FROM ${prefix}meta WHERE false`);
   if (version === SCHEMA_VERSION) return;
   for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));

@@ -24,7 +24,6 @@ interface NodeOptions {
   readonly readOnly?: boolean;
 }
 
-/** The module `node:sqlite`. */
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: NodeOptions) => NodeDatabase;
   readonly StatementSync: { readonly prototype: object };
@@ -36,24 +35,24 @@ interface NodeSqlite {
 }
 
 /**
- * Returns `node:sqlite` if this runtime has all of it that the library needs: Node 22.16, 24.0 and newer. `getBuiltinModule`
- * is neither in the way of bundlers nor of runtimes without the module.
+ * Returns `node:sqlite` if this runtime has the parts that the library needs: Node 22.16, 24.0 and newer. Uses
+ * `getBuiltinModule`: bundlers and other runtimes lack the module.
  */
 export function findNodeSqlite(): NodeSqlite | undefined {
   const sqlite = process.getBuiltinModule?.('node:sqlite') as Partial<NodeSqlite> | undefined;
   if (!sqlite?.DatabaseSync || !sqlite.backup) return undefined;
-  // Came in the same release as `isTransaction`, which only an open database has.
+  // Added in the same release as `isTransaction`, which only an open database has.
   return 'setReturnArrays' in (sqlite.StatementSync?.prototype ?? {}) ? (sqlite as NodeSqlite) : undefined;
 }
 
-/** Whether a database is a `DatabaseSync`, or has its form: better-sqlite3 has `pragma`. */
+/** Whether a database has the members of a `DatabaseSync`, and not those of better-sqlite3. */
 export function isNodeDatabase(database: SqliteDatabase | NodeDatabase): database is NodeDatabase {
   return !('pragma' in database) && 'isTransaction' in database;
 }
 
 const adapted = new WeakMap<NodeDatabase, SqliteDatabase>();
 
-/** Gives a `DatabaseSync` the form of a better-sqlite3 database. Returns the same object for the same database. */
+/** Adapts a `DatabaseSync` to the interface of better-sqlite3. Returns the same object for the same database. */
 export function adaptNodeDatabase(database: NodeDatabase): SqliteDatabase {
   const known = adapted.get(database) ?? adapt(database);
   adapted.set(database, known);
@@ -61,7 +60,7 @@ export function adaptNodeDatabase(database: NodeDatabase): SqliteDatabase {
 }
 
 function adapt(database: NodeDatabase): SqliteDatabase {
-  const prepare = (sql: string) => adaptStatement(translating(() => database.prepare(sql)));
+  const prepare = (sql: string) => adaptStatement(withDriverCodes(() => database.prepare(sql)));
   return {
     get open() {
       return database.isOpen;
@@ -70,7 +69,7 @@ function adapt(database: NodeDatabase): SqliteDatabase {
       return database.isOpen && database.isTransaction;
     },
     prepare,
-    exec: (sql) => translating(() => database.exec(sql)),
+    exec: (sql) => withDriverCodes(() => database.exec(sql)),
     pragma(source, options) {
       const statement = prepare(`PRAGMA ${source}`);
       if (!options?.simple) return statement.all();
@@ -91,15 +90,15 @@ function adaptStatement(statement: NodeStatement): SqliteStatement {
   const first = (row: unknown) => (row as readonly unknown[] | undefined)?.[0];
   const adapted: SqliteStatement = {
     run(...parameters) {
-      const { changes, lastInsertRowid } = translating(() => statement.run(...(parameters as never[])));
+      const { changes, lastInsertRowid } = withDriverCodes(() => statement.run(...(parameters as never[])));
       return { changes: Number(changes), lastInsertRowid };
     },
     get(...parameters) {
-      const row = translating(() => statement.get(...(parameters as never[])));
+      const row = withDriverCodes(() => statement.get(...(parameters as never[])));
       return isPlucked ? first(row) : row;
     },
     all(...parameters) {
-      const rows = translating(() => statement.all(...(parameters as never[])));
+      const rows = withDriverCodes(() => statement.all(...(parameters as never[])));
       return isPlucked ? rows.map(first) : rows;
     },
     safeIntegers(toggle = true) {
@@ -146,11 +145,11 @@ const CODES: Readonly<Record<number, string>> = {
   25: 'RANGE',
   26: 'NOTADB',
 };
-/** `SQLITE_IOERR_WRITE`: of all extended codes, this one decides whether a failed commit has changed nothing. */
+/** `SQLITE_IOERR_WRITE`, the only extended code that matters: a failed commit has then changed nothing. */
 const WRITE_FAILED = 10 | (3 << 8);
 
 /** Gives errors of `node:sqlite` the codes of better-sqlite3, such as `SQLITE_BUSY`. */
-function translating<T>(work: () => T): T {
+function withDriverCodes<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -167,20 +166,20 @@ function translate(error: unknown): unknown {
 
 /** Opens a database file, or `:memory:`. */
 export function openNodeDatabase({ DatabaseSync }: NodeSqlite, path: string, options: NodeOptions): SqliteDatabase {
-  return adaptNodeDatabase(translating(() => new DatabaseSync(path, options)));
+  return adaptNodeDatabase(withDriverCodes(() => new DatabaseSync(path, options)));
 }
 
-/** The pages of the next step are more than those of this one. */
+/** Ends a copy whose next step needs more pages. */
 class LargerStep extends Error {
   constructor(readonly pages: number) {
     super('The backup continues with a larger step.');
   }
 }
 
-/** Pages of the first step: `progress` is not asked before it. */
+/** Pages of the first step. `node:sqlite` calls `progress` only after it. */
 const FIRST_STEP = 100;
 
-/** `node:sqlite` keeps its step, so a larger step begins the copy anew. */
+/** Copies the database. `node:sqlite` cannot change the step, so a larger step restarts the copy. */
 async function backUp(
   database: NodeDatabase,
   path: string,

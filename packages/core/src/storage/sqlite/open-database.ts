@@ -36,15 +36,14 @@ export function explainOpening(error: unknown, name: string): unknown {
 }
 
 /**
- * How long SQLite may block the event loop to wait for a lock, in milliseconds, before the storage retries later. Most locks
- * are released in this time. A longer wait commits no more and blocks longer; without a wait, writers sleep more than they
- * write.
+ * The maximum time in milliseconds that SQLite blocks the event loop to wait for a lock. Most locks are released in
+ * this time. Afterwards, the storage retries without blocking.
  */
 const BLOCKING_WAIT = 10;
 
 /**
- * Size in bytes to which SQLite truncates the write-ahead log when it restarts it. Only large commits and long reads exceed
- * this size.
+ * Size in bytes to which SQLite truncates the write-ahead log when it restarts it. Only large commits and long reads
+ * exceed this size.
  */
 const LOG_LIMIT = 16 * 1024 * 1024;
 
@@ -54,9 +53,9 @@ const OWNER_ONLY = 0o600;
 /**
  * Creates an empty file that only its owner can read. An existing file keeps its mode.
  *
- * SQLite opens an empty file as a new database, and gives its mode to the journal, `-wal` and `-shm`. The function never opens
- * an existing file: closing it would release the locks that other connections of this process hold. It never throws:
- * SQLite reports the same fault when it opens the path.
+ * SQLite opens an empty file as a new database, and gives its mode to the journal, `-wal` and `-shm`. The function
+ * never opens an existing file: closing it would release the locks that other connections of this process hold. It
+ * never throws: SQLite reports the same error when it opens the path.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -75,15 +74,15 @@ interface OpeningOptions {
 }
 
 /**
- * Opens a database file, or `:memory:`, with the installed better-sqlite3, or else with the SQLite of Node. A new file gets
- * mode 0600. Acknowledged commits of this connection survive a power cut.
+ * Opens a database file, or `:memory:`, with the installed better-sqlite3, or else with the SQLite of Node. A new file
+ * gets mode 0600. Acknowledged commits of this connection survive a power cut.
  */
 export async function openDatabase({ path, busyTimeout, check }: OpeningOptions): Promise<Connection> {
   const database = await open(path);
   const connection = { database, busyTimeout };
   try {
     if (check) await readWhenFree(connection, () => check(database));
-    // The journal mode needs a lock, which another process may hold that opens the same new file.
+    // Setting the journal mode needs a lock. Another process that opens the same new file may hold it.
     await readWhenFree(connection, () => database.pragma('journal_mode = WAL'));
     database.pragma('synchronous = FULL');
     database.pragma(`journal_size_limit = ${LOG_LIMIT}`);
@@ -107,7 +106,7 @@ async function open(givenPath: string): Promise<SqliteDatabase> {
   }
   createPrivateFile(path);
   try {
-    // Node would take a relative path that begins with `file:` for a URI.
+    // Node would parse a relative path that begins with `file:` as a URI.
     return openFile(resolve(path), BLOCKING_WAIT);
   } catch (error) {
     throw explainOpening(error, path);
@@ -118,8 +117,8 @@ async function open(givenPath: string): Promise<SqliteDatabase> {
 type OpenFile = (path: string, timeout: number) => SqliteDatabase;
 
 /**
- * Returns why this version of better-sqlite3 must not be used on this Node, or undefined. Both crashes end the process, and
- * cannot be caught.
+ * Returns an error message if this version of better-sqlite3 crashes on this version of Node, or undefined. The crashes
+ * end the process.
  */
 export function driverRefusal({ driver, node }: { driver: string; node: string }): string | undefined {
   const isNewDriver = isAtLeast(driver, [13, 0]);
@@ -146,7 +145,7 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
 /**
  * Loads better-sqlite3 if it is installed, or else `node:sqlite`, which Bun has too.
  *
- * @throws FlagsError `storage_unsupported` if there is neither, or if better-sqlite3 would crash
+ * @throws FlagsError `storage_unsupported` if neither exists, or if better-sqlite3 would crash
  */
 async function loadDriver(): Promise<OpenFile> {
   const own = findNodeSqlite();
@@ -155,7 +154,7 @@ async function loadDriver(): Promise<OpenFile> {
   const refusal = driverRefusal({ driver: versions.findDriverVersion() ?? '', node: process.versions.node });
   if (refusal) throw new FlagsError('storage_unsupported', refusal);
   try {
-    // Bundlers understand `import()` in every format. The package is the host's, so a bundle must leave it out.
+    // Bundlers leave `import()` of an external package alone in every output format.
     const { default: Database } = (await import('better-sqlite3')) as { readonly default: Driver };
     return (path, timeout) => new Database(path, { timeout });
   } catch (error) {

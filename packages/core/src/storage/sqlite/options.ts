@@ -8,24 +8,25 @@ export type SqliteStorageOptions =
   | string
   | (SqliteStorageSettings & {
       /**
-       * The file to open, or `:memory:`: with better-sqlite3 if it is installed, or else with `node:sqlite`. A new file gets mode 0600: only its owner may read
-       * it. An existing file keeps its mode.
+       * The file to open, or `:memory:`. Uses better-sqlite3 if it is installed, or else `node:sqlite`. A new file gets
+       * mode 0600: only its owner may read it. An existing file keeps its mode.
        */
       readonly path: string;
     })
   | (SqliteStorageSettings & {
       /**
-       * A better-sqlite3 database, or a `DatabaseSync` of `node:sqlite`, that the host opens and closes. It keeps its own pragmas, and so its own durability: in
-       * WAL mode better-sqlite3 defaults to `synchronous = NORMAL`. Acknowledged changes then survive a crash of the
-       * process, but may be lost in a power cut. Its `timeout` blocks the event loop.
+       * A better-sqlite3 database, or a `DatabaseSync` of `node:sqlite`, that the host opens and closes. It keeps its
+       * own pragmas and durability: in WAL mode, better-sqlite3 defaults to `synchronous = NORMAL`. Acknowledged
+       * changes then survive a crash of the process, but may be lost in a power cut. Its `timeout` blocks the event
+       * loop.
        *
-       * While the host has a transaction open on it, or iterates over a query (`iterate`), reads and writes of the storage
-       * wait. They throw `storage_busy` after `busyTimeout`. A handle in `unsafeMode`, and a `DatabaseSync`, do not
-       * report that they iterate: reads of the storage then show the state at the begin of the iteration.
+       * While the host has a transaction open on it, or iterates over a query (`iterate`), reads and writes of the
+       * storage wait. They throw `storage_busy` after `busyTimeout`. A handle in `unsafeMode`, and a `DatabaseSync`, do
+       * not report that they iterate: reads of the storage then return the state at the start of the iteration.
        *
-       * Do not change the journal mode while the storage is open. If the host turns WAL off and on again between two writes of
-       * the storage, the new `-wal` looks like a replaced file: changes throw `storage_unavailable` until they find WAL off,
-       * or until the host creates another storage on the handle.
+       * Do not change the journal mode while the storage is open. If the host turns WAL off and on again between two
+       * writes of the storage, the new `-wal` looks like a replaced file: changes throw `storage_unavailable` until
+       * they find WAL off, or until the host creates another storage on the handle.
        */
       readonly database: SqliteDatabase | NodeDatabase;
     });
@@ -75,7 +76,7 @@ export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
   return { source: assertSource(settings), tablePrefix, migrate, busyTimeout };
 }
 
-/** The prefix becomes part of SQL statements. An array or object could be a different text each time it is read. */
+/** Requires a string, because the prefix becomes part of SQL: an object's text could differ at each use. */
 function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 }

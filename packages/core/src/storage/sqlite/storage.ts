@@ -32,7 +32,7 @@ function sizeOf({ writes, events }: PreparedCommit): number {
  * Returns a function that reads the data version: the number of rows that this connection has changed, and SQLite's version
  * for commits of other connections.
  */
-function dataVersionReader(database: SqliteDatabase): () => string {
+function createDataVersionReader(database: SqliteDatabase): () => string {
   const own = preparePluck(database, 'SELECT total_changes()');
   const others = preparePluck(database, 'PRAGMA data_version');
   return () => `${others.get()}.${own.get()}`;
@@ -67,9 +67,9 @@ export interface SqliteStorage extends Storage {
  * Opens a storage in a SQLite database, for any number of processes on one machine. Creates or migrates its tables, unless
  * `migrate` is false.
  *
- * A change is acknowledged when it is durable. Commits that arrive together share one transaction and one flush to disk;
- * each is still checked and answered by itself. While another connection holds the lock, calls wait without blocking the
- * event loop.
+ * A change is acknowledged when it is durable. Commits that arrive together share one transaction and one flush to
+ * disk; each is checked and acknowledged separately. While another connection holds the lock, calls wait without
+ * blocking the event loop.
  *
  * The storage empties the write-ahead log of a database that it opened after five seconds without a write. On a handle of
  * the host it leaves checkpoints to the host. `close` completes earlier calls, and closes the database only if the storage
@@ -101,7 +101,7 @@ export async function sqliteStorage(options: SqliteStorageOptions): Promise<Sqli
   const { tablePrefix } = checked;
   const { connection, name, release } = await connect(checked);
   try {
-    // Inside the transaction, because only then the -wal belongs to this connection, and not to a process that is closing.
+    // Inside the transaction, so that the -wal belongs to this connection, and not to a process that is closing.
     const assertFile = await createWriteQueue(connection).run(() => {
       prepareSchema(connection, tablePrefix);
       return createFileCheck(connection.database);
@@ -137,7 +137,7 @@ async function connect({ source, tablePrefix, migrate: mayMigrate, busyTimeout }
 function prepareSchema({ database }: Connection, prefix: string): void {
   const encoding = database.pragma('encoding', { simple: true });
   if (encoding !== 'UTF-8') {
-    const message = `The database keeps text as ${String(encoding)}, which sorts differently. Use one with UTF-8.`;
+    const message = `The database stores text as ${String(encoding)}, which sorts differently. Use one with UTF-8.`;
     throw new FlagsError('storage_unsupported', message);
   }
   migrate(database, prefix);
@@ -150,7 +150,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
 
 function storageOn(opened: Opened): SqliteStorage {
   const { connection, assertFile, release } = opened;
-  const { writeQueue, target, readEvents, dataVersion, usage, backups, idleCheckpoint, walBytes } = partsOn(opened);
+  const { writeQueue, target, readEvents, dataVersion, usage, backups, idleCheckpoint, walBytes } = createParts(opened);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -177,7 +177,7 @@ function storageOn(opened: Opened): SqliteStorage {
     walBytes,
     events: (query) =>
       read(() => {
-        // A feed must return the events of other processes, which do not write to a removed file. A log may still be read.
+        // After the file is removed, a feed would miss the events of other processes. A log may still be read.
         if (query.order === 'oldest-first') assertFile();
         return query.total ? inSnapshot(connection.database, () => readEvents(query)) : readEvents(query);
       }),
@@ -202,7 +202,7 @@ function closedError(): FlagsError {
 }
 
 /** Creates the parts that use the connection. */
-function partsOn({ connection, assertFile, tablePrefix }: Opened) {
+function createParts({ connection, assertFile, tablePrefix }: Opened) {
   const { database } = connection;
   const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
@@ -222,11 +222,11 @@ function partsOn({ connection, assertFile, tablePrefix }: Opened) {
     writeQueue,
     target: { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) },
     readEvents: eventReader(database, tablePrefix),
-    dataVersion: dataVersionReader(database),
+    dataVersion: createDataVersionReader(database),
     usage: sqliteUsage({ connection, writeQueue, tablePrefix }),
     backups: createBackups(connection),
     idleCheckpoint,
-    walBytes: logSizeReader(database),
+    walBytes: createLogSizeReader(database),
   };
 }
 
@@ -247,9 +247,10 @@ function createBackups(connection: Connection) {
  * Returns a check that throws `storage_unavailable` unless the database path, its `-wal` and its `-shm` are the files that
  * this connection has open.
  *
- * If another program removes or replaces them, SQLite reports no error. Without the path or its `-wal`, it writes to files
- * without a name, and the commits are lost when the connection closes. Without the `-shm`, the next process creates another
- * one: the two no longer see each other's locks, and overwrite each other's commits. A database in memory always passes.
+ * If another program removes or replaces them, SQLite reports no error. Without the path or its `-wal`, it writes to
+ * unlinked files, and the commits are lost when the connection closes. Without the `-shm`, the next process creates a
+ * new one: the processes no longer see each other's locks, and overwrite each other's commits. A database in memory
+ * always passes.
  */
 export function createFileCheck(database: SqliteDatabase): () => void {
   const path = pathOf(database);
@@ -262,7 +263,7 @@ export function createFileCheck(database: SqliteDatabase): () => void {
     const isInPlace = () => found.every((identity, index) => identity === opened[index]);
     if (isInPlace()) return;
     if (found[0] === opened[0]) {
-      // The first transaction creates the log. Changing the journal mode removes it; the next one has new files.
+      // The first transaction creates the log. Changing the journal mode removes it, and later creates new files.
       const hasLog = database.pragma('journal_mode', { simple: true }) === 'wal';
       opened = found.map((identity, index) => (index === 0 || hasLog ? (opened[index] ?? identity) : undefined));
       if (!hasLog || isInPlace()) return;
@@ -291,7 +292,7 @@ function pathOf(database: SqliteDatabase): string {
 }
 
 /** Returns a function that reads the size of the write-ahead log in bytes; undefined if there is none. */
-function logSizeReader(database: SqliteDatabase): () => number | undefined {
+function createLogSizeReader(database: SqliteDatabase): () => number | undefined {
   const path = pathOf(database);
   if (path === '') return () => undefined;
   return () => {
@@ -310,7 +311,7 @@ const IDLE = 5_000;
  * Empties the write-ahead log when the connection has not written for a while. If another connection still uses the log,
  * or a file is not in place, the checkpoint is tried again later. The timer does not keep the process alive.
  *
- * @param assertFile throws if this connection no longer has the files of the database open. Other processes may then use
+ * @param assertFile throws if this connection no longer has the files of the database open. Other processes then use
  * other locks, and the checkpoint would remove their commits
  * @param idle milliseconds
  */
@@ -330,7 +331,7 @@ export function createIdleCheckpoint(database: SqliteDatabase, assertFile: () =>
       const [outcome] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
       return outcome?.busy === 0;
     } catch {
-      // The disk fails, or a file is gone. Everything is still in the log, and the next commit reports the fault.
+      // The disk fails, or a file is missing. The log is intact, and the next commit reports the error.
       return false;
     } finally {
       database.pragma(`busy_timeout = ${timeout}`);

@@ -7,35 +7,35 @@ const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01
 
 export function eventFilterRules(rule: StorageRule): void {
   rule('filters by project; an event without a project matches no project', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { project: 'shop' }), [1, 3]);
-    same(await told(storage, { project: 'lab' }), [2]);
-    same(await told(storage, { project: 'absent' }), []);
+    await commitSamples(storage);
+    same(await dataOf(storage, { project: 'shop' }), [1, 3]);
+    same(await dataOf(storage, { project: 'lab' }), [2]);
+    same(await dataOf(storage, { project: 'absent' }), []);
   });
 
   rule('filters by the kind and id of the subject', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { subject: flag('a') }), [1, 3]);
-    same(await told(storage, { subject: project('a') }), [4]);
+    await commitSamples(storage);
+    same(await dataOf(storage, { subject: flag('a') }), [1, 3]);
+    same(await dataOf(storage, { subject: project('a') }), [4]);
   });
 
   rule('filters by type', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { type: 'created' }), [1, 2, 4]);
+    await commitSamples(storage);
+    same(await dataOf(storage, { type: 'created' }), [1, 2, 4]);
   });
 
   rule('filters by change set; an event without a change set matches none', async (storage) => {
-    await tellStory(storage);
+    await commitSamples(storage);
     const [a, b] = [flag('set-a'), flag('set-b')];
     const events = [a, b, a].map((key, data) => happened(key, { data, changeSet: 'one', project: 'shop' }));
     await commit(storage, { writes: [put(a), put(b)], events });
     const other = happened(a, { data: 9, changeSet: 'other' });
     await commit(storage, { writes: [put(a, { expected: 1 })], events: [other] });
-    same(await told(storage, { changeSet: 'one' }), [0, 1, 2]);
-    same(await told(storage, { changeSet: 'one', subject: a }), [0, 2]);
-    same(await told(storage, { changeSet: 'one', project: 'lab' }), []);
-    same(await told(storage, { changeSet: 'other' }), [9]);
-    same(await told(storage, { changeSet: 'absent' }), []);
+    same(await dataOf(storage, { changeSet: 'one' }), [0, 1, 2]);
+    same(await dataOf(storage, { changeSet: 'one', subject: a }), [0, 2]);
+    same(await dataOf(storage, { changeSet: 'one', project: 'lab' }), []);
+    same(await dataOf(storage, { changeSet: 'other' }), [9]);
+    same(await dataOf(storage, { changeSet: 'absent' }), []);
   });
 
   rule('returns the events of a commit without others in between', async (storage) => {
@@ -52,23 +52,23 @@ export function eventFilterRules(rule: StorageRule): void {
   });
 
   rule('filters by time, including both ends', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { from: MINUTE[1] }), [2, 3, 4]);
-    same(await told(storage, { to: MINUTE[1] }), [1, 2, 3]);
-    same(await told(storage, { from: MINUTE[1], to: MINUTE[1] }), [2, 3]);
-    same(await told(storage, { from: '2026-01-01T00:01:00.001Z', to: '2026-01-01T00:01:59.999Z' }), []);
+    await commitSamples(storage);
+    same(await dataOf(storage, { from: MINUTE[1] }), [2, 3, 4]);
+    same(await dataOf(storage, { to: MINUTE[1] }), [1, 2, 3]);
+    same(await dataOf(storage, { from: MINUTE[1], to: MINUTE[1] }), [2, 3]);
+    same(await dataOf(storage, { from: '2026-01-01T00:01:00.001Z', to: '2026-01-01T00:01:59.999Z' }), []);
   });
 
   rule('returns events that match all given filters', async (storage) => {
-    await tellStory(storage);
-    same(await told(storage, { project: 'shop', type: 'created' }), [1]);
+    await commitSamples(storage);
+    same(await dataOf(storage, { project: 'shop', type: 'created' }), [1]);
     const filter = { project: 'shop', subject: flag('a'), type: 'changed', from: MINUTE[0], to: MINUTE[1] };
-    same(await told(storage, filter), [3]);
-    same(await told(storage, { ...filter, subject: flag('b') }), []);
+    same(await dataOf(storage, filter), [3]);
+    same(await dataOf(storage, { ...filter, subject: flag('b') }), []);
   });
 
   rule('applies limit, offset, position and count to the matching events', async (storage) => {
-    await tellStory(storage);
+    await commitSamples(storage);
     const filter = { type: 'created' };
     const page = await storage.events({ order: 'newest-first', filter, limit: 1, offset: 1, total: true });
     same([page.events.map(({ data }) => data), page.total], [[2], 3]);
@@ -79,7 +79,7 @@ export function eventFilterRules(rule: StorageRule): void {
 }
 
 /** Four events with different data. */
-async function tellStory(storage: Storage): Promise<void> {
+async function commitSamples(storage: Storage): Promise<void> {
   await commit(storage, {
     writes: [put(flag('a'))],
     events: [happened(flag('a'), { data: 1, type: 'created', project: 'shop', at: MINUTE[0] })],
@@ -99,7 +99,7 @@ async function tellStory(storage: Storage): Promise<void> {
 }
 
 /** Returns the data of the matching events. */
-async function told(storage: Storage, filter: EventFilter): Promise<unknown[]> {
+async function dataOf(storage: Storage, filter: EventFilter): Promise<unknown[]> {
   const events = await eventsOf(storage, { filter });
   return events.map(({ data }) => data);
 }

@@ -96,21 +96,21 @@ export function eventRules(rule: StorageRule): void {
   });
 
   rule('returns newest first as the exact reverse of oldest first', async (storage) => {
-    await tell(storage, 12);
+    await commitEvents(storage, 12);
     const oldestFirst = await eventsOf(storage);
     same(subjects(oldestFirst), expectedSubjects(0, 12));
     same(await eventsOf(storage, { order: 'newest-first' }), oldestFirst.toReversed());
   });
 
   rule('assigns unique ids and positions', async (storage) => {
-    await tell(storage, 12);
+    await commitEvents(storage, 12);
     const events = await eventsOf(storage);
     assert.equal(new Set(events.map(({ id }) => id)).size, 12);
     assert.equal(new Set(events.map(({ position }) => position)).size, 12);
   });
 
   rule('resumes after the position of any event', async (storage) => {
-    await tell(storage, 12);
+    await commitEvents(storage, 12);
     const events = await eventsOf(storage);
     for (const [index, { position }] of events.entries()) {
       same(subjects(await eventsOf(storage, { after: position })), expectedSubjects(index + 1, 12));
@@ -120,13 +120,13 @@ export function eventRules(rule: StorageRule): void {
   });
 
   rule('returns only events after the position, newest first too', async (storage) => {
-    await tell(storage, 5);
+    await commitEvents(storage, 5);
     const after = (await eventsOf(storage))[2]?.position ?? '';
     same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
   });
 
   rule('returns only events up to a position, inclusive', async (storage) => {
-    await tell(storage, 12);
+    await commitEvents(storage, 12);
     const events = await eventsOf(storage);
     for (const [index, { position: until }] of events.entries()) {
       const expected = expectedSubjects(0, index + 1);
@@ -141,7 +141,7 @@ export function eventRules(rule: StorageRule): void {
   });
 
   rule('returns later events to a reader that has seen all earlier ones', async (storage) => {
-    await tell(storage, 3);
+    await commitEvents(storage, 3);
     const after = (await eventsOf(storage)).at(-1)?.position ?? '';
     same(await eventsOf(storage, { after }), []);
     await commit(storage, { writes: [put(flag('later'))], events: [happened(flag('later'))] });
@@ -149,7 +149,7 @@ export function eventRules(rule: StorageRule): void {
   });
 
   rule('applies limit and offset, and counts all events', async (storage) => {
-    await tell(storage, 10);
+    await commitEvents(storage, 10);
     const page = await storage.events({ order: 'newest-first', limit: 3, offset: 2, total: true });
     same(subjects(page.events), ['f7', 'f6', 'f5']);
     assert.equal(page.total, 10);
@@ -181,7 +181,7 @@ export function eventRules(rule: StorageRule): void {
 }
 
 /** Commits events, each with a new document as its subject: f0, f1, … */
-async function tell(storage: Storage, count: number): Promise<void> {
+async function commitEvents(storage: Storage, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const key = flag(`f${index}`);
     await commit(storage, { writes: [put(key)], events: [happened(key)] });
