@@ -70,6 +70,7 @@ export function compileEnvironment(
   return compileSnapshot({
     ...options,
     flags: [...flags.values()].filter(isLive).map((flag) => toConfiguration(flag, environment)),
+    isLazy: true,
     segments: [...segments.values()].map(toSegmentDefinition),
     onImpression: (impression) => onImpression({ ...impression, environment }),
   });
