@@ -32,7 +32,10 @@ export interface FlagsOptions {
   readonly strategies?: readonly CustomStrategy[];
   /** Encoding for the hashes of non-ASCII ids. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
-  /** Called once per problem of a flag, such as an unknown strategy. Default: a process warning. */
+  /**
+   * Called once per problem of a flag, such as an unknown strategy, when the flag changes or is first evaluated. Default: a
+   * process warning.
+   */
   readonly onProblem?: (problem: EvaluationProblem) => void;
   /** One role must be named `owner`. Default: `4 owner` and `5 member`. */
   readonly roles?: readonly Role[];

@@ -124,51 +124,82 @@ export function dependencyHolds(
   return dependency.variants.includes(variantOf(parent, winner, context).answer.name);
 }
 
+/** A flag in a table: compiled, or only its definition. */
+export type TableEntry = CompiledFlag | (FlagDefinition & { readonly candidates?: undefined });
+
+/** Compiles a definition; undefined if it has no name. */
+export type Compile = (definition: FlagDefinition) => CompiledFlag | undefined;
+
+export function isCompiled(entry: TableEntry): entry is CompiledFlag {
+  return entry.candidates !== undefined;
+}
+
 /**
- * An immutable map of flags by name. A change of the newest table updates the one map that it shares with earlier tables,
- * which remember what they had instead. Nothing refers to an earlier table but its users.
+ * An immutable map of flags by name. A flag that was added as its definition is compiled by the first `get`. A change of
+ * the newest table updates the one map that it shares with earlier tables, which remember what they had instead. Nothing
+ * refers to an earlier table but its users.
  */
 export class FlagTable implements FlagSource {
   private next: FlagTable | undefined;
   /** The flags that have changed since, as they were; undefined for a flag that was not there. */
-  private readonly replaced = new Map<string, CompiledFlag | undefined>();
+  private readonly replaced = new Map<string, TableEntry | undefined>();
 
   /** @param newest belongs to the table from now on */
-  constructor(private readonly newest: Map<string, CompiledFlag>) {}
+  constructor(
+    private readonly newest: Map<string, TableEntry>,
+    private readonly compile: Compile,
+  ) {}
 
   get(name: string): CompiledFlag | undefined {
+    const entry = this.entry(name);
+    return entry === undefined || isCompiled(entry) ? entry : this.compileFirst(name, entry);
+  }
+
+  /** Returns a flag, compiled or not. */
+  entry(name: string): TableEntry | undefined {
     return this.next === undefined ? this.newest.get(name) : this.getEarlier(name);
   }
 
-  /** Returns a table with these flags set, and with flags that are undefined removed. A change of an earlier table copies it. */
-  with(changes: ReadonlyMap<string, CompiledFlag | undefined>): FlagTable {
-    if (this.next) return new FlagTable(new Map(this)).with(changes);
+  /**
+   * Returns a table with these flags set, and with flags that are undefined removed. A change of an earlier table copies
+   * it.
+   *
+   * @param compile for the definitions in the new table; it may differ from that of this table only for flags in `changes`
+   */
+  with(changes: ReadonlyMap<string, TableEntry | undefined>, compile: Compile): FlagTable {
+    if (this.next) return new FlagTable(new Map(this), this.compile).with(changes, compile);
     for (const [name, flag] of changes) {
       this.replaced.set(name, this.newest.get(name));
       if (flag) this.newest.set(name, flag);
       else this.newest.delete(name);
     }
-    this.next = new FlagTable(this.newest);
+    this.next = new FlagTable(this.newest, compile);
     return this.next;
   }
 
-  *[Symbol.iterator](): Generator<[name: string, flag: CompiledFlag]> {
+  *[Symbol.iterator](): Generator<[name: string, entry: TableEntry]> {
     this.collectReplaced();
     for (const name of new Set([...this.newest.keys(), ...this.replaced.keys()])) {
-      const flag = this.get(name);
-      if (flag) yield [name, flag];
+      const entry = this.entry(name);
+      if (entry) yield [name, entry];
     }
   }
 
-  private getEarlier(name: string): CompiledFlag | undefined {
+  private getEarlier(name: string): TableEntry | undefined {
     this.collectReplaced();
     return this.replaced.has(name) ? this.replaced.get(name) : this.newest.get(name);
+  }
+
+  private compileFirst(name: string, definition: FlagDefinition): CompiledFlag | undefined {
+    const flag = this.compile(definition);
+    if (flag) (this.replaced.has(name) ? this.replaced : this.newest).set(name, flag);
+    return flag;
   }
 
   /** Takes over what the tables between this one and the newest remember. */
   private collectReplaced(): void {
     for (let later = this.next; later?.next; later = later.next) {
-      for (const [name, flag] of later.replaced) if (!this.replaced.has(name)) this.replaced.set(name, flag);
+      for (const [name, entry] of later.replaced) if (!this.replaced.has(name)) this.replaced.set(name, entry);
       this.next = later.next;
     }
   }

@@ -1,5 +1,14 @@
 import { FlagCompiler, type Segments } from './compile-flag.js';
-import { type CompiledFlag, type CompiledStrategy, FlagTable, variantOf, winningStrategy } from './compiled-flag.js';
+import {
+  type Compile,
+  type CompiledFlag,
+  type CompiledStrategy,
+  FlagTable,
+  isCompiled,
+  type TableEntry,
+  variantOf,
+  winningStrategy,
+} from './compiled-flag.js';
 import type { FlagDefinition } from './definitions.types.js';
 import type {
   EvaluatedVariant,
@@ -27,8 +36,8 @@ const NO_SEGMENTS: ReadonlySet<number> = new Set();
 const EMPTY_CONTEXT: EvaluationContext = Object.freeze({});
 
 /**
- * All flags of one environment, compiled. Immutable: a change creates a new snapshot, and an older one keeps its
- * results. Its methods are synchronous and never throw because of a flag or a context.
+ * All flags of one environment. Immutable: a change creates a new snapshot, and an older one keeps its results. Its
+ * methods are synchronous and never throw because of a flag or a context.
  */
 export class Snapshot {
   private constructor(
@@ -38,13 +47,9 @@ export class Snapshot {
   ) {}
 
   /** @internal */
-  static compile(runtime: SnapshotRuntime, definitions: readonly FlagDefinition[], segments: Segments): Snapshot {
-    const flags = new Map<string, CompiledFlag>();
-    for (const definition of definitions) {
-      const flag = runtime.compiler.flag(definition, segments);
-      if (flag) flags.set(flag.name, flag);
-    }
-    return new Snapshot(runtime, new FlagTable(flags), segments);
+  static create(runtime: SnapshotRuntime, definitions: readonly FlagDefinition[], segments: Segments): Snapshot {
+    const flags = new Map(definitions.map((definition) => [definition.name, definition]));
+    return new Snapshot(runtime, new FlagTable(flags, compileWith(runtime.compiler, segments)), segments);
   }
 
   /**
@@ -124,12 +129,13 @@ export class Snapshot {
   draft(random: () => number): Snapshot {
     const compiler = this.runtime.compiler.forDrafts(random);
     const runtime = { compiler, counters: new UsageCounters(), problems: SILENT, onImpression: undefined };
-    return new Snapshot(runtime, new FlagTable(new Map()), this.segments);
+    return Snapshot.create(runtime, [], this.segments);
   }
 
   /** Returns the definition of a flag, or undefined for an unknown flag. */
   definition(name: string): FlagDefinition | undefined {
-    return this.flags.get(name)?.definition;
+    const flag = this.flags.entry(name);
+    return flag && isCompiled(flag) ? flag.definition : flag;
   }
 
   /** Returns the names of all flags, in no particular order. */
@@ -144,9 +150,11 @@ export class Snapshot {
   with(change: SnapshotChange): Snapshot {
     const { segments, changed } = this.changedSegments(change);
     const { compiler, counters } = this.runtime;
-    const flags = new Map<string, CompiledFlag | undefined>();
+    const flags = new Map<string, TableEntry | undefined>();
     for (const [name, flag] of changed.size > 0 ? this.flags : []) {
-      if (hasAny(flag.segments, changed)) flags.set(name, compiler.flag(flag.definition, segments));
+      // A flag that is not compiled yet is set again, so that earlier snapshots compile it with their own segments.
+      if (!isCompiled(flag)) flags.set(name, flag);
+      else if (hasAny(flag.segments, changed)) flags.set(name, compiler.flag(flag.definition, segments));
     }
     for (const name of change.removedFlags ?? []) {
       counters.retire(name);
@@ -156,7 +164,7 @@ export class Snapshot {
       const flag = compiler.flag(definition, segments);
       if (flag) flags.set(flag.name, flag);
     }
-    return new Snapshot(this.runtime, this.flags.with(flags), segments);
+    return new Snapshot(this.runtime, this.flags.with(flags, compileWith(compiler, segments)), segments);
   }
 
   private winner(flag: CompiledFlag, context: EvaluationContext): CompiledStrategy | undefined {
@@ -215,16 +223,21 @@ function hasAny(ids: ReadonlySet<number>, wanted: ReadonlySet<number>): boolean 
   return false;
 }
 
+/** Not a closure within a method of a snapshot, which would keep that snapshot alive. */
+function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
+  return (definition) => compiler.flag(definition, segments);
+}
+
 /**
- * Compiles the flags of one environment. All parsing happens here; evaluation only compares and hashes. Never throws
- * because of a definition: an unreadable flag is off and reported.
+ * Compiles the flags of one environment. All parsing happens here, or with `isLazy` when a flag is first evaluated;
+ * evaluation only compares and hashes. Never throws because of a definition: an unreadable flag is off and reported.
  *
  * @example
  * const snapshot = compileSnapshot({ flags, segments, now: Date.now, onProblem: ({ message }) => log.warn(message) });
  * snapshot.isEnabled('checkout', { userId: 'ada' });
  */
 export function compileSnapshot(options: SnapshotOptions): Snapshot {
-  const { flags, segments = [], strategies = [], now, random = Math.random } = options;
+  const { flags, isLazy = false, segments = [], strategies = [], now, random = Math.random } = options;
   const { hostname, idEncoding = 'utf8', counters = new UsageCounters(), onProblem, onImpression } = options;
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
@@ -232,7 +245,10 @@ export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const compiler = new FlagCompiler({ now, strategyContext, strategies: custom, problems }, counters);
   const compiled = segments.flatMap((definition) => compiler.segment(definition) ?? []);
   const segmentsById = new Map(compiled.map((segment) => [segment.id, segment]));
-  const snapshot = Snapshot.compile({ compiler, counters, problems, onImpression }, flags, segmentsById);
+  const runtime = { compiler, counters, problems, onImpression };
+  const snapshot = isLazy
+    ? Snapshot.create(runtime, flags, segmentsById)
+    : Snapshot.create(runtime, [], segmentsById).with({ flags });
   counters.retireAllBut((flag) => snapshot.definition(flag) !== undefined);
   return snapshot;
 }

@@ -27,6 +27,11 @@ export interface SnapshotChange {
 export interface SnapshotOptions {
   /** If two flags have the same name, the later one counts. */
   readonly flags: readonly FlagDefinition[];
+  /**
+   * Compile each flag when it is first evaluated, and report its problems then. The definitions must have names, and must
+   * not change. Default: false.
+   */
+  readonly isLazy?: boolean;
   readonly segments?: readonly SegmentDefinition[];
   /** Strategies that the host implements. */
   readonly strategies?: readonly CustomStrategy[];

@@ -1,4 +1,4 @@
-import { compareCodePoints } from '../base/collections.js';
+import { compareCodePoints, lowerBound } from '../base/collections.js';
 import { isSameJson } from '../base/json.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type {
@@ -61,7 +61,7 @@ export interface ChangedDocuments {
   readonly segments: ReadonlySet<number>;
 }
 
-/** Compiles the flags of one environment. Evaluation does not know archived flags. */
+/** Prepares the flags of one environment: each is compiled when it is first evaluated. Evaluation does not know archived flags. */
 export function compileEnvironment(
   environment: string,
   { flags, segments }: EvaluatedDocuments,
@@ -70,6 +70,7 @@ export function compileEnvironment(
   return compileSnapshot({
     ...options,
     flags: [...flags.values()].filter(isLive).map((flag) => toConfiguration(flag, environment)),
+    isLazy: true,
     segments: [...segments.values()].map(toSegmentDefinition),
     onImpression: (impression) => onImpression({ ...impression, environment }),
   });
@@ -79,7 +80,7 @@ function isLive({ archived }: FlagState): boolean {
   return !archived;
 }
 
-/** One compiled environment. Every change of it replaces `snapshot`; an older snapshot keeps its results. */
+/** One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces `snapshot`; an older snapshot keeps its results. */
 export class Environment {
   snapshot: Snapshot;
   readonly counters = new UsageCounters();
@@ -126,10 +127,9 @@ export class Environment {
   /** Returns what clients of this environment evaluate, frozen. */
   configuration(version: number): EnvironmentConfiguration {
     const unchanged = this.listed.filter(({ name }) => !this.changed.has(name));
-    const changed = [...this.changed].flatMap((name) => this.configurationOf(name) ?? []);
+    const changed = [...this.changed].flatMap((name) => this.configurationOf(name) ?? []).sort(byName);
     this.changed.clear();
-    // Sorting a list that is almost sorted takes linear time.
-    this.listed = Object.freeze([...unchanged, ...changed].sort(byName));
+    this.listed = Object.freeze(mergeByName(unchanged, changed));
     const segments = [...this.documents.segments.values()].sort((one, other) => one.id - other.id);
     return Object.freeze({
       version,
@@ -146,4 +146,16 @@ export class Environment {
 
 function byName(one: FlagConfiguration, other: FlagConfiguration): number {
   return compareCodePoints(one.name, other.name);
+}
+
+/** Merges two lists in name order. Searches the place of each of the few changed flags. */
+function mergeByName(unchanged: readonly FlagConfiguration[], changed: readonly FlagConfiguration[]) {
+  const merged: FlagConfiguration[] = [];
+  let from = 0;
+  for (const flag of changed) {
+    const to = lowerBound(unchanged, flag.name, ({ name }) => name);
+    for (; from < to; from++) merged.push(unchanged[from] as FlagConfiguration);
+    merged.push(flag);
+  }
+  return merged.concat(unchanged.slice(from));
 }

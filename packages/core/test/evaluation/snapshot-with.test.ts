@@ -170,6 +170,64 @@ describe('the variants of a flag that has become another', () => {
   });
 });
 
+describe('flags that are compiled when they are first evaluated', () => {
+  const users = flag({ strategies: [{ name: 'default', segments: [1] }] });
+  const segments = [{ id: 1, constraints: [] }];
+
+  it('report their problems then, once', () => {
+    const problems: string[] = [];
+    const strategies = [{ name: 'mystery' }];
+    const flags = [flag(), flag({ name: 'broken', strategies })];
+    const snapshot = snapshotOf(flags, { isLazy: true, onProblem: ({ code }) => problems.push(code) });
+    expect([...snapshot.names()]).toEqual(['checkout', 'broken']);
+    expect(snapshot.definition('broken')).toBe(flags[1]);
+    expect(problems).toEqual([]);
+    expect(['checkout', 'broken', 'broken'].map((name) => snapshot.isEnabled(name))).toEqual([true, false, false]);
+    expect(problems).toEqual(['unknown_strategy']);
+    expect(snapshot.definition('broken')).toBe(flags[1]);
+  });
+
+  it('are compiled once, whatever changes around them', () => {
+    let reads = 0;
+    const strategies = [rollout(100)];
+    const counted = Object.defineProperty(flag(), 'strategies', {
+      get: () => {
+        reads++;
+        return strategies;
+      },
+    });
+    const first = snapshotOf([counted], { isLazy: true });
+    expect(reads).toBe(0);
+    first.isEnabled('checkout');
+    const readsWhenCompiled = reads;
+    expect(first.with({ flags: [flag({ name: 'other' })], segments }).isEnabled('checkout')).toBe(true);
+    expect([first.isEnabled('checkout'), reads]).toEqual([true, readsWhenCompiled]);
+  });
+
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[2, 0, 3, 1]]])(
+    'use the segments of their snapshot, evaluated in the order %j',
+    (order) => {
+      const first = snapshotOf([users], { isLazy: true });
+      const second = first.with({ flags: [flag({ name: 'other' })] });
+      const third = second.with({ segments });
+      const fourth = third.with({ removedSegments: [1] });
+      const snapshots = [first, second, third, fourth];
+      const answers: (boolean | undefined)[] = [];
+      for (const at of order) answers[at] = snapshots[at]?.isEnabled('checkout');
+      expect(answers).toEqual([false, false, true, false]);
+    },
+  );
+
+  it('are those that an earlier snapshot had', () => {
+    const first = snapshotOf([flag(), flag({ name: 'gone' })], { isLazy: true });
+    const second = first.with({ flags: [flag({ enabled: false })], removedFlags: ['gone'] });
+    expect(['checkout', 'gone'].map((name) => second.isEnabled(name))).toEqual([false, false]);
+    expect(['checkout', 'gone'].map((name) => first.isEnabled(name))).toEqual([true, true]);
+    const branch = first.with({ segments });
+    expect(['checkout', 'gone'].map((name) => branch.isEnabled(name))).toEqual([true, true]);
+  });
+});
+
 describe('a disabled flag', () => {
   const variants = weighted(1000);
   const off = flag({ enabled: false, strategies: [rollout(100)], variants });
