@@ -72,9 +72,11 @@ describe('a reply that is regenerated after a change', () => {
   it.each([
     ['needs no turn of its own if it was short', '', 0],
     ['waits for a turn if it was long', 'x'.repeat(20_000), 1],
-  ])('%s', async (_, description, turns) => {
+  ])('%s', async (_, value, turns) => {
     const flags = await createFlags({ storage: memoryStorage() });
-    await flags.createFlag({ project: 'default' }, { name: 'checkout', description });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const payload = { type: 'string' as const, value };
+    await flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'blue', payload }]);
     const api = createFlagsApi<Actor, unknown>(flags, { auth: 'none' });
     await passesUntilSent(api);
     const cached = await passesUntilSent(api);

@@ -86,14 +86,18 @@ describe('the event log on the wire', () => {
 
   it('contains the whole flag after an undo of its metadata', async () => {
     const { app, flags } = await createHostApp();
-    const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+    const ref = { project: 'default', flag: 'checkout' };
     await flags.createFlag(ref, { name: 'checkout' });
     const { body: checkout } = await request(app).get('/api/admin/projects/default/features/checkout').expect(200);
-    const { id } = await flags.apply([{ op: 'addStrategy', ref, input: { name: 'default' } }]);
+    const { id } = await flags.apply([{ op: 'updateFlag', ref, input: { description: 'new' } }]);
     await flags.undo(`${id}`);
     const { body } = await request(app).get('/api/admin/events?type=feature-metadata-updated').expect(200);
     const { environments: _environments, ...whole } = checkout;
-    expect(body.events).toMatchObject([{ data: whole, preData: whole }]);
+    const changed = { ...whole, description: 'new' };
+    expect(body.events).toMatchObject([
+      { data: whole, preData: changed },
+      { data: changed, preData: whole },
+    ]);
     expect(Object.keys(body.events[0].data)).toEqual(Object.keys(whole));
   });
 

@@ -273,9 +273,8 @@ describe('tables of version 4', () => {
         [id, toStoredText(JSON.stringify(body))],
       );
     }
-    await database.ask(`
-      INSERT INTO labels.flags_documents (kind, id, revision) VALUES ('flag', 'deleted', 2);
-      UPDATE labels.flags_meta SET value = 4 WHERE name = 'schema_version'`);
+    await database.ask("INSERT INTO labels.flags_documents (kind, id, revision) VALUES ('flag', 'deleted', 2)");
+    await usageOf('labels', 4);
     const storage = await open({ schema: 'labels' });
     for (const [id, body] of BODIES) {
       const expected = Object.hasOwn(body, 'labels') ? body : { labels: [], owner: null, ...body };
