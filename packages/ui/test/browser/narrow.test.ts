@@ -69,6 +69,8 @@ describeInBrowser('a narrow window', () => {
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]));
     expect(Math.min(...edges.flat())).toBeGreaterThanOrEqual(0);
     expect(Math.max(...edges.flat())).toBeLessThanOrEqual(VIEWPORT.width);
+    // A switch for each of the two environments on each card.
+    expect(edges).toHaveLength(2 * (await page.locator('tbody tr:not(.gap)').count()));
     await page.getByLabel('Choose checkout').check();
     expect(await outside(page)).toEqual([]);
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -126,6 +128,25 @@ describeInBrowser('a wide window', () => {
       await name.waitFor();
       await until(async () => ((await page.locator('th.name:has(a)').first().boundingBox())?.width ?? 0) > 200);
       expect([width, ...(await outside(page))]).toEqual([width]);
+    }
+  });
+
+  it('keeps the heads of the list below what sticks above them, however high that is', async () => {
+    for (const width of [800, 1200]) {
+      const page = await open('projects/default', { width, height: 800 });
+      await page.getByLabel('Choose checkout').check();
+      await page.locator('.bar, .bulk').evaluateAll((bars) => {
+        for (const bar of bars as HTMLElement[]) bar.style.paddingBlockEnd = '21px';
+      });
+      await page.evaluate('scrollTo(0, 2000)');
+      await until(async () => {
+        const [bar, bulk, head] = await Promise.all(
+          ['.bar', '.bulk', 'thead th'].map((one) => page.locator(one).first().boundingBox()),
+        );
+        if (!bar || !bulk || !head) return false;
+        return Math.abs(bar.height - bulk.y) < 1 && Math.abs(bulk.y + bulk.height - head.y) < 1;
+      });
+      await visited.close();
     }
   });
 });
