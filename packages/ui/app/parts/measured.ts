@@ -6,7 +6,7 @@ export function measured(property: `--${string}`): (element: HTMLElement | null)
   });
   return (element) => {
     observer.disconnect();
-    if (element) observer.observe(element);
+    if (element) observer.observe(element, { box: 'border-box' });
     else document.documentElement.style.removeProperty(property);
   };
 }

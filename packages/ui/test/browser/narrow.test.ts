@@ -132,7 +132,7 @@ describeInBrowser('a wide window', () => {
   });
 
   it('keeps the heads of the list below what sticks above them, however high that is', async () => {
-    for (const width of [800, 1200]) {
+    for (const width of [900, 1200]) {
       const page = await open('projects/default', { width, height: 800 });
       await page.getByLabel('Choose checkout').check();
       await page.locator('.bar, .bulk').evaluateAll((bars) => {
