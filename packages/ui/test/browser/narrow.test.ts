@@ -130,23 +130,4 @@ describeInBrowser('a wide window', () => {
       expect([width, ...(await outside(page))]).toEqual([width]);
     }
   });
-
-  it('keeps the heads of the list below what sticks above them, however high that is', async () => {
-    for (const width of [900, 1200]) {
-      const page = await open('projects/default', { width, height: 800 });
-      await page.getByLabel('Choose checkout').check();
-      await page.locator('.bar, .bulk').evaluateAll((bars) => {
-        for (const bar of bars as HTMLElement[]) bar.style.paddingBlockEnd = '21px';
-      });
-      await page.evaluate('scrollTo(0, 2000)');
-      await until(async () => {
-        const [bar, bulk, head] = await Promise.all(
-          ['.bar', '.bulk', 'thead th'].map((one) => page.locator(one).first().boundingBox()),
-        );
-        if (!bar || !bulk || !head) return false;
-        return Math.abs(bar.height - bulk.y) < 1 && Math.abs(bulk.y + bulk.height - head.y) < 1;
-      });
-      await visited.close();
-    }
-  });
 });
