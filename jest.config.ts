@@ -57,6 +57,7 @@ const project: Config = {
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: '<rootDir>/test/environment.cjs',
   setupFiles: ['<rootDir>/packages/core/test/properties/seeded-properties.ts'],
+  testPathIgnorePatterns: LEFT_OUT,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };
 

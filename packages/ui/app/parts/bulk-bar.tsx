@@ -4,7 +4,10 @@ import { review } from '../state/changes.js';
 import { environments } from '../state/session.js';
 import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
+import { measured } from './measured.js';
 import { fullRollout } from './switch.js';
+
+const measureBulk = measured('--bulk');
 
 /** The maximum number of changes in a change set. */
 const MAX_CHANGES = 500;
@@ -48,7 +51,7 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     ? archiveActions
     : [...flagActions, ...environments.value.flatMap(({ name }) => switchActions(name))];
   return (
-    <section class="bulk" aria-label="Chosen flags">
+    <section ref={measureBulk} class="bulk" aria-label="Chosen flags">
       <strong>{plural(selected.length, 'flag')} chosen</strong>
       {actions.slice(0, 3).map((action) => (
         <button key={action.label} type="button" onClick={() => start(action)}>

@@ -10,9 +10,12 @@ import { isLetIn, offers, session } from '../state/session.js';
 import { time } from '../words.js';
 import { Icon } from './icons.js';
 import { Overlay } from './key-help.js';
+import { measured } from './measured.js';
 import { ReviewDialog } from './review.js';
 import { Toasts } from './toasts.js';
 import { ViewAsPicker } from './view-as-picker.js';
+
+const measureBar = measured('--bar');
 
 /** The frame of every screen: the bar, the navigation, banners and messages. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
@@ -23,7 +26,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         Skip to the content
       </a>
       <Banners />
-      <header class="bar">
+      <header ref={measureBar} class="bar">
         <div class="bar-row">
           {settings.home !== undefined && (
             <a class="home" href={settings.home}>

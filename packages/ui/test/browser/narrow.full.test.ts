@@ -69,6 +69,8 @@ describeInBrowser('a narrow window', () => {
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]));
     expect(Math.min(...edges.flat())).toBeGreaterThanOrEqual(0);
     expect(Math.max(...edges.flat())).toBeLessThanOrEqual(VIEWPORT.width);
+    // A switch for each of the two environments on each card.
+    expect(edges).toHaveLength(2 * (await page.locator('tbody tr:not(.gap)').count()));
     await page.getByLabel('Choose checkout').check();
     expect(await outside(page)).toEqual([]);
     expect(await accessibilityViolations(page)).toEqual([]);
