@@ -51,15 +51,19 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
 
   afterAll(directory.remove);
 
-  /** More than any page has room for. */
-  const description = 'long '.repeat(4_000);
+  /** More than the free pages have room for. */
+  const payload = { type: 'string' as const, value: 'long '.repeat(20_000) };
+  const variants = [{ name: 'large', payload }];
 
   it('refuses changes with storage_unavailable, of which nothing is left', async () => {
     const before = await contentOf(storage);
     happen(database);
     const changes = [
-      flags.updateFlag(CHECKOUT, { description }),
-      flags.createFlag(DEFAULT, { name: 'second', description }),
+      flags.setVariants(CHECKOUT, variants),
+      flags.apply([
+        { op: 'createFlag', ref: DEFAULT, input: { name: 'second' } },
+        { op: 'setVariants', ref: { ...DEFAULT, flag: 'second' }, input: variants },
+      ]),
     ];
     for (const outcome of await Promise.allSettled(changes)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
@@ -69,8 +73,8 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
 
   it('lets flags be read, evaluated and followed', async () => {
     happen(database);
-    await expect(flags.updateFlag(CHECKOUT, { description })).rejects.toMatchObject(unavailable);
-    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ name: 'checkout', description: '' });
+    await expect(flags.setVariants(CHECKOUT, variants)).rejects.toMatchObject(unavailable);
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ name: 'checkout', variants: [] });
     expect(await flags.listFlags(DEFAULT)).toHaveLength(1);
     expect(flags.isEnabled('checkout')).toBe(true);
     expect(await flags.refresh()).toMatchObject({ state: 'current' });
@@ -91,10 +95,10 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
 
   it('is over as soon as it is put right, without a restart', async () => {
     happen(database);
-    await expect(flags.updateFlag(CHECKOUT, { description })).rejects.toMatchObject(unavailable);
+    await expect(flags.setVariants(CHECKOUT, variants)).rejects.toMatchObject(unavailable);
     end(database);
-    await flags.updateFlag(CHECKOUT, { description });
-    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ description });
+    await flags.setVariants(CHECKOUT, variants);
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ variants });
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
     await expectInvariants(storage);
   });

@@ -178,7 +178,7 @@ SELECT count(*) FROM gone`;
           values,
         );
         const excess = `SELECT row FROM (
-          SELECT ctid AS row, row_number() OVER (PARTITION BY application ORDER BY is_public, at DESC) AS number
+          SELECT ctid AS row, row_number() OVER (PARTITION BY application ORDER BY is_public, at DESC, flag DESC) AS number
           FROM ${counts} WHERE resolution = ${EVER} AND is_unknown AND application = ANY ($1::text[])
         ) AS numbered WHERE number > ${LIMITS.unknownNamesPerApplication}`;
         return countOf(statements, deleteNames(excess), values);

@@ -6,7 +6,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   /** The end of the JSON Pointer of the field in a refusal: `/name`. */
-  readonly path?: string | undefined;
+  readonly path?: string | readonly string[] | undefined;
   /** Why the value is invalid, if the refusal of the form does not say it. */
   readonly fault?: string | undefined;
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string }) => ComponentChildren;
@@ -19,7 +19,7 @@ export const FormError = createContext<ApiError | undefined>(undefined);
 export function Field({ label, hint, path, children, ...props }: FieldProps) {
   const id = useId();
   const error = useContext(FormError);
-  const fault = props.fault ?? (path === undefined ? undefined : faultAt(error, path));
+  const fault = props.fault ?? (path === undefined ? undefined : faultAt(error, [path].flat()));
   const describedBy = fault !== undefined || hint !== undefined ? `${id}-hint` : undefined;
   return (
     <div class={fault === undefined ? 'field' : 'field faulty'}>
@@ -120,11 +120,11 @@ export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
 
 const shownAtFields = new WeakSet<Issue>();
 
-/** Returns the issue of a refusal at the JSON Pointer that ends with a path: `faultAt(error, '/input/name')`. */
-function faultAt(error: ApiError | undefined, path: string): string | undefined {
+/** Returns the issue of a refusal at a JSON Pointer that ends with one of the paths: `faultAt(error, ['/input/name'])`. */
+function faultAt(error: ApiError | undefined, paths: readonly string[]): string | undefined {
   // The refusal of a taken name has no JSON Pointer.
-  const isTaken = path === '/name' && error?.code.endsWith('_exists');
-  const issue = error?.details.find((one) => isTaken || one.path?.endsWith(path));
+  const isTaken = paths.includes('/name') && error?.code.endsWith('_exists');
+  const issue = error?.details.find((one) => isTaken || paths.some((path) => one.path?.endsWith(path)));
   if (issue) shownAtFields.add(issue);
   return issue?.message;
 }

@@ -42,7 +42,7 @@ export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
       <TextField
         label="Name"
         hint="What uses it. The events show the name."
-        path="/tokenName"
+        path={['/tokenName', '/name']}
         required
         maxLength={100}
         value={name}

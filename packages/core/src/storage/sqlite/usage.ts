@@ -177,7 +177,7 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
     excessNames: preparePluck(
       database,
       `SELECT flag FROM ${counts} WHERE resolution = 4 AND is_unknown AND application = ?
-      ORDER BY is_public, at DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
+      ORDER BY is_public, at DESC, flag DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
     ),
     isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
     countAll: preparePluck(database, `SELECT count(*) FROM ${applications}`),
