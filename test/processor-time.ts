@@ -23,3 +23,22 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   isOver = true;
   return longest;
 }
+
+/**
+ * The longest turn of the best of three attempts. A turn that is long by itself is long in each of them, while a garbage
+ * collection, which may take 300 ms in a process that has run many suites, falls into one.
+ */
+export async function longestTurnOfThree(work: () => Promise<unknown>): Promise<number> {
+  const turns = [await longestTurn(work), await longestTurn(work), await longestTurn(work)];
+  return Math.min(...turns);
+}
+
+/** Whether one of three attempts takes less processor time than the limit, in milliseconds. The others are left out. */
+export async function isWithin(limit: number, attempt: () => unknown): Promise<boolean> {
+  for (let count = 0; count < 3; count++) {
+    const start = processorTime();
+    await attempt();
+    if (processorTime() - start < limit) return true;
+  }
+  return false;
+}

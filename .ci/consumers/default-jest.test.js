@@ -10,7 +10,7 @@ test.each([
 ])('jest without a configuration runs the engine, the router and the provider on %s', async (_name, storage) => {
   const flags = await createFlags({ storage: storage() });
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
-  expect(await flags.listFlags({ project: 'default' })).toHaveLength(1);
+  expect((await flags.listFlags({ project: 'default' })).items).toHaveLength(1);
   expect(createFlagsRouter(flags, { auth: 'none' })).toBeInstanceOf(Function);
   await OpenFeature.setProviderAndWait(createFlagsProvider(flags));
   expect(await OpenFeature.getClient().getBooleanValue('packed', true)).toBe(false);

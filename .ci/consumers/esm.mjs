@@ -12,7 +12,7 @@ import express from 'express';
 for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
   const flags = await createFlags({ storage });
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
-  assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+  assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
   assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));
   const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
   assert.equal((await handler(new Request('http://localhost/api/admin/projects'))).status, 200);

@@ -7,11 +7,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createFlags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 
 const port = await freePort();
 const url = `http://localhost:${port}`;
 const directory = mkdtempSync(join(tmpdir(), 'nextjs-'));
 const env = { ...process.env, FLAGS_DB: join(directory, 'flags.db') };
+const flags = await createFlags({ storage: sqliteStorage(env.FLAGS_DB) });
+const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
+await flags.close();
 const next = join('node_modules', 'next', 'dist', 'bin', 'next');
 const server = spawn(process.execPath, [next, 'start', '--port', `${port}`], {
   env,
@@ -34,7 +39,7 @@ try {
 console.log('ok: the page and the route handler share the flags');
 
 async function post(path, body) {
-  const headers = { 'content-type': 'application/json' };
+  const headers = { authorization: secret, 'content-type': 'application/json' };
   const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   assert.ok(response.ok, `${path}: ${response.status}`);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
 
-/** A request as it is sent, over and over. */
+/** A request that the benchmark repeats. */
 export interface SentRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;

@@ -6,7 +6,7 @@ import { type Operation, OWN_FLAGS, type Task } from './throughput.js';
 /** Operations in progress at once. */
 const LINES = 8;
 
-/** A node that does what it is told. */
+/** A node that runs the commands of the benchmark. */
 async function main(connectionString: string, schema: string, node: number): Promise<void> {
   const flags = await createFlags({ storage: postgresStorage({ connectionString, schema }), usageInterval: 0 });
   const placeOf = (call: number) => placeAt(node * OWN_FLAGS + (call % OWN_FLAGS));

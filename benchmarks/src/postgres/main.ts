@@ -27,7 +27,7 @@ ${await throughputTable(server.url())}
 
 ## Until every other node evaluates a change
 
-Four nodes. Milliseconds from the start of the call that makes the change until another node evaluates it.
+Four nodes. The table gives the milliseconds between the call of the changing method and the first evaluation of the change on another node.
 
 ${await convergenceTable(server.url())}
 

@@ -18,7 +18,7 @@ await check('nobody gets in without a session', async () => {
 await check('an editor creates a flag, in her own name', async () => {
   const call = await callerNamed('ada', 'lovelace');
   assert.equal((await call('POST', features, { name: 'checkout' })).status, 201);
-  const { events } = await flags.listEvents({ flag: 'checkout' });
+  const { items: events } = await flags.listEvents({ flag: 'checkout' });
   assert.deepEqual(
     events.map(({ type, actor }) => [type, actor]),
     [['flag-created', 'ada']],

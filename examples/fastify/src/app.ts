@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 /** An application of Fastify with a page of its own; the flags are under `/internal/flags`. */
 export function createApp(flags: Flags): FastifyInstance {
   const app = fastify();
-  const handler = toNodeHandler(createFlagsApi(flags, { auth: 'none' }), { basePath: '/internal/flags' });
+  const handler = toNodeHandler(createFlagsApi(flags, { auth: 'token' }), { basePath: '/internal/flags' });
 
   // Before Fastify reads bodies. Other paths go on to the routes of the application, errors to its error handler.
   app.addHook('onRequest', (request, reply, done) => {

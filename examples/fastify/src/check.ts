@@ -3,16 +3,17 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
 
 const flags = await createFlags({ storage: memoryStorage() });
+const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
 const app = createApp(flags);
 const origin = await app.listen({ port: 0, host: '127.0.0.1' });
 
 const created = await fetch(`${origin}/internal/flags/api/admin/projects/default/features`, {
   method: 'POST',
-  headers: { 'content-type': 'application/json' },
+  headers: { authorization: secret, 'content-type': 'application/json' },
   body: JSON.stringify({ name: 'checkout' }),
 });
 assert.equal(created.status, 201);
-assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
 assert.equal(await (await fetch(origin)).text(), 'The shop.');
 assert.equal((await fetch(`${origin}/elsewhere`)).status, 404);
 

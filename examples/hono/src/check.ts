@@ -3,15 +3,16 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
 
 const flags = await createFlags({ storage: memoryStorage() });
+const { secret } = await flags.createToken({ name: 'check', kind: 'admin' });
 const app = createApp(flags);
 
 const created = await app.request('/internal/flags/api/admin/projects/default/features', {
   method: 'POST',
-  headers: { 'content-type': 'application/json' },
+  headers: { authorization: secret, 'content-type': 'application/json' },
   body: JSON.stringify({ name: 'checkout' }),
 });
 assert.equal(created.status, 201);
-assert.equal((await flags.listFlags({ project: 'default' })).length, 1);
+assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
 assert.equal(await (await app.request('/')).text(), 'The shop.');
 
 await flags.close();

@@ -53,7 +53,7 @@ async function acceptExisting(flags: Flags, secret: string): Promise<AdminAccess
 /** Under a name that no other admin token has: the name, or the name with a number. */
 async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name' | 'secret'>): Promise<CreatedToken> {
   for (let attempt = 1; ; attempt++) {
-    const names = new Set((await flags.listTokens()).map((token) => token.name));
+    const names = new Set((await flags.listTokens()).items.map((token) => token.name));
     const free = [name, ...Array.from(names, (_, index) => `${name} ${index + 2}`)].find((one) => !names.has(one));
     try {
       return await flags.createToken({ name: free ?? name, kind: 'admin', ...(secret !== undefined && { secret }) });
@@ -65,7 +65,7 @@ async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name'
 
 async function hasUsableAdminToken(flags: Flags): Promise<boolean> {
   const now = new Date().toISOString();
-  const tokens = await flags.listTokens();
+  const { items: tokens } = await flags.listTokens();
   return tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
 }
 

@@ -4,19 +4,16 @@ import {
   createFlags,
   type DefinedFlag,
   type Definitions,
-  type FlagType,
   type ImportedDifference,
   type ImportResult,
   isFlagsError,
   memoryStorage,
-  type Role,
 } from '@flags/core';
+import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
-import { describeEvent } from './describe.js';
-import { eventsOf } from './differences.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
-import { confirmChange, effectLines, effectsIn, type WireEffects } from './review.js';
+import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
 import type { CommandSession } from './session.js';
 
 /** Reads a YAML or JSON file; `-` is the standard input. */
@@ -34,57 +31,40 @@ export async function readDocument({ stdin }: CommandIo, file: string): Promise<
   }
 }
 
-export interface ApplyChoices {
+export interface ApplyChoices extends ShowChoices {
   readonly prune?: boolean;
-  /** Shows the changes in a fenced block. */
-  readonly markdown?: boolean;
 }
 
-/** The changes of a document, and their effects on clients. */
-interface DocumentPlan extends WireEffects {
-  readonly differences: readonly ImportedDifference[];
+type DocumentPlan = Pick<ImportResult, 'differences'> & Partial<Effects>;
+
+async function planImport(session: CommandSession, definitions: Definitions, prune: boolean): Promise<DocumentPlan> {
+  if (!isSmall(definitions)) return planInMemory(session, definitions, prune);
+  return session.api.post('/import', { definitions, prune, dryRun: true });
 }
 
 /** Shows the changes of a document, in the words of the other commands. */
 export async function planDocument(
   session: CommandSession,
   document: Definitions,
-  { prune = false, markdown = false }: ApplyChoices = {},
+  { prune = false, ...choices }: ApplyChoices = {},
 ): Promise<DocumentPlan> {
-  const { output } = session;
-  const planned = isSmall(document)
-    ? await session.api.post<ImportResult & Partial<WireEffects>>('/import', {
-        definitions: document,
-        prune,
-        dryRun: true,
-      })
-    : await planInMemory(session, document, prune);
+  const planned = await planImport(session, document, prune);
   const { differences } = planned;
-  const { effects, hiddenEffects } = effectsIn(session, planned);
-  const lines = differences.flatMap((one) => [
-    `${one.kind} ${one.id}`,
-    ...eventsOf(one).map((event) => `  ${describeEvent(event)}`),
-  ]);
-  if (lines.length === 0) output.line('Nothing to change.');
-  else if (markdown) output.fenced([...lines, ...effectLines(session, effects)]);
-  else for (const line of [...lines, ...effectLines(session, effects)]) output.line(line);
-  return { differences, effects, hiddenEffects };
+  return { differences, ...showPlan(session, { ...planned, documents: differences }, choices) };
 }
 
 /** Shows the changes of a document, asks for a confirmation if necessary, and imports the document. */
 export async function applyDocument(
   session: CommandSession,
   document: Definitions,
-  { prune = false, markdown = false }: ApplyChoices = {},
+  { prune = false, ...choices }: ApplyChoices = {},
 ): Promise<void> {
   const { api, output, options } = session;
-  const { differences, effects, hiddenEffects } = await planDocument(session, document, { prune, markdown });
-  if (differences.length === 0 || options.dryRun === true) {
-    if (differences.length > 0) output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, changeSets: [], differences, effects, hiddenEffects });
-    return;
-  }
-  await confirmChange(session, { effects, hiddenEffects, deletions: archivedIn(differences) });
+  const planned = await planImport(session, document, prune);
+  const { differences, effects, hiddenEffects = 0 } = planned;
+  const json = { changeSets: [], differences, effects, hiddenEffects };
+  const deletions = archivedIn(differences);
+  if (!(await confirmPlan(session, { ...planned, documents: differences, deletions, json }, choices))) return;
   const { reason } = options;
   const rest = reason === undefined ? {} : { reason };
   const changeSets: ImportResult['changeSets'][number][] = [];
@@ -110,15 +90,9 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '');
 }
 
-interface WireSettings {
-  readonly environments?: readonly { readonly name: string }[];
-  readonly types?: readonly FlagType[];
-  readonly roles?: readonly Role[];
-}
-
 /** Plans on a copy of the store, because a request cannot hold the document. */
 async function planInMemory({ api }: CommandSession, document: Definitions, prune: boolean): Promise<ImportResult> {
-  const { environments, types, roles } = await api.get<WireSettings>('/session');
+  const { environments, types, roles } = await api.get<Session>('/session');
   const current = await api.get<Definitions>('/export');
   const flags = await createFlags({
     storage: memoryStorage(),

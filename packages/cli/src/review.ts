@@ -1,115 +1,127 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import type { Change, Effect } from '@flags/core';
-import { describeEffects, effectsToReview, hiddenToReview } from '@flags/core/admin';
+import type { Change } from '@flags/core';
+import {
+  type ComparedDocument,
+  describeDifferences,
+  describeDocument,
+  describeEffects,
+  differenceText,
+  effectsToReview,
+  hiddenToReview,
+  nameStrategies,
+} from '@flags/core/admin';
+import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
 import { ApiError } from './connection.js';
-import { describeEvent, type WireEvent } from './describe.js';
 import { CommandError, EXIT, printable } from './output.js';
 import { type CommandSession, namesIn, readEnvironments } from './session.js';
 
-export interface WireEffects {
-  readonly effects: readonly Effect[];
-  /** The number of effects on flags that the caller may not read. */
-  readonly hiddenEffects: number;
-}
-
-export interface WirePlan extends WireEffects {
-  readonly documents: readonly {
-    readonly kind: string;
-    readonly id: string;
-    readonly before: unknown;
-    readonly after: unknown;
-    readonly events: readonly WireEvent[];
-  }[];
-}
-
-export interface WireChangeSet {
-  readonly id: string | null;
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string | null;
-  readonly events: readonly WireEvent[];
-  readonly revisions: Readonly<Record<string, number>>;
-}
-
 /**
- * Shows the effects of changes, asks for a confirmation if necessary, and applies the changes as one change set.
+ * Plans changes, reviews them, and applies them as one change set.
  *
  * Writes `{ changed, changeSet }`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
  *
  * @throws CommandError without a confirmation
  */
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
-  const { api, output, options } = session;
-  const plan = await api.post<WirePlan>('/changes/plan', { changes });
+  const { api, output } = session;
+  const plan = await api.post<Plan>('/changes/plan', { changes });
   const { documents } = plan;
-  const { effects, hiddenEffects } = effectsIn(session, plan);
-  const lines = describePlan(plan);
-  for (const line of [...lines, ...effectLines(session, effects)]) output.line(line);
-  if (lines.length === 0) {
-    output.line('Nothing to change.');
-    output.json({ changed: false, documents: [] });
-    return;
-  }
-  if (options.dryRun === true) {
-    output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, documents, effects, hiddenEffects });
-    return;
-  }
-  await confirmChange(session, { effects, hiddenEffects, deletions: deletionsIn(plan) });
+  const changed = documents.filter(({ events }) => events.length > 0);
+  const deletions = deletionsIn(plan);
+  if (!(await confirmPlan(session, { ...plan, documents: changed, deletions, json: { documents } }))) return;
   const changeSet = await applyOnce(session, changes);
   output.json({ changed: changeSet.id !== null, changeSet });
   output.line(output.colors.green(`Changed. To take it back: flags undo ${changeSet.id ?? ''}`));
 }
 
+/** A plan of changes, of an undo or of an import. */
+interface Planned extends Partial<Effects> {
+  readonly documents: readonly ComparedDocument[];
+  /** Documents that it deletes or archives, in words. */
+  readonly deletions: readonly string[];
+  /** What `--dry-run` writes for programs, beside the effects. */
+  readonly json: object;
+}
+
+export interface ShowChoices {
+  /** Shows the plan in a fenced block. */
+  readonly markdown?: boolean;
+}
+
+/**
+ * Shows a plan with its effects on clients, and asks for a confirmation if necessary. Returns whether to apply it.
+ *
+ * @throws CommandError without a confirmation
+ */
+export async function confirmPlan(session: CommandSession, planned: Planned, choices?: ShowChoices): Promise<boolean> {
+  const { documents, json } = planned;
+  const { output, options } = session;
+  const effects = showPlan(session, planned, choices);
+  if (documents.length === 0) {
+    output.json({ changed: false, ...json });
+    return false;
+  }
+  if (options.dryRun === true) {
+    output.line('Nothing has changed: this is what the command would do.');
+    output.json({ changed: false, ...json, ...effects });
+    return false;
+  }
+  await confirmChange(session, { ...effects, deletions: planned.deletions });
+  return true;
+}
+
 /** Applies a change set. The id makes repetition safe, so the request is repeated once after a lost reply. */
-async function applyOnce({ api, options }: CommandSession, changes: readonly Change[]): Promise<WireChangeSet> {
+async function applyOnce({ api, options }: CommandSession, changes: readonly Change[]): Promise<ChangeSet> {
   const { reason } = options;
   const body = { id: randomUUID(), changes, ...(reason !== undefined && { reason }) };
   try {
-    return await api.post<WireChangeSet>('/changes', body);
+    return await api.post<ChangeSet>('/changes', body);
   } catch (error) {
     if (error instanceof ApiError && error.code !== 'outcome_unknown') throw error;
-    return api.post<WireChangeSet>('/changes', body);
+    return api.post<ChangeSet>('/changes', body);
   }
 }
 
-/** The consequences of a change that require a confirmation. */
-interface Consequences extends WireEffects {
-  /** Documents that it deletes or archives, in words. */
-  readonly deletions: readonly string[];
+/** What clients would see. */
+export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
+
+/**
+ * Shows the differences of a plan and its effects on clients, and returns the effects.
+ *
+ * @throws CommandError if the server does not send them: without them it is unknown whether the change needs a review
+ */
+export function showPlan(
+  { api, output, options }: CommandSession,
+  { documents, effects, hiddenEffects = 0 }: Pick<Planned, 'documents' | keyof Effects>,
+  { markdown = false }: ShowChoices = {},
+): Effects {
+  if (!Array.isArray(effects)) {
+    throw new CommandError(
+      `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
+    );
+  }
+  const clients = describeEffects(effects).map((line) => `  ${line}`);
+  const reason = options.reason === undefined ? [] : [`reason ${options.reason}`];
+  const lines = [...documentLines(documents), ...(clients.length > 0 ? ['clients', ...clients, ...reason] : [])];
+  if (documents.length === 0) output.line('Nothing to change.');
+  else if (markdown) output.fenced(lines);
+  else for (const line of lines) output.line(line);
+  return { effects, hiddenEffects };
 }
 
 /** Asks for a confirmation if clients of a reviewed environment see a difference, or if a document is deleted. */
-export async function confirmChange(session: CommandSession, consequences: Consequences): Promise<void> {
-  const { effects, hiddenEffects, deletions } = consequences;
+async function confirmChange(
+  session: CommandSession,
+  { effects, hiddenEffects, deletions }: Effects & Pick<Planned, 'deletions'>,
+): Promise<void> {
   const { environments } = await readEnvironments(session.api);
   const scope = { environments, reviewIn: namesIn(session.options.reviewIn) };
   const seen = effectsToReview(effects, scope);
   const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];
   const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
   if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
-}
-
-/**
- * Returns the effects of an answer.
- *
- * @throws CommandError if the server does not send them: without them it is unknown whether the change needs a review
- */
-export function effectsIn({ api }: CommandSession, answer: Partial<WireEffects>): WireEffects {
-  const { effects, hiddenEffects = 0 } = answer;
-  if (Array.isArray(effects)) return { effects, hiddenEffects };
-  throw new CommandError(
-    `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
-  );
-}
-
-/** Describes the effects on clients, with the reason of each. */
-export function effectLines({ options: { reason } }: CommandSession, effects: readonly Effect[]): readonly string[] {
-  const lines = describeEffects(effects).map((line) => `  ${line}`);
-  if (lines.length === 0) return [];
-  return ['clients', ...lines, ...(reason === undefined ? [] : [`reason ${reason}`])];
 }
 
 /** Asks a question on a terminal. Elsewhere only `--yes` confirms. */
@@ -126,15 +138,24 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
 }
 
 /** Returns the documents that a plan deletes. */
-export function deletionsIn({ documents }: Pick<WirePlan, 'documents'>): readonly string[] {
+export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
   return documents
     .filter(({ after, before }) => after === null && before !== null)
     .map(({ kind, id }) => `${kind} ${id}`);
 }
 
-/** Describes a plan: one line per document, and one per fact. */
-export function describePlan({ documents }: Pick<WirePlan, 'documents'>): readonly string[] {
-  return documents
-    .filter(({ events }) => events.length > 0)
-    .flatMap(({ kind, id, events }) => [`${kind} ${id}`, ...events.map((event) => `  ${describeEvent(event)}`)]);
+/**
+ * Describes documents of a plan, a history or an import: one line per document, and one per difference.
+ *
+ * @param states what else names the strategies of the documents, such as the states of events
+ */
+export function documentLines(
+  documents: readonly ComparedDocument[],
+  states: readonly unknown[] = [],
+): readonly string[] {
+  const names = { strategies: nameStrategies(states) };
+  return documents.flatMap((document) => [
+    describeDocument(document),
+    ...describeDifferences(document, names).map((difference) => `  ${differenceText(difference)}`),
+  ]);
 }

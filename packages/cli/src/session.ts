@@ -1,6 +1,7 @@
-import type { EnvironmentOverview } from '@flags/core';
 import { defaultEnvironment } from '@flags/core/admin';
+import type { FlagPage, ListedFlag, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
+import { distance } from 'fastest-levenshtein';
 import { type Api, connect, createApi } from './connection.js';
 import { CommandError, type CommandIo, createOutput, type Output, usageError } from './output.js';
 
@@ -20,9 +21,9 @@ export interface CommonOptions {
 }
 
 /** The context of a command. */
-export interface CommandSession {
+export interface CommandSession<Options extends CommonOptions = CommonOptions> {
   readonly io: CommandIo;
-  readonly options: CommonOptions;
+  readonly options: Options;
   readonly output: Output;
   readonly api: Api;
 }
@@ -64,27 +65,30 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
     });
 }
 
-/** Runs a command on the target of its options, and closes the connection afterwards. */
-export async function withSession<T>(
+/** Returns the action of a command, which runs on the target of its options and closes the connection afterwards. */
+export function inSession<Arguments extends readonly unknown[], Options extends CommonOptions>(
   io: CommandIo,
-  options: CommonOptions,
-  work: (session: CommandSession) => Promise<T>,
-  { create = false }: { readonly create?: boolean } = {},
-): Promise<T> {
-  const { store, token, actor } = options;
-  const environments = namesIn(options.environments);
-  const connection = await connect({ store, token, actor, environments, create });
-  try {
-    return await work({ io, options, output: createOutput(io, options.json === true), api: createApi(connection) });
-  } catch (error) {
-    // A server may send any reply. On a local store, such an error is a defect.
-    const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-    if (connection.flags !== undefined || !isOfData) throw error;
-    const advice = 'Is it the flags API, in a release that fits this command?';
-    throw new CommandError(`${connection.name} gave an answer that no command can read (${error.message}). ${advice}`);
-  } finally {
-    await connection.close();
-  }
+  work: (session: CommandSession<Options>, ...args: Arguments) => Promise<void>,
+): (...given: [...args: Arguments, options: unknown, command: Command]) => Promise<void> {
+  return async (...given) => {
+    const options = (given.at(-1) as Command).optsWithGlobals<Options>();
+    const args = given.slice(0, -2) as unknown as Arguments;
+    const connection = await connect({ ...options, environments: namesIn(options.environments) });
+    const session = { io, options, output: createOutput(io, options.json === true), api: createApi(connection) };
+    try {
+      await work(session, ...args);
+    } catch (error) {
+      // A server may send any reply. On a local store, such an error is a defect.
+      const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+      if (connection.flags !== undefined || !isOfData) throw error;
+      const advice = 'Is it the flags API, in a release that fits this command?';
+      throw new CommandError(
+        `${connection.name} gave an answer that no command can read (${error.message}). ${advice}`,
+      );
+    } finally {
+      await connection.close();
+    }
+  };
 }
 
 /** Returns the names in a list separated by commas. */
@@ -110,39 +114,13 @@ interface Environments {
   readonly environment: string;
 }
 
-interface WireEnvironments {
-  readonly environments?: readonly { readonly name: string }[];
-  /** Servers of release 0.2 do not send it. */
-  readonly environment?: string;
-}
-
 /** Reads the environments that the flags have in their options. */
 export async function readEnvironments(api: Api): Promise<Environments> {
-  const session = await api.get<WireEnvironments>('/session');
+  const session = await api.get<Session>('/session');
   // The session of a caller without access has no environments. The command's own request then reports the reason.
   if (!session.environments) await api.get('/projects');
   const environments = (session.environments ?? []).map(({ name }) => name);
   return { environments, environment: session.environment ?? defaultEnvironment(environments) };
-}
-
-/** A row of `GET /features`. */
-export interface ListedFlag {
-  readonly name: string;
-  readonly project: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly stale: boolean;
-  readonly archived: boolean;
-  readonly labels: readonly string[];
-  readonly owner: string | null;
-  readonly revision: number;
-  readonly lastSeenAt: string | null;
-  readonly environments: readonly EnvironmentOverview[];
-}
-
-export interface FlagPage {
-  readonly features: readonly ListedFlag[];
-  readonly total: number;
 }
 
 /**
@@ -174,23 +152,9 @@ function closestTo(name: string, names: readonly string[]): readonly string[] {
   const wanted = name.slice(0, 100).toLowerCase();
   return names
     .slice(0, MOST_NAMES_COMPARED)
-    .map((one) => ({ one, distance: distanceBetween(wanted, one.toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
-    .sort((a, b) => a.distance - b.distance)
+    .map((one) => ({ one, edits: distance(wanted, one.toLowerCase()) }))
+    .filter(({ edits }) => edits <= Math.max(2, Math.floor(wanted.length / 3)))
+    .sort((a, b) => a.edits - b.edits)
     .slice(0, MOST_NAMES_SHOWN)
     .map(({ one }) => one);
-}
-
-/** The Levenshtein distance. */
-function distanceBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,30 +1,35 @@
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { createFlags, type DefinedFlag, type Definitions } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { parse } from 'yaml';
+import { inFull } from '../../../test/extent.js';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
-const path = temporaryFolder();
-const server = runningServer();
+describe('definitions', () => {
+  const path = temporaryFolder();
+  const server = runningServer();
 
-type Command = (...args: string[]) => Promise<Result>;
+  type Command = (...args: string[]) => Promise<Result>;
 
-async function onFile(): Promise<Command> {
-  const store = path('flags.db');
-  await flagsCommand(['migrate', '--store', store]);
-  return (...args) => flagsCommand([...args, '--store', store]);
-}
+  async function onFile(): Promise<Command> {
+    const store = path('flags.db');
+    await flagsCommand(['migrate', '--store', store]);
+    return (...args) => flagsCommand([...args, '--store', store]);
+  }
 
-async function onServer({ url, secret }: RunningServer = server()): Promise<Command> {
-  return (...args) => flagsCommand([...args, '--store', url, '--token', secret]);
-}
+  async function onServer({ url, secret }: RunningServer = server()): Promise<Command> {
+    return (...args) => flagsCommand([...args, '--store', url, '--token', secret]);
+  }
 
-function written(name: string, content: string): string {
-  writeFileSync(path(name), content);
-  return path(name);
-}
+  function written(name: string, content: string): string {
+    writeFileSync(path(name), content);
+    return path(name);
+  }
 
-const YAML = `version: 1
+  const YAML = `version: 1
 segments:
   - name: beta
     constraints:
@@ -39,115 +44,131 @@ flags:
         strategies: [{ name: default, segments: [beta] }]
 `;
 
-describe.each([
-  ['a SQLite file', () => onFile()],
-  ['a running server', () => onServer()],
-])('flags as code on %s', (_name, open) => {
-  it('plans, applies once, and exports the same', async () => {
-    const flags = await open();
-    const file = written('flags.yaml', YAML);
-    const plan = await flags('plan', file);
-    expect(plan).toMatchObject({ code: 2, err: '' });
-    expect(plan.out).toBe(
-      [
+  describe.each([
+    ['a SQLite file', () => onFile(), it],
+    ['a running server', () => onServer(), inFull],
+  ] as const)('flags as code on %s', (_name, open, also) => {
+    it('plans, applies once, and exports the same', async () => {
+      const flags = await open();
+      const file = written('flags.yaml', YAML);
+      const plan = await flags('plan', file);
+      expect(plan).toMatchObject({ code: 2, err: '' });
+      expect(plan.out).toBe(
+        [
+          'segment 1',
+          '  created',
+          '  name beta',
+          '  userId is one of 7',
+          'flag checkout',
+          '  created',
+          '  project default',
+          '  description The new checkout',
+          '  type release',
+          '  variants · red 50 % · json {"color":"#f00","sizes":[1,2]}',
+          '  variants · blue 50 %',
+          '  production · enabled off → on',
+          '  production · strategy Everyone, segment 1',
+          'clients',
+          '  production: 1 flag appears, on: checkout',
+          '',
+        ].join('\n'),
+      );
+      expect(await flags('apply', file)).toMatchObject({ code: 3, err: expect.stringContaining('production') });
+      expect(await flags('apply', file, '--dry-run')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('Nothing'),
+      });
+      expect(await flags('apply', file, '--yes')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('flags undo'),
+      });
+      expect(await flags('plan', file)).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+      const { out } = await flags('export');
+      expect(parse(out)).toMatchObject({ version: 1, flags: [{ name: 'checkout' }] });
+      expect(parse(out)).toEqual(JSON.parse((await flags('export', '--format', 'json')).out));
+      expect(await flags('import', written('again.yaml', out))).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
+    });
+
+    also('says what changes in the words of the other commands, and in a fenced block for a comment', async () => {
+      const flags = await open();
+      const file = written('flags.yaml', YAML);
+      await flags('apply', file, '--yes');
+      const changed = YAML.replace('The new checkout', 'The ```` one')
+        .replace('{ name: blue }', '{ name: green }')
+        .replace('segments: [beta]', "segments: [beta], parameters: { rollout: '5' }")
+        .replace('enabled: true', 'enabled: false')
+        .replace("values: ['7']", "values: ['7', '8']");
+      const lines = [
         'segment 1',
-        '  segment created (name beta, constraints userId IN 7)',
+        '  userId is one of 7 → 7, 8',
         'flag checkout',
-        '  created, off in every environment (name checkout, description The new checkout, type release)',
-        '  production: strategy added (name default, segments 1)',
-        '  production: switched on',
-        '  variants updated (variants red 50%, blue 50%)',
+        '  description The new checkout → The ```` one',
+        '  variants · blue 50 % → none',
+        '  variants · green 50 %',
+        '  production · enabled on → off',
+        '  production · a strategy · rollout 5',
         'clients',
-        '  production: 1 flag appears, on: checkout',
-        '',
-      ].join('\n'),
-    );
-    expect(await flags('apply', file)).toMatchObject({ code: 3, err: expect.stringContaining('production') });
-    expect(await flags('apply', file, '--dry-run')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing') });
-    expect(await flags('apply', file, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('flags undo') });
-    expect(await flags('plan', file)).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
-    const { out } = await flags('export');
-    expect(parse(out)).toMatchObject({ version: 1, flags: [{ name: 'checkout' }] });
-    expect(parse(out)).toEqual(JSON.parse((await flags('export', '--format', 'json')).out));
-    expect(await flags('import', written('again.yaml', out))).toMatchObject({ code: 0, out: 'Nothing to change.\n' });
-  });
-
-  it('says what changes in the words of the other commands, and in a fenced block for a comment', async () => {
-    const flags = await open();
-    const file = written('flags.yaml', YAML);
-    await flags('apply', file, '--yes');
-    const changed = YAML.replace('The new checkout', 'The ```` one')
-      .replace('{ name: blue }', '{ name: green }')
-      .replace('segments: [beta]', "segments: [beta], parameters: { rollout: '5' }")
-      .replace('enabled: true', 'enabled: false')
-      .replace("values: ['7']", "values: ['7', '8']");
-    const lines = [
-      'segment 1',
-      '  segment updated (constraints 0 values 7 → 7, 8)',
-      'flag checkout',
-      '  updated (description The new checkout → The ```` one)',
-      '  variants updated (blue blue 50% → none, green green 50%)',
-      '  production: switched off',
-      '  production: strategy updated (rollout 5)',
-      'clients',
-      '  production: 1 flag goes off: checkout',
-    ];
-    const plan = await flags('plan', written('changed.yaml', changed));
-    expect(plan.out.trimEnd().split('\n').sort()).toEqual([...lines].sort());
-    const markdown = await flags('plan', path('changed.yaml'), '--markdown');
-    expect(markdown.out).toBe(`\`\`\`\`\`text\n${plan.out}\`\`\`\`\`\n`);
-    expect(await flags('apply', path('changed.yaml'), '--markdown', '--yes')).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^`{5}text\n[\s\S]*\n`{5}\nChanged\./),
+        '  production: 1 flag goes off: checkout',
+      ];
+      const plan = await flags('plan', written('changed.yaml', changed));
+      expect(plan.out.trimEnd().split('\n').sort()).toEqual([...lines].sort());
+      const markdown = await flags('plan', path('changed.yaml'), '--markdown');
+      expect(markdown.out).toBe(`\`\`\`\`\`text\n${plan.out}\`\`\`\`\`\n`);
+      expect(await flags('apply', path('changed.yaml'), '--markdown', '--yes')).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^`{5}text\n[\s\S]*\n`{5}\nChanged\./),
+      });
+      expect(JSON.parse((await flags('plan', path('flags.yaml'), '--json')).out)).toMatchObject({
+        changed: false,
+        effects: [{ flag: 'checkout', before: 'off', after: 'on' }],
+        hiddenEffects: 0,
+      });
     });
-    expect(JSON.parse((await flags('plan', path('flags.yaml'), '--json')).out)).toMatchObject({
-      changed: false,
-      effects: [{ flag: 'checkout', before: 'off', after: 'on' }],
-      hiddenEffects: 0,
+
+    it('archives what a document lacks only with --prune', async () => {
+      const flags = await open();
+      await flags('create', 'old');
+      const file = written('flags.json', JSON.stringify({ version: 1, flags: [{ name: 'new' }] }));
+      expect((await flags('apply', file)).code).toBe(0);
+      expect(await flags('apply', file, '--prune')).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('flag old'),
+      });
+      expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+      const { flags: all } = JSON.parse((await flags('export', '--json')).out) as Definitions;
+      expect(all?.map(({ name, archived }) => [name, archived])).toEqual([
+        ['new', false],
+        ['old', true],
+      ]);
     });
-  });
 
-  it('archives what a document lacks only with --prune', async () => {
-    const flags = await open();
-    await flags('create', 'old');
-    const file = written('flags.json', JSON.stringify({ version: 1, flags: [{ name: 'new' }] }));
-    expect((await flags('apply', file)).code).toBe(0);
-    expect(await flags('apply', file, '--prune')).toMatchObject({ code: 3, err: expect.stringContaining('flag old') });
-    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
-    const { flags: all } = JSON.parse((await flags('export', '--json')).out) as Definitions;
-    expect(all?.map(({ name, archived }) => [name, archived])).toEqual([
-      ['new', false],
-      ['old', true],
-    ]);
-  });
-
-  it('takes documents that are larger than a request', async () => {
-    const flags = await open();
-    const all = Array.from({ length: 40 }, (_, index): DefinedFlag => {
-      const variants = [{ name: 'large', payload: { type: 'string', value: 'x'.repeat(50_000) } } as const];
-      return { name: `f${index}`, variants, dependencies: index === 0 ? [] : [{ flag: 'f0' }] };
+    also('takes documents that are larger than a request', async () => {
+      const flags = await open();
+      const all = Array.from({ length: 40 }, (_, index): DefinedFlag => {
+        const variants = [{ name: 'large', payload: { type: 'string', value: 'x'.repeat(50_000) } } as const];
+        return { name: `f${index}`, variants, dependencies: index === 0 ? [] : [{ flag: 'f0' }] };
+      });
+      await flags('create', 'old');
+      const file = written('large.json', JSON.stringify({ version: 1, flags: all }));
+      expect((await flags('plan', file)).code).toBe(2);
+      expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+      expect(await flags('plan', file, '--prune')).toMatchObject({ code: 0 });
+      expect((await flags('list', '--json')).out).not.toContain('"old"');
+      const archiving = written(
+        'archiving.json',
+        JSON.stringify({ version: 1, flags: [{ name: 'f1', archived: true }] }),
+      );
+      expect((await flags('apply', archiving, '--yes')).code).toBe(0);
+      expect(await flags('plan', file)).toMatchObject({ code: 0 });
+      expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  archived yes → no\n');
+      expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
+      expect((await flags('list', 'f1', '--json')).out).toContain('"f1"');
     });
-    await flags('create', 'old');
-    const file = written('large.json', JSON.stringify({ version: 1, flags: all }));
-    expect((await flags('plan', file)).code).toBe(2);
-    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
-    expect(await flags('plan', file, '--prune')).toMatchObject({ code: 0 });
-    expect((await flags('list', '--json')).out).not.toContain('"old"');
-    const archiving = written(
-      'archiving.json',
-      JSON.stringify({ version: 1, flags: [{ name: 'f1', archived: true }] }),
-    );
-    expect((await flags('apply', archiving, '--yes')).code).toBe(0);
-    expect(await flags('plan', file)).toMatchObject({ code: 0 });
-    expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  revived\n');
-    expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
-    expect((await flags('list', 'f1', '--json')).out).toContain('"f1"');
-  });
 
-  it('writes the source of a typed schema', async () => {
-    const flags = await open();
-    await flags('apply', written('flags.yaml', YAML), '--yes');
-    expect((await flags('types')).out).toBe(`import { defineFlags } from '@flags/core';
+    also('writes the source of a typed schema', async () => {
+      const flags = await open();
+      await flags('apply', written('flags.yaml', YAML), '--yes');
+      expect((await flags('types')).out).toBe(`import { defineFlags } from '@flags/core';
 
 export const schema = defineFlags(
   {
@@ -156,23 +177,84 @@ export const schema = defineFlags(
   { environments: ['development', 'production'] },
 );
 `);
+    });
+
+    also('names the place of a fault', async () => {
+      const flags = await open();
+      const faulty = written('flags.yaml', 'version: 1\nflags:\n  - name: a\n    project: moon\n');
+      expect(await flags('plan', faulty)).toMatchObject({ code: 1, err: expect.stringContaining('/flags/0/project') });
+      expect(await flags('plan', written('no.yaml', 'a: ['))).toMatchObject({ code: 1 });
+      expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
+      expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
+    });
   });
 
-  it('names the place of a fault', async () => {
-    const flags = await open();
-    const faulty = written('flags.yaml', 'version: 1\nflags:\n  - name: a\n    project: moon\n');
-    expect(await flags('plan', faulty)).toMatchObject({ code: 1, err: expect.stringContaining('/flags/0/project') });
-    expect(await flags('plan', written('no.yaml', 'a: ['))).toMatchObject({ code: 1 });
-    expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
-    expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
+  it('names the types of a typed schema if some are not built in', async () => {
+    const storage = sqliteStorage(path('own-types.db'));
+    const flags = await createFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout', type: 'ops' });
+    await flags.close();
+    const { out } = await flagsCommand(['types', '--store', path('own-types.db')]);
+    expect(out).toContain("{ environments: ['development', 'production'], types: ['ops'] },");
   });
 });
 
-it('names the types of a typed schema if some are not built in', async () => {
-  const storage = sqliteStorage(path('own-types.db'));
-  const flags = await createFlags({ storage, flagTypes: [{ name: 'ops', lifetimeDays: null }] });
-  await flags.createFlag({ project: 'default' }, { name: 'checkout', type: 'ops' });
-  await flags.close();
-  const { out } = await flagsCommand(['types', '--store', path('own-types.db')]);
-  expect(out).toContain("{ environments: ['development', 'production'], types: ['ops'] },");
+describe('older stores', () => {
+  const RELEASE_0_1 = join(__dirname, '../../core/test/fixtures/release-0.1.db.gz');
+
+  const pathOf = temporaryFolder();
+
+  describe('a file that release 0.1 has written', () => {
+    const digest = () =>
+      createHash('sha256')
+        .update(readFileSync(pathOf('flags.db')))
+        .digest('hex');
+
+    beforeEach(() => {
+      writeFileSync(pathOf('flags.db'), gunzipSync(readFileSync(RELEASE_0_1)));
+      writeFileSync(pathOf('flags.yaml'), 'version: 1\n');
+    });
+
+    it.each([
+      [['list']],
+      [['show', 'checkout']],
+      [['why', 'checkout']],
+      [['history']],
+      [['export']],
+      [['types']],
+      [['tokens']],
+      [['plan', 'flags.yaml']],
+      [['on', 'checkout', '--yes']],
+    ])('stays as it is after %j', async (args) => {
+      const before = digest();
+      const paths = args.map((one) => (one.includes('.') ? pathOf(one) : one));
+      const { code, err } = await flagsCommand([...paths, '--store', pathOf('flags.db')]);
+      expect(code).toBe(1);
+      expect(err).toMatch(/have schema version 1, .* Nothing has changed\. .*: flags migrate\.$/m);
+      expect(digest()).toBe(before);
+    });
+
+    it('is copied as it is before flags migrate', async () => {
+      const before = digest();
+      const store = ['--store', pathOf('flags.db')];
+      expect(await flagsCommand(['backup', pathOf('copy.db'), ...store])).toMatchObject({ code: 0 });
+      expect(digest()).toBe(before);
+      const copy = ['--store', pathOf('copy.db')];
+      expect(await flagsCommand(['list', ...copy])).toMatchObject({ err: expect.stringContaining('schema version 1') });
+      expect(await flagsCommand(['migrate', ...copy])).toMatchObject({ code: 0 });
+    });
+
+    it('is read after flags migrate', async () => {
+      const store = ['--store', pathOf('flags.db')];
+      expect(await flagsCommand(['migrate', ...store])).toMatchObject({ code: 0 });
+      expect(await flagsCommand(['list', ...store])).toMatchObject({ code: 0 });
+    });
+  });
+
+  it('does not change a file that is not a store of flags', async () => {
+    writeFileSync(pathOf('other.db'), '');
+    const { code, err } = await flagsCommand(['list', '--store', pathOf('other.db')]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('do not exist') });
+    expect(readFileSync(pathOf('other.db'))).toHaveLength(0);
+  });
 });

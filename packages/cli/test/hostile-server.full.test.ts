@@ -109,7 +109,7 @@ it('stops where a history repeats its pages, or has only empty ones', async () =
 });
 
 it('keeps to the limit of a history whose page is larger', async () => {
-  const change = { id: 'x', at: '2026-01-01', actor: 'ada', reason: null, events: [], revisions: {} };
+  const change = { id: 'x', at: '2026-01-01', actor: 'ada', reason: null, events: [], differences: [] };
   answer = json({ changes: Array(200_000).fill(change) });
   const { code, out } = await flagsCommand(['history', '--limit', '3', '--store', url]);
   expect([code, out.trimEnd().split('\n')]).toEqual([0, Array(3).fill('2026-01-01  ada  x')]);

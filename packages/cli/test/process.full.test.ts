@@ -32,7 +32,7 @@ it('works on a SQLite file as a process', async () => {
   expect(await flagsProcess(['create', 'checkout'], env)).toMatchObject({ code: 0, err: '' });
   expect(await flagsProcess(['on', 'checkout'], env)).toMatchObject({
     code: 3,
-    out: expect.stringContaining('switched on'),
+    out: expect.stringContaining('enabled off → on'),
   });
   expect((await flagsProcess(['list'], env)).out).toMatch(/^checkout +default +release +off +off/m);
 });

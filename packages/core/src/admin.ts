@@ -6,6 +6,19 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export {
+  describeCondition,
+  describeConditions,
+  describeConstraint,
+  describeStrategy,
+  describeVariant,
+  HASHING,
+  itemsOf,
+  listOf,
+  OPERATORS,
+  strategyName,
+  takesValues,
+} from './evaluation/describe-strategy.js';
 export { STRATEGIES } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
@@ -15,3 +28,15 @@ export {
   isReviewed,
   type ReviewScope,
 } from './flags/review.js';
+export { rolloutTo, switchChanges } from './flags/switch-changes.js';
+export {
+  type ComparedDocument,
+  type DescribedDifference,
+  describeDifferences,
+  describeDocument,
+  describePath,
+  describeValue,
+  differenceText,
+  type Names,
+  nameStrategies,
+} from './history/describe-differences.js';

@@ -1,39 +1,32 @@
 import { v4 as randomId } from 'uuid';
 import { cloneJson } from './base/json.js';
+import { createLifetime } from './base/lifetime.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
-import { createReader, type Versioned } from './changesets/documents.js';
-import type { Engine, PreparedChange } from './changesets/engine.js';
-import {
-  type ActorIdentity,
-  attribute,
-  bindChanges,
-  bindReadsAndReports,
-  createActorInterfaces,
-  createLifetime,
-  toIdentity,
-} from './changesets/operations.js';
+import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
+import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/size-limits.js';
 import { acceptDeclaredProperties, assertSchemaFits } from './definitions/define-flags.js';
 import { findDrift, reconcileDrift } from './definitions/drift.js';
 import { createPayloadReader } from './definitions/payload.js';
 import type { FlagsSchema } from './definitions/schema.types.js';
-import type { TypedFlags } from './definitions/typed-flags.types.js';
+import type { PreparedChange } from './engine.js';
 import { FlagsError } from './errors.js';
-import { evaluationOperations, rememberContexts } from './evaluation/evaluation.operations.js';
-import { subscribe } from './events/event.operations.js';
 import { createFeed } from './events/feed.js';
-import type { Flags } from './flags.js';
-import { asOf } from './history/as-of.operations.js';
+import { Flags, type SharedMembers } from './flags.js';
+import { stateAt } from './history/event-log.js';
 import { createChangeSetLog } from './history/history.operations.js';
 import { createValidators } from './input-schemas.js';
 import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
+import { evaluationOperations, rememberContexts, withEvaluator } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
+import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/memory-usage.js';
 import type { DocumentKey, Storage } from './storage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
+import type { TypedFlags } from './typed-flags.types.js';
 import { createUsageWriter } from './usage/usage-writer.js';
 
 const DAY = 86_400_000;
@@ -147,7 +140,7 @@ export interface PreparedEngine {
   readonly context: ReplicaContext;
   /** `watch` starts to listen to the storage. */
   readonly start: (replica: Replica) => {
-    readonly engine: Engine;
+    readonly engine: ChangeEngine;
     readonly flags: Flags;
     readonly watch: () => void;
   };
@@ -167,13 +160,14 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
   const usageWriter = createUsageWriter({ usage, isFlag, now, applicationRetention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
-  const context = { storage, usageWriter, settings, now, pollInterval, onError, size };
+  const past: ReplicaContext['stateAt'] = async (key, until) => (await stateAt(storage, key, { until }))?.state;
+  const context = { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt: past };
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
     // With push notifications the replica is almost always current.
     const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
-    const runner = createChangeSetWriter({
+    const writer = createChangeSetWriter({
       storage,
       now,
       feed,
@@ -182,11 +176,12 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       getCached,
       size,
     });
-    const validate = createValidators(settings);
     const reader = createReader(storage);
-    const base = {
+    const tokenUse = createTokenUseRecorder({ storage, now, interval: options.usageInterval ?? 10_000, onError });
+    let stopWatching: (() => void) | undefined;
+    const shared: SharedEngine = {
       settings,
-      validate,
+      validate: createValidators(settings),
       storage,
       usage,
       usageWriter,
@@ -195,29 +190,34 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
       log: createChangeSetLog(storage),
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
-      tokenUse: createTokenUseRecorder({ storage, now, interval: options.usageInterval ?? 10_000, onError }),
+      tokenUse,
       maxTokenLifetime: options.maxTokenLifetime,
       payloads: createPayloadReader(schema),
       now,
       newId,
       isUser,
+      writer,
+      lifetime: createLifetime(),
+      async release() {
+        stopWatching?.();
+        try {
+          await tokenUse.close();
+          await feed.close();
+          await closeReplica(replica);
+          await usage.close();
+        } finally {
+          await storage.close();
+        }
+      },
     };
-    // Inherits the shared members: a router creates one engine per request.
-    const engineOf = (actor: ActorIdentity): Engine =>
-      Object.assign(Object.create(base) as typeof base, {
-        run: (changes, context) => runner.run(changes, attribute(context, actor)),
-        plan: async (changes, context) => runner.plan(changes, attribute(context, actor)),
-        authorize: actor.authorize,
-      } satisfies Pick<Engine, 'run' | 'plan' | 'authorize'>);
-    const engine = engineOf({ name: actor });
-    let stopWatching: (() => void) | undefined;
+    const engine = engineOf(shared, { name: actor });
     const watch = () => {
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();
       });
     };
-    const flags = createInterface({ engineOf, engine, options, stopWatching: () => stopWatching?.() });
+    const flags = new Flags(engine, sharedMembersOf(engine, options));
     return { engine, flags, watch };
   }
 
@@ -235,7 +235,7 @@ function cloneDocument(known: Versioned<unknown> | undefined): Versioned<unknown
 }
 
 /** Creates the default project unless it exists. Another process may create it at the same moment. */
-async function addDefaultProject({ run, now }: Engine): Promise<void> {
+async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
   const createdAt = now().toISOString();
   const change: PreparedChange = {
     subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
@@ -249,54 +249,12 @@ async function addDefaultProject({ run, now }: Engine): Promise<void> {
   await run([change], undefined);
 }
 
-interface InterfaceParts {
-  readonly engineOf: (actor: ActorIdentity) => Engine;
-  /** The engine of the default actor. */
-  readonly engine: Engine;
-  readonly options: FlagsOptions;
-  readonly stopWatching: () => void;
-}
-
-/** Creates the public interface. All actors share the reads; changes are bound to the actor's engine. */
-function createInterface({ engineOf, engine, options, stopWatching }: InterfaceParts): Flags {
-  const { schema, recentContexts = 0 } = options;
-  const lifetime = createLifetime();
+/** Returns evaluation, and the members of flags with a schema. */
+function sharedMembersOf(engine: ChangeEngine, { schema, declare, recentContexts = 0 }: FlagsOptions): SharedMembers {
   const operations = evaluationOperations(engine);
-  const evaluation = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
-  const shared = {
-    ...(schema ? acceptDeclaredProperties(evaluation, schema) : evaluation),
-    ...(schema && { schema, drift: () => lifetime.track(() => findDrift(schema, engine, options.declare)) }),
-    ...bindReadsAndReports(engine, lifetime),
-    subscribe: (...input: Parameters<Flags['subscribe']>) => {
-      lifetime.assertOpen();
-      return subscribe(engine, ...input);
-    },
-    asOf: (...input: Parameters<Flags['asOf']>) => {
-      lifetime.assertOpen();
-      return asOf(engine, lifetime, ...input);
-    },
-    settings: engine.settings,
-    as: (...actor: Parameters<Flags['as']>): Flags => interfaceOf(engineOf(toIdentity(...actor))),
-    closing: lifetime.closing,
-    close: () => {
-      engine.feed.closePending();
-      return lifetime.end(() => {
-        stopWatching();
-        return release(engine);
-      });
-    },
-  };
-  const interfaceOf = createActorInterfaces(shared, lifetime);
-  return { ...shared, ...bindChanges(engine, lifetime) };
-}
-
-async function release({ feed, replica, usage, storage, tokenUse }: Engine): Promise<void> {
-  try {
-    await tokenUse.close();
-    await feed.close();
-    await closeReplica(replica);
-    await usage.close();
-  } finally {
-    await storage.close();
-  }
+  const remembered = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
+  const evaluation = withEvaluator(schema ? acceptDeclaredProperties(remembered, schema) : remembered);
+  if (!schema) return evaluation;
+  const drift = () => engine.lifetime.track(() => findDrift(schema, engine, declare));
+  return { ...evaluation, schema, drift };
 }

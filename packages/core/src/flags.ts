@@ -1,17 +1,66 @@
-import type { AuthorizeChanges, ChangeSetOperations } from './changesets/change-set.types.js';
-import type { DefinitionOperations } from './definitions/definition.types.js';
+import { Administration } from './administration.js';
+import type { ApplicationRef, ChangeSetRef, Page, PageQuery } from './base/common.types.js';
+import type { Settings } from './base/settings.types.js';
+import type {
+  ActorOptions,
+  ApplyOptions,
+  Change,
+  ChangeSet,
+  ChangeSetOperations,
+  Plan,
+  Preview,
+  PreviewQuery,
+  UndoOptions,
+} from './changesets/change-set.types.js';
+import { apply } from './changesets/change-sets.operations.js';
+import type { ChangeEngine } from './changesets/engine.js';
+import { plan } from './changesets/plan.operations.js';
+import { preview } from './changesets/preview.operations.js';
+import { ENGINE, engineOf, run, toIdentity } from './changesets/run-operation.js';
+import { planUndo, undoChangeSet } from './changesets/undo.operations.js';
+import type {
+  DefinitionOperations,
+  Definitions,
+  ExportQuery,
+  ImportOptions,
+  ImportResult,
+} from './definitions/definition.types.js';
+import { exportDefinitions } from './definitions/export.operations.js';
+import { importDefinitions } from './definitions/import.operations.js';
+import type { FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
-import type { EventOperations } from './events/event.types.js';
-import type { DependencyOperations } from './flags/dependency.types.js';
-import type { FlagOperations } from './flags/flag.types.js';
-import type { FlagListOperations } from './flags/flag-search.types.js';
-import type { StrategyOperations } from './flags/strategy.types.js';
-import type { VariantOperations } from './flags/variant.types.js';
-import type { ChangeHistoryOperations } from './history/history.types.js';
-import type { MemberOperations, ProjectOperations, Role } from './projects/project.types.js';
-import type { SegmentOperations } from './segments/segment.types.js';
-import type { Token, TokenOperations } from './tokens/token.types.js';
-import type { UsageOperations } from './usage/usage.types.js';
+import { listEvents, listNextEvents, subscribe } from './events/event.operations.js';
+import type {
+  EventListener,
+  EventLog,
+  EventOperations,
+  EventQuery,
+  FeedPage,
+  FeedQuery,
+} from './events/event.types.js';
+import { asOf } from './history/as-of.operations.js';
+import * as history from './history/history.operations.js';
+import type { ChangeHistoryOperations, FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';
+import type { Token } from './tokens/token.types.js';
+import * as applications from './usage/applications.operations.js';
+import * as reports from './usage/report.operations.js';
+import * as seenFlags from './usage/seen-flags.operations.js';
+import type {
+  Application,
+  ApplicationDetail,
+  ApplicationFilter,
+  BulkReport,
+  ClientRegistration,
+  EvaluationCounts,
+  FlagApplication,
+  MetricsReport,
+  ReportOrigin,
+  SeenFlags,
+  UsageFilter,
+  UsageOperations,
+  UsagePeriod,
+} from './usage/usage.types.js';
+import { listUsage } from './usage/usage-over-time.operations.js';
 
 /*
  * Glossary
@@ -34,6 +83,15 @@ import type { UsageOperations } from './usage/usage.types.js';
  * revision     counts the changes to a flag, project, segment or token.
  */
 
+/** The key of the members that all actors share. */
+const SHARED = Symbol('shared');
+
+/** Evaluation, and the members of flags with a schema. */
+export type SharedMembers = EvaluationOperations & {
+  readonly schema?: FlagsSchema;
+  readonly drift?: () => Promise<readonly FlagDrift[]>;
+};
+
 /**
  * Feature flags inside this process: evaluation and administration. Changes validate their input, are atomic, are durable
  * when their promise resolves, and append one event per fact in the same commit. Safe to call concurrently; several
@@ -48,37 +106,60 @@ import type { UsageOperations } from './usage/usage.types.js';
  * `outcome_unknown` means that the connection or the disk failed during a commit, and the storage cannot find out whether
  * the change took effect: read the state before you repeat the change.
  */
-export interface Flags
-  extends EvaluationOperations,
+export class Flags
+  extends Administration
+  implements
+    EvaluationOperations,
     FlagsLifecycle,
-    FlagOperations,
-    FlagListOperations,
-    StrategyOperations,
-    VariantOperations,
-    DependencyOperations,
-    SegmentOperations,
-    ProjectOperations,
-    MemberOperations,
-    TokenOperations,
     EventOperations,
     ChangeSetOperations,
     ChangeHistoryOperations,
     DefinitionOperations,
-    UsageOperations {
+    UsageOperations
+{
+  /** @internal */
+  readonly [SHARED]: SharedMembers;
+
+  // Evaluation: the functions of evaluation.operations.ts
+  declare readonly isEnabled: EvaluationOperations['isEnabled'];
+  declare readonly getVariant: EvaluationOperations['getVariant'];
+  declare readonly getPayload: EvaluationOperations['getPayload'];
+  declare readonly forContext: EvaluationOperations['forContext'];
+  declare readonly explain: EvaluationOperations['explain'];
+  declare readonly evaluateAll: EvaluationOperations['evaluateAll'];
+  declare readonly evaluator: EvaluationOperations['evaluator'];
+  declare readonly recentContexts: EvaluationOperations['recentContexts'];
+  declare readonly onImpression: EvaluationOperations['onImpression'];
+  declare readonly configuration: EvaluationOperations['configuration'];
+  declare readonly projectOf: EvaluationOperations['projectOf'];
+  declare readonly onConfigurationChange: EvaluationOperations['onConfigurationChange'];
+  declare readonly status: EvaluationOperations['status'];
+  declare readonly refresh: EvaluationOperations['refresh'];
+
+  /** @internal */
+  constructor(engine: ChangeEngine, shared: SharedMembers) {
+    super(engine);
+    this[SHARED] = shared;
+    Object.assign(this, shared);
+  }
+
   /** The effective configuration with its defaults; frozen. */
-  readonly settings: Settings;
+  get settings(): Settings {
+    return this[ENGINE].settings;
+  }
 
   /**
    * Returns the same engine for another actor: the event log attributes its changes to this actor, unless a call's
-   * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request. The
-   * result inherits its members, so `{ ...flags.as(actor) }` copies none of them.
+   * context names another one. For an API token, the log records its name, id and kind. Cheap: call it per request.
    *
    * @param actor a name, or the token that `verifyToken` returns
    * @throws FlagsError `invalid_input` for options of the wrong type
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags {
+    return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[SHARED]);
+  }
 
   /**
    * Opaque data version. Changes whenever stored state changes, in any process; that includes reported usage, which tells
@@ -91,20 +172,143 @@ export interface Flags
    * const version = await flags.dataVersion();
    * if (version === undefined || version !== page.version) page = { version, html: render(await flags.listFlags(ref)) };
    */
-  dataVersion(subject?: DataVersionScope): Promise<string | undefined>;
+  dataVersion(subject?: DataVersionScope): Promise<string | undefined> {
+    return run(this, { op: 'dataVersion' }, (engine) => dataVersion(engine, subject));
+  }
+
+  get closing(): AbortSignal {
+    return this[ENGINE].lifetime.closing;
+  }
+
+  close(): Promise<void> {
+    const { feed, lifetime, release } = this[ENGINE];
+    feed.closePending();
+    return lifetime.end(release);
+  }
+
+  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void {
+    const engine = this[ENGINE];
+    engine.lifetime.assertOpen();
+    return subscribe(engine, listener, options);
+  }
+
+  asOf(time: string | Date | { readonly position: string }): FlagsView {
+    const engine = this[ENGINE];
+    engine.lifetime.assertOpen();
+    return asOf(engine, time);
+  }
+
+  // Change sets and their history
+
+  apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet> {
+    return run(this, { op: 'apply', options }, (engine) => apply(engine, changes, options));
+  }
+
+  plan(changes: readonly Change[]): Promise<Plan> {
+    return run(this, { op: 'plan' }, (engine) => plan(engine, changes));
+  }
+
+  preview(changes: readonly Change[], options: PreviewQuery): Promise<Preview> {
+    return run(this, { op: 'preview', options }, (engine) => preview(engine, changes, options));
+  }
+
+  undoChangeSet(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet> {
+    return run(this, { op: 'undoChangeSet', ref, options }, (engine) => undoChangeSet(engine, ref, options));
+  }
+
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan> {
+    return run(this, { op: 'planUndo', ref, options }, (engine) => planUndo(engine, ref, options));
+  }
+
+  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>> {
+    return run(this, { op: 'listHistory', options: page }, (engine) => history.listHistory(engine, scope, page));
+  }
+
+  getChangeSet(ref: ChangeSetRef): Promise<HistoryEntry> {
+    return run(this, { op: 'getChangeSet', ref }, (engine) => history.getChangeSet(engine, ref));
+  }
+
+  listChangeSetProjects(ref: ChangeSetRef): Promise<Page<string | null>> {
+    return run(this, { op: 'listChangeSetProjects', ref }, (engine) => history.listChangeSetProjects(engine, ref));
+  }
+
+  // Events
+
+  listEvents(query?: EventQuery): Promise<EventLog> {
+    return run(this, { op: 'listEvents' }, (engine) => listEvents(engine, query));
+  }
+
+  listNextEvents(query?: FeedQuery): Promise<FeedPage> {
+    return run(this, { op: 'listNextEvents' }, (engine) => listNextEvents(engine, query));
+  }
+
+  // Flags as code
+
+  exportDefinitions(ref?: ExportQuery): Promise<Definitions> {
+    return run(this, { op: 'exportDefinitions', ref }, (engine) => exportDefinitions(engine, ref));
+  }
+
+  importDefinitions(document: Definitions, options?: ImportOptions): Promise<ImportResult> {
+    return run(this, { op: 'importDefinitions', options }, (engine) => importDefinitions(engine, document, options));
+  }
+
+  // Usage
+
+  registerApplication(registration: ClientRegistration, options?: ReportOrigin): Promise<void> {
+    return run(this, { op: 'registerApplication', options }, (engine) =>
+      reports.registerApplication(engine, registration, options),
+    );
+  }
+
+  reportMetrics(report: MetricsReport, options?: ReportOrigin): Promise<void> {
+    return run(this, { op: 'reportMetrics', options }, (engine) => reports.reportMetrics(engine, report, options));
+  }
+
+  reportMetricsInBulk(bulk: BulkReport, options?: Omit<ReportOrigin, 'clientIp'>): Promise<void> {
+    return run(this, { op: 'reportMetricsInBulk', options }, (engine) =>
+      reports.reportMetricsInBulk(engine, bulk, options),
+    );
+  }
+
+  countEvaluations(): Promise<EvaluationCounts> {
+    return run(this, { op: 'countEvaluations' }, (engine) => reports.countEvaluations(engine));
+  }
+
+  listSeenFlags(page?: PageQuery): Promise<Page<SeenFlags>> {
+    return run(this, { op: 'listSeenFlags' }, (engine) => seenFlags.listSeenFlags(engine, page));
+  }
+
+  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<Page<UsagePeriod>> {
+    return run(this, { op: 'listUsage', options: page }, (engine) => listUsage(engine, filter, page));
+  }
+
+  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<Page<Application>> {
+    return run(this, { op: 'listApplications', ref: filter, options: page }, (engine) =>
+      applications.listApplications(engine, filter, page),
+    );
+  }
+
+  listApplicationsByFlag(page?: PageQuery): Promise<Page<FlagApplication>> {
+    return run(this, { op: 'listApplicationsByFlag' }, (engine) => seenFlags.listApplicationsByFlag(engine, page));
+  }
+
+  getApplication(ref: ApplicationRef): Promise<ApplicationDetail> {
+    return run(this, { op: 'getApplication', ref }, (engine) => applications.getApplication(engine, ref));
+  }
+
+  deleteApplication(ref: ApplicationRef): Promise<void> {
+    return run(this, { op: 'deleteApplication', ref }, (engine) => applications.deleteApplication(engine, ref));
+  }
 }
 
-export interface ActorOptions {
-  /**
-   * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
-   * caller; nothing changes then. If another process changes one of the documents meanwhile, the change is decided
-   * again, and `authorize` is called with the new documents. Not called if nothing would change. Other changes of the
-   * same documents wait for the result.
-   *
-   * @example
-   * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });
-   */
-  readonly authorize?: AuthorizeChanges;
+const MINUTE = 60_000;
+
+/** Returns the data version. It covers usage, so it is undefined if another storage holds the usage. */
+async function dataVersion(engine: ChangeEngine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
+  const { storage, now } = engine;
+  if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
+  const stored = await storage.dataVersion();
+  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
 }
 
 /** The end of an instance. */
@@ -128,23 +332,3 @@ export interface FlagsLifecycle {
 
 /** The results that a data version covers. */
 export type DataVersionScope = 'flags' | 'projects';
-
-export interface Settings {
-  readonly environments: readonly Environment[];
-  readonly roles: readonly Role[];
-  readonly flagTypes: readonly FlagType[];
-  /** The default environment of evaluations. */
-  readonly environment: string;
-}
-
-export interface Environment {
-  /** The same characters as in flag names. */
-  readonly name: string;
-  readonly displayName: string;
-}
-
-export interface FlagType {
-  readonly name: string;
-  /** The age in days at which a flag becomes potentially stale; null: never. */
-  readonly lifetimeDays: number | null;
-}

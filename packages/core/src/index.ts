@@ -2,6 +2,8 @@
 
 export type * from './base/common.types.js';
 export { LIMITS } from './base/limits.js';
+export { paginate } from './base/pages.js';
+export type * from './base/settings.types.js';
 export type * from './changesets/change-set.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
@@ -9,11 +11,11 @@ export { definitionsSchema } from './definitions/check-definitions.js';
 export { defineFlags, type SchemaOptions } from './definitions/define-flags.js';
 export type * from './definitions/definition.types.js';
 export type * from './definitions/schema.types.js';
-export type * from './definitions/typed-flags.types.js';
 export type { ErrorCode, ErrorDetail } from './errors.js';
 export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
 export type * from './evaluation/definitions.types.js';
+export { CONSTRAINT_OPERATORS, PAYLOAD_TYPES } from './evaluation/definitions.types.js';
 export type {
   AudiencePart,
   ConstraintExplanation,
@@ -37,13 +39,12 @@ export type * from './evaluation/evaluation.types.js';
 export type * from './events/event.types.js';
 export { EVENT_TYPES } from './events/event.types.js';
 export type * from './flags/dependency.types.js';
+export type * from './flags/effect.types.js';
 export type * from './flags/flag.types.js';
 export type * from './flags/flag-search.types.js';
 export type * from './flags/strategy.types.js';
-export { CONSTRAINT_OPERATORS } from './flags/strategy.types.js';
 export type * from './flags/variant.types.js';
-export { PAYLOAD_TYPES } from './flags/variant.types.js';
-export type * from './flags.js';
+export type { DataVersionScope, Flags, FlagsLifecycle } from './flags.js';
 export type * from './history/history.types.js';
 export type * from './options.js';
 export type * from './projects/project.types.js';
@@ -74,4 +75,5 @@ export type {
 export type * from './storage/usage-port.js';
 export type * from './tokens/token.types.js';
 export { TOKEN_KINDS } from './tokens/token.types.js';
+export type * from './typed-flags.types.js';
 export type * from './usage/usage.types.js';

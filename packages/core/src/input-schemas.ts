@@ -2,16 +2,8 @@ import type { JsonPatch, PageQuery, ProjectRef } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
-import {
-  dateTime,
-  type JsonSchema,
-  name,
-  type ObjectSchema,
-  pageQuery,
-  positiveInteger,
-  possiblyEmptyText,
-  text,
-} from './base/primitives.js';
+import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
+import type { Settings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
 import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
@@ -31,14 +23,10 @@ import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
 import type { FlagQuery } from './flags/flag-search.types.js';
 import {
   constraint,
-  constraints,
   environment,
-  findConstraintIssues,
   findEnvironmentIssues,
   findRepeatedIds,
   findStrategyIssues,
-  findWeightIssues,
-  issuesOrElse,
   strategy,
   strategyOrder,
   strategyReplacement,
@@ -46,8 +34,9 @@ import {
 import type { EnvironmentInput, StrategyInput, StrategyPlace, StrategyReplacement } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
-import type { Settings } from './flags.js';
+import { member, newProject, projectChanges } from './projects/project.schema.js';
 import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
+import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';
 import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
 import type { NewToken, TokenChanges, TokenRotation } from './tokens/token.types.js';
@@ -140,15 +129,11 @@ export function createValidators(settings: Settings) {
     newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
     tokenChanges: createValidator<TokenChanges>(schemas.tokenChanges),
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
-    eventQuery: createValidator<EventQuery>(schemas.eventQuery),
+    eventQuery: createValidator<WireEventQuery>(schemas.eventQuery),
     feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
     flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
-}
-
-function findSegmentIssues({ constraints = [] }: SegmentChanges): Iterable<ErrorDetail> {
-  return issuesOrElse(findConstraintIssues(constraints), () => findWeightIssues(constraints));
 }
 
 function findFlagQueryIssues({ canRead }: FlagQuery): readonly ErrorDetail[] {
@@ -162,7 +147,13 @@ function findDependencyIssues({ enabled = true, variants = [] }: DependencyInput
   return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
 }
 
-const eventQuery: ObjectSchema<EventQuery> = {
+/** The query of the HTTP API, which pages by `offset`. Only the first-party router passes it. */
+export interface WireEventQuery extends EventQuery {
+  /** The number of events to skip. Default: 0. */
+  readonly offset?: number;
+}
+
+const eventQuery: ObjectSchema<WireEventQuery> = {
   type: 'object',
   properties: {
     project: { type: 'string' },
@@ -170,6 +161,7 @@ const eventQuery: ObjectSchema<EventQuery> = {
     type: { type: 'string', enum: EVENT_TYPES },
     from: dateTime,
     to: dateTime,
+    since: { type: 'string', maxLength: LIMITS.label },
     after: { type: 'string', maxLength: LIMITS.label },
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
     offset: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
@@ -182,39 +174,4 @@ const feedQuery: ObjectSchema<FeedQuery> = {
     after: { type: ['string', 'null'], maxLength: LIMITS.label },
     limit: { type: 'integer', minimum: 0, maximum: LIMITS.eventsPerPage },
   },
-};
-
-export const newSegment: ObjectSchema<NewSegment> = {
-  type: 'object',
-  properties: {
-    name: text(LIMITS.label),
-    description: { type: 'string', maxLength: LIMITS.description },
-    constraints,
-    project: { type: ['string', 'null'], minLength: 1, maxLength: LIMITS.name },
-  },
-  required: ['name', 'constraints'],
-};
-
-const segmentChanges: ObjectSchema<SegmentChanges> = {
-  type: 'object',
-  properties: newSegment.properties,
-};
-
-const description = possiblyEmptyText(LIMITS.shortDescription);
-
-export const newProject: ObjectSchema<NewProject> = {
-  type: 'object',
-  properties: { id: name, name: text(LIMITS.label), description },
-  required: ['id', 'name'],
-};
-
-const projectChanges: ObjectSchema<ProjectChanges> = {
-  type: 'object',
-  properties: { name: text(LIMITS.label), description },
-};
-
-export const member: ObjectSchema<Member> = {
-  type: 'object',
-  properties: { userId: positiveInteger, roleId: positiveInteger },
-  required: ['userId', 'roleId'],
 };

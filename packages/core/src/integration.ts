@@ -10,15 +10,16 @@ export { describeNonFlags, describeUnknownOption } from './base/option-names.js'
 export { nextTurn, paced, pause } from './base/paced.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
-export { type PayloadReader, type PayloadReading, payloadReaderOf } from './definitions/payload.js';
+export { payloadReaderOf } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
+export type { PayloadReader, PayloadReading } from './evaluation/evaluated.types.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 // Events
 export { projectsIn, projectsOf } from './events/event-projects.js';
 // Validation
-export { type InputSchemas, inputSchemas } from './input-schemas.js';
+export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-schemas.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {

@@ -1,14 +1,13 @@
 import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { name, positiveInteger, text } from './base/primitives.js';
+import type { Environment, FlagType, Role, Settings } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluation/evaluated.types.js';
 import { defaultEnvironment } from './flags/review.js';
-import type { Environment, FlagType, Settings } from './flags.js';
 import { OWNER } from './projects/members.decide.js';
-import type { Role } from './projects/project.types.js';
 import type { Storage } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
 

@@ -71,11 +71,9 @@ export function createFlagsRouter<A extends Actor>(
   const router: RequestHandler = (request, response: ServerResponse, next) => {
     assertExpress(request);
     if (!api.isOwnPath(request.path)) return next();
-    const rawQuery = queryOf(request.url);
     const neutral = fromNode(request, {
       response,
       path: request.path,
-      rawQuery,
       ip: () => request.ip,
       // Host functions and metrics middleware may read the route and its parameters.
       onMatch(path, params) {
@@ -95,11 +93,4 @@ function assertExpress(request: { readonly path?: unknown }): void {
     'createFlagsRouter: the router was called without Express. Write createServer(express().use(router)) for plain node:http, ' +
       'or use toNodeHandler of @flags/http.',
   );
-}
-
-/** Returns the query without the question mark. Drops the fragment, as Express does for the path. */
-function queryOf(url: string): string {
-  const [target = ''] = url.split('#', 1);
-  const mark = target.indexOf('?');
-  return mark === -1 ? '' : target.slice(mark + 1);
 }

@@ -1,60 +1,87 @@
-import type { Flags } from '@flags/core';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import '../src/request.js';
 import { EXPRESS_VERSIONS } from '../../http/test/express-versions.js';
 import { createHostApp } from '../../http/test/host-app.js';
 import { flagsMiddleware } from '../src/flags-middleware.js';
 
-const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
+describe('the middleware', () => {
+  const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
-async function createForSeven(flags: Flags): Promise<void> {
-  await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-  await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } });
-  await flags.enable(PRODUCTION);
-}
+  async function createForSeven(flags: Flags): Promise<void> {
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } });
+    await flags.enable(PRODUCTION);
+  }
 
-describe.each(EXPRESS_VERSIONS)('request.flags, upon Express $major', (version) => {
-  it('answers for the context of its request', async () => {
-    const { app, flags } = await createHostApp({ version });
-    await createForSeven(flags);
-    app.use(flagsMiddleware(flags, ({ headers }) => ({ userId: `${headers['x-user']}` })));
-    app.get('/', (incoming, response) => void response.json(incoming.flags.isEnabled('checkout')));
-    expect((await request(app).get('/').set('x-user', '7')).body).toBe(true);
-    expect((await request(app).get('/').set('x-user', '8')).body).toBe(false);
-    await flags.close();
-  });
-
-  it('answers from one state for as long as the request lasts', async () => {
-    const { app, flags } = await createHostApp({ version });
-    await createForSeven(flags);
-    app.use(flagsMiddleware(flags, () => ({ userId: 7 })));
-    app.get('/', async (incoming, response) => {
-      const before = incoming.flags.isEnabled('checkout');
-      await flags.disable(PRODUCTION);
-      response.json([before, incoming.flags.isEnabled('checkout'), flags.isEnabled('checkout', { userId: 7 })]);
+  describe.each(EXPRESS_VERSIONS)('request.flags, upon Express $major', (version) => {
+    it('answers for the context of its request', async () => {
+      const { app, flags } = await createHostApp({ version });
+      await createForSeven(flags);
+      app.use(flagsMiddleware(flags, ({ headers }) => ({ userId: `${headers['x-user']}` })));
+      app.get('/', (incoming, response) => void response.json(incoming.flags.isEnabled('checkout')));
+      expect((await request(app).get('/').set('x-user', '7')).body).toBe(true);
+      expect((await request(app).get('/').set('x-user', '8')).body).toBe(false);
+      await flags.close();
     });
-    expect((await request(app).get('/')).body).toEqual([true, true, false]);
-    await flags.close();
+
+    it('answers from one state for as long as the request lasts', async () => {
+      const { app, flags } = await createHostApp({ version });
+      await createForSeven(flags);
+      app.use(flagsMiddleware(flags, () => ({ userId: 7 })));
+      app.get('/', async (incoming, response) => {
+        const before = incoming.flags.isEnabled('checkout');
+        await flags.disable(PRODUCTION);
+        response.json([before, incoming.flags.isEnabled('checkout'), flags.isEnabled('checkout', { userId: 7 })]);
+      });
+      expect((await request(app).get('/')).body).toEqual([true, true, false]);
+      await flags.close();
+    });
+
+    it('answers for another environment when told to', async () => {
+      const { app, flags } = await createHostApp({ version });
+      await createForSeven(flags);
+      app.use(flagsMiddleware(flags, () => ({ userId: 7 }), { environment: 'development' }));
+      app.get('/', (incoming, response) => void response.json(incoming.flags.isEnabled('checkout')));
+      expect((await request(app).get('/')).body).toBe(false);
+      await flags.close();
+    });
+
+    it("gives what the host's function throws to the host", async () => {
+      const { app, flags } = await createHostApp({ version });
+      app.use(
+        flagsMiddleware(flags, () => {
+          throw new Error('no session');
+        }),
+      );
+      app.get('/', (_incoming, response) => void response.json('reached'));
+      await request(app).get('/').expect(500);
+      await flags.close();
+    });
+  });
+});
+
+describe('versions of Express', () => {
+  it('the router loads no Express of its own, and none of its parsers', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    for (const name of ['express', 'body-parser', 'router']) {
+      jest.doMock(
+        name,
+        () => {
+          throw new Error(`${name} was loaded.`);
+        },
+        { virtual: true },
+      );
+    }
+    jest.isolateModules(() => {
+      const { createFlagsRouter } = require('../src/index.js');
+      expect(() => createFlagsRouter(flags, { auth: 'none' })).not.toThrow();
+      expect(() => require('express')).toThrow('express was loaded.');
+    });
   });
 
-  it('answers for another environment when told to', async () => {
-    const { app, flags } = await createHostApp({ version });
-    await createForSeven(flags);
-    app.use(flagsMiddleware(flags, () => ({ userId: 7 }), { environment: 'development' }));
-    app.get('/', (incoming, response) => void response.json(incoming.flags.isEnabled('checkout')));
-    expect((await request(app).get('/')).body).toBe(false);
-    await flags.close();
-  });
-
-  it("gives what the host's function throws to the host", async () => {
-    const { app, flags } = await createHostApp({ version });
-    app.use(
-      flagsMiddleware(flags, () => {
-        throw new Error('no session');
-      }),
-    );
-    app.get('/', (_incoming, response) => void response.json('reached'));
-    await request(app).get('/').expect(500);
-    await flags.close();
+  it('the versions of Express are 4 and 5', () => {
+    expect(require('express4/package.json').version).toMatch(/^4\./);
+    expect(require('express/package.json').version).toMatch(/^5\./);
   });
 });

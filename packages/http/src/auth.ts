@@ -238,8 +238,8 @@ export async function firstPermittedProject(
   flags: Flags,
 ): Promise<string | null> {
   if (await isPermitted(principal, action, null)) return null;
-  for await (const { id } of allPages((page) => flags.listProjects(page))) {
-    if (await isPermitted(principal, action, id)) return id;
+  for await (const projects of allPages((page) => flags.listProjects(page))) {
+    for (const { id } of projects) if (await isPermitted(principal, action, id)) return id;
   }
   await principal.check(action, null);
   return null;

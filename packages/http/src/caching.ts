@@ -1,14 +1,25 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
+import type { Awaitable } from '@flags/core';
+import { paced } from '@flags/core/integration';
 import { LRUCache } from 'lru-cache';
+import { jsonArray } from './json-chunks.js';
+import { ownBytes, type Reply } from './reply.js';
 
 /** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
 
-/** Returns the tag of a long body, by the versions of its parts in this process. */
-export function versionTag(versions: Iterable<string>, revision?: number): string {
+/** Returns the tag of a long body by its beginning, and by the versions in this process of the data that it shows. */
+export function versionTag(parts: Iterable<string>, revision: number | undefined): string {
   const digest = createHash('sha256').update(PROCESS_ID);
-  for (const version of versions) digest.update(`\n${version}`);
+  for (const part of parts) digest.update(`\n${part}`);
   return toTag(digest.digest('hex'), revision);
+}
+
+/** Returns the tag of contents that are too long to buffer. It is the same in every process. */
+export async function contentTag(key: string, contents: unknown): Promise<string> {
+  const digest = createHash('sha256').update(key);
+  for await (const piece of paced(jsonArray([contents]))) digest.update(piece);
+  return toTag(digest.digest('hex'), undefined);
 }
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
@@ -59,7 +70,6 @@ export function revisionsIn(header: string): readonly number[] | undefined {
   });
 }
 
-/** The size limits of all response caches of a router. */
 interface ResponseCacheLimits {
   /** The total bytes of bodies, keys and bookkeeping. */
   readonly bytes: number;
@@ -69,77 +79,46 @@ interface ResponseCacheLimits {
 
 const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 5 * 1024 * 1024 };
 
+/** A body that the response cache keeps, with the version of what it shows. The reply must not depend on the caller. */
+export interface CachedBody {
+  /** Unique among the replies of the route. */
+  readonly key: string;
+  readonly version: string;
+  readonly body: () => unknown;
+  /** What the body shows, without repetitions. The tag of a long reply is its hash. */
+  readonly contents: () => unknown;
+}
+
 /** The estimated bytes of an entry beside its body and key: headers and map entry. */
 const ENTRY_OVERHEAD = 1024;
 
-/** A cacheable response: a body, or only the metadata of a long one. */
-interface Cacheable {
-  readonly bytes?: Uint8Array;
-  /** A sliced response can be sent only once, so it is not cached. */
-  readonly slices?: unknown;
-}
-
-/** Responses by key, each valid for one data version. A newer version replaces the response. */
-export interface ResponseCache<Response extends Cacheable> {
-  get(key: string, version: string): Response | undefined;
-  /** Returns the cached response, or makes and caches it. Simultaneous calls share one `make`. */
-  fetch(key: string, version: string, make: () => Promise<Response>): Promise<Response>;
-  /** Returns the bytes of the cached response of any version; undefined if there is none. */
-  lastBytes(key: string): number | undefined;
-  set(key: string, version: string, response: Response): void;
-}
-
-interface Entry {
-  readonly version: string;
-  readonly response: Cacheable;
-}
-
 /**
- * Creates a factory for caches that share one size limit. Evicts the least recently used response across all of them.
+ * Returns the cached reply, or makes and caches it. Simultaneous calls share one `make`. The key has the version of the
+ * data; replies of older versions are evicted as the least recently used ones. A stream can be written only once: other
+ * calls then get its status and headers, without a body.
  */
-export function createResponseCaches(
-  limits = LIMITS,
-): <Response extends Cacheable>(name: string) => ResponseCache<Response> {
-  const entries = new LRUCache<string, Entry>({
-    maxSize: limits.bytes,
-    maxEntrySize: limits.entryBytes,
-    sizeCalculation: ({ response }, key) => ENTRY_OVERHEAD + 2 * key.length + (response.bytes?.length ?? 0),
+export type ResponseCache = (key: string, make: () => Promise<Reply>) => Awaitable<Reply>;
+
+export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCache {
+  const cache = new LRUCache<string, Reply, () => Promise<Reply>>({
+    maxSize: bytes,
+    maxEntrySize: entryBytes,
+    sizeCalculation: ({ body = '' }, key) => ENTRY_OVERHEAD + 2 * key.length + body.length,
+    async fetchMethod(_key, _stale, { context: make }) {
+      const { status, headers, body } = await make();
+      return { status, headers, ...(typeof body === 'string' && { body: ownBytes(body) }) };
+    },
+    // A reply whose entry is evicted before it is made is still sent.
+    ignoreFetchAbort: true,
   });
-
-  return <Response extends Cacheable>(name: string): ResponseCache<Response> => {
-    const running = new Map<string, Promise<Response>>();
-
-    function get(key: string, version: string): Response | undefined {
-      const entry = entries.get(`${name} ${key}`);
-      return entry?.version === version ? (entry.response as Response) : undefined;
-    }
-
-    function set(key: string, version: string, response: Response): void {
-      if (response.slices) entries.delete(`${name} ${key}`);
-      else entries.set(`${name} ${key}`, { version, response });
-    }
-
-    async function run(key: string, version: string, make: () => Promise<Response>): Promise<Response> {
-      try {
-        const response = await make();
-        set(key, version, response);
-        return response;
-      } finally {
-        running.delete(`${version} ${key}`);
-      }
-    }
-
-    return {
-      get,
-      set,
-      async fetch(key, version, make) {
-        const known = get(key, version) ?? running.get(`${version} ${key}`);
-        if (known) return known;
-        const response = run(key, version, make);
-        running.set(`${version} ${key}`, response);
-        return response;
-      },
-      lastBytes: (key) => entries.peek(`${name} ${key}`)?.response.bytes?.length,
+  async function fetch(key: string, make: () => Promise<Reply>): Promise<Reply> {
+    let own: Reply | undefined;
+    const makeOwn = async () => {
+      own = await make();
+      return own;
     };
-  };
+    const reply = await cache.forceFetch(key, { context: makeOwn });
+    return own?.stream ? own : reply;
+  }
+  return (key, make) => cache.get(key) ?? fetch(key, make);
 }

@@ -1,11 +1,10 @@
 import timers from 'node:timers';
 import { type Flags, isFlagsError } from '@flags/core';
 import { describeNonFlags } from '@flags/core/integration';
-import { type Authentication, type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
-import type { Endpoint } from './endpoint.js';
+import { type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
 import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
-import { type Cors, createCors, createHostCheck, type HostCheck } from './origin.js';
+import { createCors, createHostCheck } from './origin.js';
 import type { Access } from './permissions.js';
 import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
@@ -82,13 +81,29 @@ export function createFlagsApi<A extends Actor, Native>(
   const findRoutes = createRouteLookup(ROUTES);
   const cors = options.cors && createCors(options.cors);
   const checkHost = options.auth === 'none' ? createHostCheck(options) : undefined;
-  const dispatch = createDispatch<Native>({
-    findRoutes,
-    endpoints,
-    authenticate: createAuthentication(flags, options, caller),
-    cors,
-    checkHost,
-  });
+  const authenticate = createAuthentication<A, Native>(flags, options, caller);
+  const authenticateOpenly = admitOutsiders(authenticate);
+  const turn = coalescePerTick();
+
+  /** Finds the route of a request, authenticates the caller, and calls the endpoint. */
+  async function dispatch(request: FlagsRequest<Native>): Promise<Reply | undefined> {
+    const { path, method } = request;
+    const access = accessOf(path);
+    if (access === undefined) return undefined;
+    checkHost?.(request);
+    const preflight = cors?.(request, access)?.preflight;
+    if (preflight) return preflight;
+    const candidates = isDecodable(path) ? findRoutes(path) : [];
+    if (method === 'OPTIONS') return answerOptions(path, candidates);
+    const found = candidates.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method));
+    const params = found ? decodeParams(path, found.params) : {};
+    if (found) request.onMatch?.(found.route.path, params);
+    // Batches simultaneous reads. Other requests wait for their bodies anyway.
+    if (found?.route.method === 'GET') await turn();
+    const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
+    const endpoint = found && endpoints.get(found.route);
+    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
+  }
 
   /** Converts a refusal to a reply. Rethrows every other error. */
   function refuse(error: unknown, request: FlagsRequest<Native>): Reply {
@@ -110,20 +125,12 @@ export function createFlagsApi<A extends Actor, Native>(
     return cors(request, accessOf(request.path))?.headers ?? {};
   }
 
-  async function answer(request: FlagsRequest<Native>): Promise<Reply | undefined> {
-    try {
-      return await dispatch(request);
-    } catch (error) {
-      return refuse(error, request);
-    }
-  }
-
   return {
     isOwnPath: (path) => accessOf(path) !== undefined,
     corsHeaders,
     async handle(request) {
       try {
-        const reply = await answer(request);
+        const reply = await dispatch(request).catch((error) => refuse(error, request));
         if (reply === undefined) return undefined;
         // The client already has the head of the stream, so only the host can handle the error.
         const onLateError = (error: unknown) => {
@@ -147,51 +154,7 @@ function isAbort(error: unknown, { signal }: FlagsRequest): boolean {
   return signal?.aborted === true && error === signal.reason;
 }
 
-interface DispatchParts<Native> {
-  readonly findRoutes: RouteLookup;
-  readonly endpoints: ReadonlyMap<Route, Endpoint>;
-  readonly authenticate: Authentication<Native>;
-  readonly cors: Cors | undefined;
-  /** Present only when `auth` is `'none'`. */
-  readonly checkHost: HostCheck | undefined;
-}
-
-/** Returns the reply to a request, or undefined for a path that belongs to the host. */
-type Dispatch<Native> = (request: FlagsRequest<Native>) => Promise<Reply | undefined>;
-
-/** Finds the route of a request, authenticates the caller, and calls the endpoint. */
-function createDispatch<Native>({
-  findRoutes,
-  endpoints,
-  authenticate,
-  cors,
-  checkHost,
-}: DispatchParts<Native>): Dispatch<Native> {
-  const turn = coalescePerTick();
-  const authenticateOpenly = admitOutsiders(authenticate);
-  return async (request) => {
-    const { path } = request;
-    const access = accessOf(path);
-    if (access === undefined) return undefined;
-    checkHost?.(request);
-    const preflight = cors?.(request, access)?.preflight;
-    if (preflight) return preflight;
-    const candidates = isDecodable(path) ? findRoutes(path) : [];
-    if (request.method === 'OPTIONS') return answerOptions(path, candidates);
-    const found = candidates.find(({ route }) => takes(route, request.method));
-    const params = found ? decodeParams(path, found.params) : {};
-    if (found) request.onMatch?.(found.route.path, params);
-    // Batches simultaneous reads. Other requests wait for their bodies anyway.
-    if (found?.route.method === 'GET') await turn();
-    const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
-    const endpoint = found && endpoints.get(found.route);
-    return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
-  };
-}
-
-/**
- * Returns a function that resolves after the current event-loop phase. All callers in the same phase share one promise.
- */
+/** Returns a function that resolves after the current event-loop phase. All callers in the phase share one promise. */
 function coalescePerTick(): () => Promise<void> {
   let next: Promise<void> | undefined;
   return () => {
@@ -203,10 +166,6 @@ function coalescePerTick(): () => Promise<void> {
     });
     return next;
   };
-}
-
-function takes(route: Route, method: string): boolean {
-  return route.method === method || (route.method === 'GET' && method === 'HEAD');
 }
 
 /**
@@ -230,30 +189,41 @@ interface FoundRoute {
  */
 type RouteLookup = (path: string) => readonly FoundRoute[];
 
-/** Looks up fixed paths in a map. Tests patterns only against paths with the same number of segments. */
+/** The routes of one path, which differ in their methods. */
+interface RoutesOfPath {
+  readonly pattern: RegExp;
+  readonly routes: Route[];
+}
+
+/** Tests patterns only against paths with the same number of segments. */
 function createRouteLookup(routes: readonly Route[]): RouteLookup {
-  const fixed = routes.filter(isFixed);
-  const fixedAt = new Map(
-    fixed.map(({ path }) => [path.toLowerCase(), fixed.filter((other) => other.path === path)] as const),
-  );
-  const paths = [...new Set(routes.filter((route) => !isFixed(route)).map(({ path }) => path))];
-  const patterns = paths.map((path) => toPattern(path, routes));
-  const patternsOf = new Map(patterns.map(({ parts }) => [parts, patterns.filter((other) => other.parts === parts)]));
+  const patterns = new Map<number, RoutesOfPath[]>();
+  // Fixed paths come before paths with parameters.
+  const sorted = routes.toSorted((one, other) => Number(isPattern(one)) - Number(isPattern(other)));
+  for (const path of new Set(sorted.map((route) => route.path))) {
+    const source = path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
+    const known = patterns.get(segmentsOf(path)) ?? [];
+    known.push({ pattern: new RegExp(`^${source}$`, 'i'), routes: routes.filter((route) => route.path === path) });
+    patterns.set(segmentsOf(path), known);
+  }
   return (path) => {
-    const single = withSingleSlashes(path);
+    const single = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
     const normalizedPath = single.endsWith('/') ? single.slice(0, -1) : single;
-    const found: FoundRoute[] = (fixedAt.get(normalizedPath.toLowerCase()) ?? []).map((route) => ({
-      route,
-      params: {},
-    }));
-    for (const { pattern, routes } of patternsOf.get(partsOf(normalizedPath)) ?? []) {
+    const found: FoundRoute[] = [];
+    for (const { pattern, routes } of patterns.get(segmentsOf(normalizedPath)) ?? []) {
       const match = pattern.exec(normalizedPath);
-      if (!match) continue;
-      const params = { ...match.groups };
-      for (const route of routes) found.push({ route, params });
+      if (match) found.push(...routes.map((route) => ({ route, params: { ...match.groups } })));
     }
     return found;
   };
+}
+
+function isPattern({ path }: Route): boolean {
+  return path.includes(':');
+}
+
+function segmentsOf(path: string): number {
+  return path.split('/').length;
 }
 
 const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
@@ -269,25 +239,6 @@ export function accessOf(path: string): Access | undefined {
 function allowedMethods(found: readonly FoundRoute[]): string {
   const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(methods)].sort().join(', ');
-}
-
-function withSingleSlashes(path: string): string {
-  return path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
-}
-
-function isFixed({ path }: Route): boolean {
-  return !path.includes(':');
-}
-
-function partsOf(path: string): number {
-  return path.split('/').length;
-}
-
-/** Returns the pattern of a path, with the routes of all methods. */
-function toPattern(path: string, all: readonly Route[]) {
-  const source = path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
-  const routes = all.filter((route) => route.path === path);
-  return { routes, parts: partsOf(path), pattern: new RegExp(`^${source}$`, 'i') };
 }
 
 function isDecodable(path: string): boolean {

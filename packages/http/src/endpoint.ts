@@ -2,24 +2,45 @@ import { type Awaitable, type FlagRef, type Flags, FlagsError } from '@flags/cor
 import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
-import { entityTag, namesTag, type ResponseCache, revisionsIn, versionTag } from './caching.js';
-import { CLIENT_SPEC_HEADER, type ClientDocuments } from './client/client-document.js';
+import {
+  type CachedBody,
+  contentTag,
+  entityTag,
+  namesTag,
+  type ResponseCache,
+  revisionsIn,
+  versionTag,
+} from './caching.js';
+import { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import { invalidInput } from './errors.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
-import { CACHED_LENGTH, COLLECTED_LENGTH, collectChunks } from './json-chunks.js';
+import { collectPieces, jsonOf, type StartedText } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
-import { discard, JSON_TYPE, jsonReply, ownBytes, type Reply, type Serialized } from './reply.js';
+import { type Reply, textReply } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
-import type { AdminFacts, QueryValues, Route, RouteBody, RouteResult } from './route.js';
+import {
+  type AdminFacts,
+  isLogged,
+  type QueryValues,
+  REASON_HEADER,
+  type Route,
+  type RouteBody,
+  type RouteResult,
+} from './route.js';
 import { schemaFrom } from './schema.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
 import type { ShownUser, UserId } from './users.js';
-import { flagDetailToWire, flagToWire } from './wire/flag.js';
+import { flagTag, flagToWire } from './wire/flag.js';
 
-const NO_STORE = { 'cache-control': 'no-store' };
-const NO_HEADERS = {};
+/**
+ * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as
+ * their tag; longer replies are streamed.
+ */
+const BUFFERED_LENGTH = 1024 * 1024;
+/** The same of lists that are cached. */
+const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -28,11 +49,10 @@ export interface EndpointParts {
   readonly admin: AdminFacts;
   readonly readBody: BodyReader;
   readonly gate: Gate;
-  readonly openApi: () => Serialized;
-  readonly documents: ClientDocuments;
+  readonly openApi: () => object;
   readonly hub: Hub;
   readonly eventHub: EventHub;
-  readonly replies: ResponseCache<Reply>;
+  readonly replies: ResponseCache;
   /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
   readonly describeUsers: DescribeUsersFor | undefined;
 }
@@ -56,9 +76,10 @@ export type Endpoint = (exchange: Exchange) => Promise<Reply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, admin, readBody, gate, documents, hub, eventHub, openApi, describeUsers } = parts;
+  const { flags, inputs, admin, readBody, gate, hub, eventHub, openApi, describeUsers } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
+  const takesReason = isLogged(route);
 
   const queryOf = ({ rawQuery }: FlagsRequest): QueryValues => (rawQuery === '' ? {} : readQuery(rawQuery));
 
@@ -78,6 +99,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         : { body: await readOrCheck(route, principal, () => read(request, visit)), project: asked };
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
+    const reason = takesReason ? reasonOf(request) : undefined;
     let revision: number | undefined;
     const onRevision = (written: number) => {
       revision = written;
@@ -94,8 +116,11 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         },
         query,
         body,
-        context: { ...(ifRevision !== undefined && { ifRevision }), ...(route.changes === 'flag' && { onRevision }) },
-        documents,
+        context: {
+          ...(reason !== undefined && { reason }),
+          ...(ifRevision !== undefined && { ifRevision }),
+          ...(route.changes === 'flag' && { onRevision }),
+        },
         hub,
         eventHub,
         get signal() {
@@ -109,6 +134,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
         isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
       })) ?? {};
+    if (result.cached) return answerKept(request, result.cached);
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion });
     const { changed } = result;
     const { projectId = project, featureName } = params;
@@ -116,29 +142,49 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const ref = changed ? { project: changed.project, flag: changed.name } : (result.flag ?? named);
     const written = changed?.revision ?? result.revision ?? revision;
     const { etag, ...seen } = ref ? await readChanged(flags, ref, written) : {};
-    const shown = changed ? { ...result, body: flagToWire({ ...changed, ...seen }) } : result;
-    return bodyReply(route, shown, etag === undefined ? NO_HEADERS : { etag });
+    const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
+    return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
   }
 
-  const readDataVersion = () => flags.dataVersion(route.cacheBy ?? route.streamed);
-  // A long list needs a long storage read. Simultaneous requests therefore read in turn, and long ones in different
-  // event-loop passes.
-  const answerStreamed: Endpoint = async (exchange) => {
-    await nextTurn();
-    return answer({ ...exchange, dataVersion: await readDataVersion() });
+  /** Keeps the reply to a request whose handler names its version. */
+  function answerKept(request: FlagsRequest, { key, version, body, contents }: CachedBody): Promise<Reply> {
+    const tag = () => contentTag(key, contents());
+    return fetchReply(request, `${route.action} ${key} ${version}`, () =>
+      replyTo(request, route, { result: { body: body() }, dataVersion: undefined, tag }),
+    );
+  }
+
+  async function fetchReply(request: FlagsRequest, key: string, make: () => Promise<Reply>): Promise<Reply> {
+    const reply = await parts.replies(key, make);
+    const isLong = reply.body === undefined && !reply.stream;
+    return isLong && !matchesClientTag(request, reply.headers.etag) ? make() : reply;
+  }
+
+  /**
+   * Reads the data version before the reply: a change in between must not be cached under the newer version. A long list
+   * needs a long storage read, so simultaneous requests read in different event-loop passes.
+   */
+  const answerVersioned: Endpoint = async (exchange) => {
+    const { request, visit } = exchange;
+    const dataVersion = await flags.dataVersion(route.cacheBy ?? route.streamed);
+    const make = async () => {
+      await nextTurn();
+      return answer({ ...exchange, dataVersion });
+    };
+    if (route.cacheBy === undefined || dataVersion === undefined || visit) return make();
+    // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
+    return fetchReply(request, `${urlOf(request)} ${request.originalUrl} ${dataVersion}`, make);
   };
-  const answerWhole = route.streamed === undefined ? answer : answerStreamed;
-  const answerCached =
-    route.cacheBy === undefined ? answerWhole : cacheReplies({ answer, readDataVersion, cache: parts.replies });
+  const answerLight = (route.cacheBy ?? route.streamed) === undefined ? answer : answerVersioned;
 
   /** A heavy request is neither cached nor shared, because it ends when its own client disconnects. */
   const answerHeavy: Endpoint = async (exchange) => {
     const { request, principal } = exchange;
     const { heavy, isLight, body } = route;
-    if (heavy === undefined || (!body && isLight?.({ query: queryOf(request), body }))) return answerCached(exchange);
+    if (heavy === undefined || (!body && isLight?.({ query: queryOf(request), body }))) return answerLight(exchange);
     const visit = gate.visit({ weight: heavy, actor: actorOf(principal), signal: request.signal });
     try {
-      return leaveAfter(await answerWhole({ ...exchange, visit }), visit.leave);
+      return leaveAfter(await answerLight({ ...exchange, visit }), visit.leave);
     } catch (error) {
       visit.leave();
       throw error;
@@ -170,43 +216,6 @@ function actorOf({ name, token }: Principal): string {
   return token ? `token ${token.id}` : `user ${name}`;
 }
 
-interface CachedEndpointParts {
-  readonly answer: Endpoint;
-  readonly readDataVersion: () => Promise<string | undefined>;
-  readonly cache: ResponseCache<Reply>;
-}
-
-/** Bytes of a reply that takes less than a millisecond to make. */
-const SHORT_REPLY = 16 * 1024;
-
-/** Reads the data version before the reply. A change in between must not be cached under the newer version. */
-function cacheReplies({ answer, readDataVersion, cache }: CachedEndpointParts): Endpoint {
-  async function make(key: string, exchange: Exchange): Promise<Reply> {
-    // A reply that was short before a change is almost always short after it, so it is generated at once.
-    if ((cache.lastBytes(key) ?? Number.POSITIVE_INFINITY) > SHORT_REPLY) await nextTurn();
-    const freshReply = await answer(exchange);
-    const { status, headers, slices, text = '', bytes = ownBytes(text) } = freshReply;
-    return slices ? freshReply : { status, headers, bytes };
-  }
-
-  return async (exchange) => {
-    const dataVersion = await readDataVersion();
-    if (dataVersion === undefined) return answer(exchange);
-    // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
-    const { originalUrl } = exchange.request;
-    const url = urlOf(exchange.request);
-    const key = url === originalUrl ? url : `${url} ${originalUrl}`;
-    let own: Promise<Reply> | undefined;
-    const makeReply = () => {
-      own = make(key, { ...exchange, dataVersion });
-      return own;
-    };
-    const reply = await cache.fetch(key, dataVersion, makeReply);
-    // A sliced reply can be sent only once.
-    return reply.slices && !own ? makeReply() : reply;
-  };
-}
-
 function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (value: unknown) => unknown {
   if (body === undefined) return () => undefined;
   const validate =
@@ -218,6 +227,17 @@ function createBodyCheck(body: RouteBody | undefined, inputs: InputSchemas): (va
   };
 }
 
+/** Returns the reason in `X-Change-Reason`, which is percent-encoded, because headers hold ASCII only. */
+function reasonOf(request: FlagsRequest): string | undefined {
+  const header = headerOf(request, REASON_HEADER.toLowerCase());
+  if (!header) return undefined;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    throw invalidInput([{ message: `${REASON_HEADER} must be percent-encoded UTF-8`, path: '' }]);
+  }
+}
+
 function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -226,53 +246,43 @@ function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
 interface Outcome {
   readonly result: RouteResult;
   readonly dataVersion: string | undefined;
+  /** Returns the tag of a long reply. Default: the data version and the beginning of the reply. */
+  readonly tag?: () => Promise<string>;
 }
 
-async function replyTo(request: FlagsRequest, route: Route, { result, dataVersion }: Outcome): Promise<Reply> {
-  const { revision, serialized, stream, next } = result;
-  if (stream) return streamReply(request, stream);
-  const knownTag = serialized?.etag ?? result.etag;
-  if (knownTag !== undefined && matchesClientTag(request, knownTag))
-    return notModified({ etag: knownTag, ...varyOf(route) });
-  const answer = serialized ? serializedReply(serialized) : await bodyReply(route, result, NO_HEADERS);
-  if (route.method !== 'GET' && !route.conditional && revision === undefined) return answer;
-  const etag = knownTag ?? tagOf(answer, { request, dataVersion, result });
-  const headers: Record<string, string> = Object.assign({}, answer.headers, varyOf(route));
-  if (next !== undefined) headers.link = linkToNext(request.originalUrl, next);
-  if (etag !== undefined) headers.etag = etag;
-  return { ...answer, headers };
+async function replyTo(request: FlagsRequest, route: Route, { result, dataVersion, tag }: Outcome): Promise<Reply> {
+  const { body: content, stream, revision, next } = result;
+  if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
+  const { status, isSecret, vary } = route;
+  const headers: Record<string, string> = {
+    ...(isSecret && { 'cache-control': 'no-store' }),
+    ...(vary && { vary }),
+    ...(next && { link: linkToNext(request.originalUrl, next) }),
+    ...(result.etag && { etag: result.etag }),
+  };
+  if (content === undefined) return { status, headers };
+  const isTagged = route.method === 'GET' || route.conditional || revision !== undefined;
+  const longest = isTagged && !tag ? longestOf(route) : BUFFERED_LENGTH;
+  const json = jsonOf(content);
+  const body = typeof json === 'string' ? json : await collectPieces(json, longest);
+  if (isTagged && result.etag === undefined) {
+    const etag = await tagOf(body);
+    if (etag) headers.etag = etag;
+  }
+  return textReply({ status, headers, body });
+
+  /** The tag of a long reply hashes its beginning, because what a caller may see can differ. */
+  function tagOf(body: string | StartedText): Awaitable<string | undefined> {
+    if (typeof body === 'string') return entityTag(next ? `${body}${JSON.stringify(next)}` : body, revision);
+    if (tag) return tag();
+    return dataVersion && versionTag([dataVersion, urlOf(request), request.originalUrl, ...body.first], revision);
+  }
 }
 
-function bodyReply(
-  { status, isSecret, cacheBy }: Route,
-  { body, chunks, isWhole }: RouteResult,
-  given: Reply['headers'],
-): Awaitable<Reply> {
-  const headers = isSecret ? { ...given, ...NO_STORE } : given;
-  if (!chunks) return jsonReply({ status, body, headers });
-  const longest = cacheBy === undefined ? COLLECTED_LENGTH : CACHED_LENGTH;
-  return chunksReply(collectChunks(chunks, isWhole ? Number.POSITIVE_INFINITY : longest), { status, headers });
-}
-
-async function chunksReply(
-  collecting: ReturnType<typeof collectChunks>,
-  { status, headers }: Pick<Reply, 'status' | 'headers'>,
-): Promise<Reply> {
-  const text = await collecting;
-  return { status, headers: { ...headers, ...JSON_TYPE }, ...(typeof text === 'string' ? { text } : { slices: text }) };
-}
-
-/**
- * Returns the tag of a reply without `serialized`. It hashes the content, or the data version if the content is not
- * buffered.
- */
-function tagOf(
-  { text = '', slices }: Reply,
-  { request, dataVersion, result: { revision, next, audience = [] } }: Outcome & Pick<Exchange, 'request'>,
-): string | undefined {
-  if (!slices) return entityTag(next === undefined ? text : `${text}${JSON.stringify(next)}`, revision);
-  if (dataVersion === undefined) return undefined;
-  return versionTag([dataVersion, urlOf(request), request.originalUrl, ...audience], revision);
+/** A reply whose tag follows from its content alone is buffered at any length. */
+function longestOf({ cacheBy, streamed }: Route): number {
+  if (cacheBy !== undefined) return CACHED_LENGTH;
+  return streamed === undefined ? Number.POSITIVE_INFINITY : BUFFERED_LENGTH;
 }
 
 /**
@@ -286,8 +296,7 @@ async function readChanged(
 ): Promise<{ readonly etag?: string | undefined; readonly lastSeenAt?: string | null }> {
   try {
     const flag = await flags.getFlag(ref, { revision });
-    const etag = flag.revision === revision ? entityTag(JSON.stringify(flagDetailToWire(flag)), revision) : undefined;
-    return { etag, lastSeenAt: flag.lastSeenAt };
+    return { etag: flag.revision === revision ? flagTag(flag) : undefined, lastSeenAt: flag.lastSeenAt };
   } catch {
     return {};
   }
@@ -296,34 +305,19 @@ async function readChanged(
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
 function toConditionalReply(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Awaitable<Reply> {
   const { etag, link, vary } = reply.headers;
-  if (reply.status !== 200 || etag === undefined || !(method === 'GET' || conditional)) return reply;
-  if (!matchesClientTag(request, etag)) return reply;
-  const headers = { etag, ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) };
-  return discard(reply).then(() => notModified(headers));
+  if (reply.status !== 200 || !(method === 'GET' || conditional) || !matchesClientTag(request, etag)) return reply;
+  const headers = { ...(etag && { etag }), ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) };
+  const notModified = { status: 304, headers };
+  return reply.discard ? reply.discard().then(() => notModified) : notModified;
 }
 
-function matchesClientTag({ headers }: FlagsRequest, etag: string): boolean {
-  return namesTag(headers['if-none-match'], etag);
+function matchesClientTag({ headers }: FlagsRequest, etag: string | undefined): boolean {
+  return etag !== undefined && namesTag(headers['if-none-match'], etag);
 }
 
-function notModified(headers: Reply['headers']): Reply {
-  return { status: 304, headers };
-}
-
-function varyOf({ vary }: Route): { readonly vary?: string } {
-  return vary === undefined ? {} : { vary };
-}
-
-function serializedReply({ bytes }: Serialized): Reply {
-  return { status: 200, headers: JSON_TYPE, bytes };
-}
-
-/** Returns an event stream. Its headers ask proxies not to buffer events. */
-function streamReply({ method }: FlagsRequest, stream: NonNullable<RouteResult['stream']>): Reply {
-  const headers = {
-    'content-type': 'text/event-stream',
-    'cache-control': 'private, no-cache, no-transform',
-    'x-accel-buffering': 'no',
-  };
-  return { status: 200, headers, stream: method === 'HEAD' ? (sink) => void sink.end() : stream };
-}
+/** The headers of an event stream ask proxies not to buffer events. */
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'private, no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};

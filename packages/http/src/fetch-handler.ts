@@ -1,11 +1,10 @@
-import { EventEmitter } from 'node:events';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
 import { assertApi, createPathBelow } from './node-handler.js';
 import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
-import type { FlagsRequest, ReplySink } from './request.js';
+import type { FlagsRequest } from './request.js';
 
 export interface FetchHandlerOptions {
   /** The mount path of the API, such as `/internal/flags`. Default: the root. */
@@ -86,60 +85,30 @@ function toResponse({ status, headers, body, stream }: FlagsReply, onError: (err
 /** The buffered bytes at which writers must wait for `drain`. */
 const HIGH_WATER_MARK = 64 * 1024;
 
-/**
- * Adapts a Node-style writer to a Fetch API stream. Slow readers cause backpressure; a canceled read closes the sink.
- */
+/** Adapts a Node-style writer to a Fetch API stream. Slow readers cause backpressure; a canceled read closes the sink. */
 function toReadableStream(
   stream: NonNullable<FlagsReply['stream']>,
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
-  const events = new EventEmitter();
-  const encoder = new TextEncoder();
-  let isClosed = false;
-  let isFull = false;
-
-  /** Emits `close` asynchronously, as Node does, because the caller may still use the sink. */
-  function close(): void {
-    isClosed = true;
-    queueMicrotask(() => events.emit('close'));
-  }
-
-  const createSink = (controller: ReadableStreamDefaultController<Uint8Array>): ReplySink => ({
-    get destroyed() {
-      return isClosed;
+  const sink = new PassThrough({
+    highWaterMark: HIGH_WATER_MARK,
+    destroy(error, callback) {
+      callback(error ?? (this.writableFinished ? null : new Error('The stream was cut off.')));
     },
-    write(chunk) {
-      if (isClosed) return false;
-      controller.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
-      isFull = (controller.desiredSize ?? 0) <= 0;
-      return !isFull;
-    },
-    end() {
-      if (isClosed) return;
-      close();
-      controller.close();
-    },
-    destroy() {
-      if (isClosed) return;
-      close();
-      controller.error(new Error('The stream was cut off.'));
-    },
-    on: (event, listener) => events.on(event, listener),
   });
-
+  // The reader receives the error.
+  sink.on('error', () => undefined);
+  stream(sink).catch(onError);
+  const chunks: AsyncIterator<Uint8Array> = sink[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        // Do not await: the stream accepts reads only after `start` returns.
-        void Promise.resolve(stream(createSink(controller))).catch(onError);
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
       },
-      pull() {
-        if (!isFull) return;
-        isFull = false;
-        events.emit('drain');
-      },
-      cancel: close,
+      cancel: () => void sink.destroy(),
     },
-    { highWaterMark: HIGH_WATER_MARK, size: (chunk) => chunk?.byteLength ?? 0 },
+    { highWaterMark: 0 },
   );
 }

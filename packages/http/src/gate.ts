@@ -106,27 +106,25 @@ function overloaded(): HttpError {
 
 /** Keeps the place until the client has taken the reply, because a long reply holds what it is generated from. */
 export function leaveAfter(reply: Reply, leave: () => void): Reply {
-  const { slices } = reply;
-  if (!slices) {
+  const { stream, discard } = reply;
+  if (!stream) {
     leave();
     return reply;
   }
-  const { first, rest } = slices;
-  const expiry = new AbortController();
-  const timer = setTimeout(() => expiry.abort(), LONGEST_READ).unref();
   return {
     ...reply,
-    expiry: expiry.signal,
-    slices: {
-      first,
-      rest: {
-        [Symbol.asyncIterator]: () => rest[Symbol.asyncIterator](),
-        async return() {
-          clearTimeout(timer);
-          leave();
-          await rest.return();
-        },
-      },
+    async stream(sink) {
+      const timer = setTimeout(() => sink.destroy(), LONGEST_READ).unref();
+      try {
+        await stream(sink);
+      } finally {
+        clearTimeout(timer);
+        leave();
+      }
+    },
+    async discard() {
+      leave();
+      await discard?.();
     },
   };
 }

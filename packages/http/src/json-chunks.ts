@@ -1,32 +1,43 @@
+import type { Awaitable } from '@flags/core';
 import { paced } from '@flags/core/integration';
 import type { ReplySink } from './request.js';
+
+/** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
+export type Pieces = AsyncGenerator<string, void>;
+
+/** The items of a list: all of them, or page by page. */
+type Items<Item> = Iterable<Item> | AsyncIterable<readonly Item[]>;
 
 /** The target length of a piece, in characters. One piece per item would cost more than the items. */
 const PIECE_LENGTH = 8 * 1024;
 
-type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
-type Pieces = AsyncGenerator<string, void>;
-
 /** Generates the JSON of an array. Converts each item on demand. */
-export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown): Pieces {
-  return join(items, '[]', (item) => JSON.stringify(toWire(item)));
+export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown = (item) => item): Pieces {
+  return join(items, '[]', (item) => jsonOf(toWire(item)));
 }
 
 /** Generates the JSON of an array from items that are JSON texts. */
-export function jsonTexts(texts: Items<string>): Pieces {
+export function jsonTexts(texts: readonly string[]): Pieces {
   return join(texts, '[]', (text) => text);
 }
 
 /** Generates the JSON of an object from name-value entries. Names may be any text. */
-export function jsonMap<Value>(
-  entries: Items<readonly [name: string, value: Value]>,
-  toWire: (value: Value) => unknown,
-): Pieces {
-  return join(entries, '{}', ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(toWire(value))}`);
+export function jsonMap(entries: Iterable<readonly [name: string, value: unknown]>): Pieces {
+  return join(entries, '{}', ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
 }
 
-/** Generates the JSON of an object. Members may be generators, such as {@link jsonArray} or {@link jsonMap}. */
-export async function* jsonObject(members: Readonly<Record<string, unknown>>): Pieces {
+/** Returns the JSON of a value. It is generated in pieces if the value is, or has members, such as {@link jsonArray}. */
+export function jsonOf(value: unknown): string | Pieces {
+  if (isPieces(value)) return value;
+  const hasPieces = typeof value === 'object' && value !== null && Object.values(value).some(isPieces);
+  return hasPieces ? jsonObject(value) : JSON.stringify(value);
+}
+
+function isPieces(value: unknown): value is Pieces {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+async function* jsonObject(members: object): Pieces {
   let separator = '{';
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue;
@@ -35,81 +46,40 @@ export async function* jsonObject(members: Readonly<Record<string, unknown>>): P
     else yield JSON.stringify(value);
     separator = ',';
   }
-  yield separator === '{' ? '{}' : '}';
+  yield '}';
 }
 
-function isPieces(value: unknown): value is Pieces {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-async function* join<Item>(items: Items<Item>, [open, close]: string, toText: (item: Item) => string): Pieces {
-  let piece = open ?? '';
+async function* join<Item>(items: Items<Item>, brackets: string, toText: (item: Item) => string | Pieces): Pieces {
+  let piece = brackets.charAt(0);
   let separator = '';
-  for await (const item of items) {
-    piece += separator + toText(item);
-    separator = ',';
-    if (piece.length < PIECE_LENGTH) continue;
-    yield piece;
-    piece = '';
+  for await (const page of Symbol.asyncIterator in items ? items : [items]) {
+    for (const item of page) {
+      const text = toText(item);
+      piece += separator;
+      separator = ',';
+      if (typeof text === 'string') piece += text;
+      if (typeof text === 'string' && piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+      if (typeof text !== 'string') yield* text;
+    }
   }
-  yield piece + close;
+  yield piece + brackets.charAt(1);
 }
-
-/** Generates the JSON of an array whose items are generators. */
-export async function* jsonList(items: Iterable<Pieces>): Pieces {
-  let separator = '';
-  yield '[';
-  for (const item of items) {
-    if (separator !== '') yield separator;
-    separator = ',';
-    yield* item;
-  }
-  yield ']';
-}
-
-/** The number of items above which a list is generated in slices. Shorter lists are faster in one piece. */
-const LONG_LIST = 500;
-
-/** Returns an object with one list as the whole content of a reply. */
-export function wholeList<Item>(
-  name: string,
-  items: readonly Item[],
-  toWire: (item: Item) => unknown,
-): { readonly body: unknown } | { readonly chunks: Pieces; readonly isWhole: true } {
-  if (items.length <= LONG_LIST) return { body: { [name]: items.map(toWire) } };
-  return { chunks: jsonObject({ [name]: jsonArray(items, toWire) }), isWhole: true };
-}
-
-/** The JSON text of a reply, generated in chunks while the reply is written. A chunk holds at most one document. */
-export type JsonChunks = Iterable<string> | AsyncIterable<string>;
 
 /** The maximum length of a slice, in characters. */
 const SLICE_LENGTH = 64 * 1024;
 
-/**
- * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as
- * their tag; longer replies are streamed.
- */
-export const COLLECTED_LENGTH = 1024 * 1024;
-
-/** The response cache stores lists up to this length, in characters. */
-export const CACHED_LENGTH = 4 * COLLECTED_LENGTH;
-
 /** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
 export interface StartedText {
   readonly first: readonly string[];
-  readonly rest: Slices;
-}
-
-/** Generates the slices of a text. */
-export interface Slices extends AsyncIterable<string> {
-  return(): Promise<unknown>;
+  readonly rest: Pieces;
 }
 
 /** Returns the whole text up to a length, else a started text. */
-export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENGTH): Promise<string | StartedText> {
+export async function collectPieces(pieces: AsyncIterable<string>, longest: number): Promise<string | StartedText> {
   const first: string[] = [];
-  const rest = slicesOf(chunks);
+  const rest = slicesOf(pieces);
   for (let length = 0; length <= longest; ) {
     const slice = await rest.next();
     if (slice.done) return first.join('');
@@ -119,11 +89,11 @@ export async function collectChunks(chunks: JsonChunks, longest = COLLECTED_LENG
   return { first, rest };
 }
 
-/** Joins short chunks and splits long ones. */
-async function* slicesOf(chunks: JsonChunks): AsyncGenerator<string, void, void> {
+/** Joins short pieces and splits long ones. */
+export async function* slicesOf(pieces: AsyncIterable<string>): Pieces {
   let text = '';
-  for await (const chunk of paced(chunks)) {
-    text += chunk;
+  for await (const piece of paced(pieces)) {
+    text += piece;
     for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
   }
   if (text !== '') yield text;
@@ -148,23 +118,20 @@ export async function writeSlices(sink: ReplySink, { first, rest }: StartedText)
   }
 }
 
-/** Creates a function that writes one slice. It resolves to false when the client has disconnected. */
-function createSliceWriter(sink: ReplySink): (slice: string) => Promise<boolean> {
+/** Creates a function that writes one slice. It returns true if the client takes it at once, false if it has left. */
+export function createSliceWriter(sink: ReplySink): (slice: string | Uint8Array) => Awaitable<boolean> {
   let proceed: () => void = () => undefined;
   // Each response gets one listener: compression middleware replaces `on`, but not `off`.
   sink.on('drain', () => proceed());
   sink.on('close', () => proceed());
+  // A failed write also closes the connection.
   sink.on('error', () => undefined);
 
-  function taken(): Promise<void> {
-    return new Promise((resolve) => {
-      proceed = resolve;
-    });
-  }
-
-  return async (slice) => {
+  return (slice) => {
     if (sink.destroyed) return false;
-    if (!sink.write(slice)) await taken();
-    return !sink.destroyed;
+    if (sink.write(slice)) return true;
+    return new Promise((resolve) => {
+      proceed = () => resolve(!sink.destroyed);
+    });
   };
 }

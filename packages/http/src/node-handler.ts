@@ -55,11 +55,11 @@ export function toNodeHandler<Request extends IncomingMessage = IncomingMessage>
   assertApi('toNodeHandler', api);
   const belowBase = createPathBelow(basePath);
   return async (request, response, next) => {
-    const { path, query } = partsOfTarget(request.url ?? '/');
+    const { path } = partsOfTarget(request.url ?? '/');
     const below = belowBase(path);
     if (below === undefined || !api.isOwnPath(below)) return next ? next() : refuse(response, 404);
     await handleNode(api, {
-      request: fromNode(request, { response, path: below, rawQuery: query, ip: () => ipOf(request) }),
+      request: fromNode(request, { response, path: below, ip: () => ipOf(request) }),
       response,
       next:
         next ??
@@ -122,7 +122,7 @@ export async function handleNode<Request>(
 }
 
 /** The request properties that depend on the mount, and the response. */
-export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip' | 'onMatch'> {
+export interface NodeMount extends Pick<FlagsRequest, 'path' | 'ip' | 'onMatch'> {
   /** Its `close` tells when the client disconnects. */
   readonly response: ServerResponse;
 }
@@ -130,14 +130,14 @@ export interface NodeMount extends Pick<FlagsRequest, 'path' | 'rawQuery' | 'ip'
 /** For adapters: converts a Node request to a `FlagsRequest`. */
 export function fromNode<Request extends NodeRequest>(
   request: Request,
-  { response, path, rawQuery, ip, onMatch }: NodeMount,
+  { response, path, ip, onMatch }: NodeMount,
 ): FlagsRequest<Request> {
   const { headers } = request;
   let signal: AbortSignal | undefined;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return {
     path,
-    rawQuery,
+    rawQuery: /^[^?#]*\?([^#]*)/.exec(request.url ?? '')?.[1] ?? '',
     ip,
     onMatch,
     method: request.method ?? 'GET',

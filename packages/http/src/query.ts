@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema, nextTurn } from '@flags/core/integration';
 import { invalidInput } from './errors.js';
-import { type JsonChunks, jsonArray, jsonTexts } from './json-chunks.js';
+import { jsonArray, jsonTexts, type Pieces } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from './schema.js';
 
@@ -74,9 +74,6 @@ function convert(texts: readonly string[], { type }: JsonSchema): unknown {
   return text;
 }
 
-/** The maximum page size of the core. */
-const MAX_PAGE_LIMIT = 1000;
-
 /** Returns a query parameter. Default schema: text. */
 export function parameter(name: string, description: string, schema: SchemaSource = text): QueryParameter {
   return { name, description, schema };
@@ -118,32 +115,38 @@ export function segmentIdIn(text: string): number {
 /** The list of a route, for {@link listReply}. */
 interface List<Item> {
   readonly page: (query: PageQuery) => Promise<Page<Item>>;
-  /** Returns all items, in contract order. Default: page by page, so that the list is not a consistent snapshot. */
-  readonly whole?: () => Promise<Iterable<Item>>;
-  readonly toWire: (item: Item) => unknown;
+  /** Reads the whole list at once. Default: page by page, so that the list is not a consistent snapshot. */
+  readonly isWhole?: true;
+  /** Default: the item itself. */
+  readonly toWire?: (item: Item) => unknown;
   /** Returns the reply's body for the JSON of the items. */
-  readonly body: (items: JsonChunks) => JsonChunks;
+  readonly body: (items: Pieces) => unknown;
 }
 
 /** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
 export async function listReply<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<RouteResult> {
-  const { page, whole, toWire, body } = list;
+  const { page, isWhole, toWire, body } = list;
   if (limit === undefined && after === undefined) {
-    return { chunks: body(jsonArray(whole ? await whole() : allPages(page), toWire)) };
+    return { body: body(jsonArray(isWhole ? (await page({})).items : allPages(page), toWire)) };
   }
   const { items, next } = await page({ limit, after } as PageQuery);
   const texts = textsOfPage(items, toWire);
   // The page was cut: ask again with the smaller limit to get its cursor.
   if (texts.length < items.length) return listReply({ limit: texts.length, after }, list);
-  return { chunks: body(jsonTexts(texts)), next: next === undefined ? undefined : { after: next } };
+  return { body: body(jsonTexts(texts)), next: next === undefined ? undefined : { after: next } };
 }
 
-/** Reads a list to its end, page by page. Other requests run between the pages. */
-export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
+/** The maximum page size of the core. */
+const MAX_PAGE_LIMIT = 1000;
+
+/** Yields the pages of a list to its end. Other requests run between the pages. */
+export async function* allPages<Item>(
+  readPage: (query: PageQuery) => Promise<Page<Item>>,
+): AsyncGenerator<readonly Item[]> {
   let after: string | undefined;
   do {
     const page = await readPage({ limit: MAX_PAGE_LIMIT, after });
-    yield* page.items;
+    yield page.items;
     after = page.next;
     if (after !== undefined) await nextTurn();
   } while (after !== undefined);
@@ -153,7 +156,10 @@ export async function* allPages<Item>(readPage: (query: PageQuery) => Promise<Pa
 const PAGE_SIZE = 1024 * 1024 - 1024;
 
 /** Returns the JSON of as many items as fit on a page, and at least one. */
-export function textsOfPage<Item>(items: readonly Item[], toWire: (item: Item) => unknown): readonly string[] {
+export function textsOfPage<Item>(
+  items: readonly Item[],
+  toWire: (item: Item) => unknown = (item) => item,
+): readonly string[] {
   const texts: string[] = [];
   let size = 0;
   for (const item of items) {

@@ -1,25 +1,19 @@
 import type { Awaitable } from '@flags/core';
-import { entityTag } from './caching.js';
 import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
-/** A reply inside this package. */
+/** A reply inside this package, without the headers that all replies share. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; absent when the reply has no body. */
-  readonly text?: string;
-  /** Encoded JSON, in place of `text`. */
-  readonly bytes?: Uint8Array;
-  /** JSON too long to buffer, in place of `text`. The adapter writes it in slices. */
-  readonly slices?: StartedText;
-  /** Aborts when the client has taken too long for the slices. */
-  readonly expiry?: AbortSignal;
-  /** Writes the body after the head, in place of `text`. */
+  readonly body?: string | Uint8Array;
+  /** Writes the body after the head, in place of `body`. */
   readonly stream?: (sink: ReplySink) => Awaitable<void>;
+  /** Releases the resources of a stream that is not written. */
+  readonly discard?: () => Promise<void>;
 }
 
-export interface ReplyContent {
+interface ReplyContent {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -28,9 +22,22 @@ export interface ReplyContent {
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
-  if (body === undefined) return { status, headers };
-  // Not a spread: on Node 20 it gives each object a hidden class of its own.
-  return { status, headers: Object.assign({}, headers, JSON_TYPE), text: JSON.stringify(body) };
+  return body === undefined ? { status, headers } : textReply({ status, headers, body: JSON.stringify(body) });
+}
+
+/** Returns a reply of JSON text. Long text is written in slices. */
+export function textReply({
+  status,
+  headers,
+  body,
+}: Pick<Reply, 'status' | 'headers'> & { readonly body: string | StartedText }): Reply {
+  const head = { status, headers: { ...headers, ...JSON_TYPE } };
+  if (typeof body === 'string') return { ...head, body };
+  return {
+    ...head,
+    stream: (sink) => writeSlices(sink, body),
+    discard: async () => void (await body.rest.return()),
+  };
 }
 
 /** A reply, independent of any framework. Adapters write it. */
@@ -75,59 +82,35 @@ export interface ReplyContext {
 
 /** Converts a reply to its public form. */
 export function toFlagsReply(reply: Reply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
-  const { status, text, bytes, slices, stream, expiry } = reply;
+  const { status, body, stream, discard = async () => undefined } = reply;
+  const { method, signal } = request;
   const headers = mergeHeaders(shared, reply.headers);
-  const isHead = request.method === 'HEAD';
-  const write = slices ? (sink: ReplySink) => (isHead ? endHeadReply(sink, reply) : writeSlices(sink, slices)) : stream;
-  if (write) {
+  if (stream) {
     return {
       status,
       headers,
       async stream(sink) {
-        for (const signal of [request.signal, expiry]) {
-          if (signal?.aborted) sink.destroy();
-          signal?.addEventListener('abort', () => sink.destroy(), { once: true });
-        }
+        if (signal?.aborted) sink.destroy();
+        signal?.addEventListener('abort', () => sink.destroy(), { once: true });
         try {
-          await write(sink);
+          if (method !== 'HEAD') return await stream(sink);
+          sink.end();
+          await discard();
         } catch (error) {
           onLateError(error);
         }
       },
-      discard: () => discard(reply),
+      discard,
     };
   }
-  const body = bytes ?? text;
   if (!HAS_NO_LENGTH.has(status)) headers['content-length'] = `${Buffer.byteLength(body ?? '')}`;
-  return body === undefined || isHead ? { status, headers } : { status, headers, body };
-}
-
-/** Ends the reply to a HEAD request, which has no body. */
-async function endHeadReply(sink: ReplySink, reply: Reply): Promise<void> {
-  sink.end();
-  await discard(reply);
+  return body === undefined || method === 'HEAD' ? { status, headers } : { status, headers, body };
 }
 
 function mergeHeaders(shared: FlagsReply['headers'], own: FlagsReply['headers']): Record<string, string> {
   const headers = { ...shared, ...own };
   if (shared.vary !== undefined && own.vary !== undefined) headers.vary = `${shared.vary}, ${own.vary}`;
   return headers;
-}
-
-/** Closes the generator of a body that is not written. */
-export async function discard({ slices }: Reply): Promise<void> {
-  await slices?.rest.return();
-}
-
-/** Encoded JSON with its tag. Generated once, sent many times. */
-export interface Serialized {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
-
-export function serialized(text: string): Serialized {
-  const bytes = Buffer.from(text);
-  return { bytes, etag: entityTag(bytes, undefined) };
 }
 
 /** Returns a buffer of its own for cached bytes. A pooled buffer would keep its whole 8 KiB pool in memory. */

@@ -12,14 +12,14 @@ import type {
   StrategyRef,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import type { CLIENT_SPEC_HEADER, ClientDocuments } from './client/client-document.js';
+import type { CachedBody } from './caching.js';
+import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import type { Weight } from './gate.js';
-import type { JsonChunks } from './json-chunks.js';
 import type { AuthMode } from './options.js';
 import type { Access, Principal } from './permissions.js';
-import type { Serialized } from './reply.js';
 import type { ReplySink } from './request.js';
 import type { Action } from './roles.js';
+import { roles } from './roles.js';
 import type { SchemaSource } from './schema.js';
 import type { EventHub } from './streaming/event-hub.js';
 import type { Hub } from './streaming/hub.js';
@@ -80,8 +80,7 @@ export interface Route {
   /** Caches the reply per address until this data version changes. The reply must not depend on the caller. */
   readonly cacheBy?: DataVersionScope;
   /**
-   * The reply may be long (`chunks`). The `ETag` of a long reply is derived from this data version instead of its
-   * content.
+   * The reply may be long. The `ETag` of a long reply is derived from this data version instead of its content.
    */
   readonly streamed?: DataVersionScope;
   /** The request is heavy: it passes the gate, as a read or as a change. */
@@ -173,17 +172,15 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly query: QueryValues;
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
-  /** The expected revision from `If-Match`. */
+  /** The expected revision from `If-Match`, and the reason from `X-Change-Reason`. */
   readonly context: ChangeContext;
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
-  readonly openApi: () => Serialized;
+  readonly openApi: () => object;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
   /** The client's version of the client specification. */
   readonly clientSpec: string | undefined;
-  /** The documents for client SDKs. */
-  readonly documents: ClientDocuments;
   readonly hub: Hub;
   readonly lastEventId: string | undefined;
   /** Authenticates and authorizes the caller again. */
@@ -195,22 +192,14 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
 
 /** The result of a handler. The route defines the status. */
 export interface RouteResult {
+  /** A value to send as JSON. Long lists are {@link jsonArray}s, so that they are sent in slices. */
   readonly body?: unknown;
+  /** In place of `body`. */
+  readonly cached?: CachedBody;
   /** The flag that a change has returned, in place of `body` and `revision`. */
   readonly changed?: Flag;
-  /** JSON that is already encoded, in place of `body`. */
-  readonly serialized?: Serialized;
-  /**
-   * JSON in pieces, in place of `body`, for replies that may be long. Long replies are sent in slices. Create the
-   * pieces with `jsonObject`, `jsonArray` and `jsonMap`.
-   */
-  readonly chunks?: JsonChunks;
-  /** Buffers `chunks` of any length, because the tag of the reply is the hash of its content. */
-  readonly isWhole?: true;
-  /** The tag of `chunks`, if the handler knows it. */
-  readonly etag?: string;
-  /** Identifies the visible part of the stored data, if it depends on the caller. Part of the tag of a long reply. */
-  readonly audience?: readonly string[];
+  /** The tag, if the handler knows it. */
+  readonly etag?: string | undefined;
   /** Writes the body while the client listens, in place of `body`. */
   readonly stream?: (sink: ReplySink) => Awaitable<void>;
   /**
@@ -296,3 +285,12 @@ function bodyOf(body: NonNullable<Row<string>['body']>): RouteBody {
 
 /** The documented parameters in a query, converted to the types of their schemas. */
 export type QueryValues = Readonly<Record<string, unknown>>;
+
+/** Why the caller changes something, percent-encoded: headers hold ASCII only. */
+export const REASON_HEADER = 'X-Change-Reason';
+
+/** Whether the event log records what a route changes. Its requests may then give a reason. */
+export function isLogged({ access, method, permission, action }: Route): boolean {
+  const asked = permission ?? action;
+  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && asked !== 'deleteApplication';
+}

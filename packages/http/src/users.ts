@@ -165,23 +165,15 @@ function createUserCache() {
 
 type Act = Pick<FlagsEvent, 'actor' | 'actorTokenId'>;
 
-/** The users among actors. */
-interface Actors {
-  /** Returns the member that shows the user of an event; no member for an API token and for an unknown user. */
-  userOf(event: Act | undefined): { readonly user?: ShownUser };
-  /** Identifies all results of {@link userOf}, which change without a change of the stored data. */
-  readonly audience: readonly string[];
-}
+/** Returns the member that shows the user of an event; no member for an API token and for an unknown user. */
+type UserOf = (event: Act | undefined) => { readonly user?: ShownUser };
 
 /** Asks the host for the names and pictures of the actors of events. API tokens are not users. */
-export async function describeActors(describeUsers: FindUsers | undefined, events: readonly Act[]): Promise<Actors> {
+export async function describeActors(describeUsers: FindUsers | undefined, events: readonly Act[]): Promise<UserOf> {
   const names = events.flatMap(({ actor, actorTokenId }) => (actorTokenId === null ? actor : []));
   const users = await describeUsers?.(new Set(names));
-  return {
-    userOf(event) {
-      const user = event && event.actorTokenId === null ? users?.get(event.actor) : undefined;
-      return user ? { user } : {};
-    },
-    audience: [...(users ?? [])].map((entry) => JSON.stringify(entry)),
+  return (event) => {
+    const user = event && event.actorTokenId === null ? users?.get(event.actor) : undefined;
+    return user ? { user } : {};
   };
 }

@@ -7,7 +7,7 @@ import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
 import { leaveAfter } from '../src/gate.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
-import { toFlagsReply } from '../src/reply.js';
+import { textReply, toFlagsReply } from '../src/reply.js';
 
 const ENVIRONMENT = { project: 'default', flag: 'checkout', environment: 'production' };
 const PREVIEW = '/api/admin/changes/preview';
@@ -285,29 +285,40 @@ describe('a long reply', () => {
         closed();
       }
     }
-    const slices = { first: ['slice'], rest: rest() };
-    return { left, closed, reply: leaveAfter({ status: 200, headers: {}, slices }, left) };
+    const body = { first: ['slice'], rest: rest() };
+    return { left, closed, reply: leaveAfter(textReply({ status: 200, headers: {}, body }), left) };
   };
 
-  it('keeps its place until it is written or discarded', async () => {
-    const { left, reply } = repliesOf();
-    for await (const _ of reply.slices?.rest ?? []) expect(left).not.toHaveBeenCalled();
-    await reply.slices?.rest.return();
+  const createSink = () => ({
+    destroyed: false,
+    write: () => true,
+    end: () => undefined,
+    destroy: jest.fn(),
+    on: () => undefined,
+  });
+
+  it('keeps its place until it is written', async () => {
+    const { left, closed, reply } = repliesOf();
+    const write = () => {
+      expect(left).not.toHaveBeenCalled();
+      return true;
+    };
+    await reply.stream?.({ ...createSink(), write });
     expect(left).toHaveBeenCalledTimes(1);
-    expect(reply.expiry?.aborted).toBe(false);
+    expect(closed).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves its place when it is discarded', async () => {
+    const { left, reply } = repliesOf();
+    await reply.discard?.();
+    expect(left).toHaveBeenCalledTimes(1);
   });
 
   it('disconnects its client after two minutes', () => {
     jest.useFakeTimers();
     try {
       const { reply } = repliesOf();
-      const sink = {
-        destroyed: false,
-        write: () => false,
-        end: () => undefined,
-        destroy: jest.fn(),
-        on: () => undefined,
-      };
+      const sink = { ...createSink(), write: () => false };
       void toFlagsReply(reply, { request: { method: 'GET' }, headers: {}, onLateError: fail }).stream?.(sink);
       jest.advanceTimersByTime(119_999);
       expect(sink.destroy).not.toHaveBeenCalled();

@@ -3,16 +3,13 @@ import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
 import { createFlagsRouter } from '../../express/src/index.js';
-import { createResponseCaches } from '../src/caching.js';
-import { createClientDocuments } from '../src/client/client-document.js';
-import { type Actor, createFlagsApi, type FlagsApi } from '../src/index.js';
+import { createResponseCache } from '../src/caching.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
 const PROJECT = '/api/admin/projects/default';
 const PATHS = ['/api/admin/projects', PROJECT, FLAGS, `${FLAGS}?limit=1`, `${FLAGS}/checkout`];
 const DAY = 86_400_000;
-const asked = { environment: 'production', projects: undefined, namePrefix: '', labels: undefined };
 
 /** Lists read the documents, or the events since the last list. */
 function readsOf({ calls }: FaultyStorage): number {
@@ -49,40 +46,6 @@ describe.each(PATHS)('the answer of %s', (path) => {
     await request(app).get(path).expect(200);
     isAllowed = false;
     await request(app).get(path).expect(403);
-  });
-});
-
-describe('a reply that is regenerated after a change', () => {
-  /** The passes of the event loop until a flag is sent. */
-  async function passesUntilSent(api: FlagsApi<unknown>): Promise<number> {
-    let isSent = false;
-    let passes = 0;
-    const path = `${FLAGS}/checkout`;
-    const headers = { host: 'localhost' };
-    const neutral = { method: 'GET', path, originalUrl: path, rawQuery: '', headers, host: 'localhost', native: {} };
-    void api
-      .handle({ ...neutral, hasBody: false, ip: () => '127.0.0.1', readBody: async () => undefined })
-      .finally(() => {
-        isSent = true;
-      });
-    for (; !isSent; passes++) await new Promise((resolve) => setImmediate(resolve));
-    return passes;
-  }
-
-  it.each([
-    ['needs no turn of its own if it was short', '', 0],
-    ['waits for a turn if it was long', 'x'.repeat(20_000), 1],
-  ])('%s', async (_, value, turns) => {
-    const flags = await createFlags({ storage: memoryStorage() });
-    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-    const payload = { type: 'string' as const, value };
-    await flags.setVariants({ project: 'default', flag: 'checkout' }, [{ name: 'blue', payload }]);
-    const api = createFlagsApi<Actor, unknown>(flags, { auth: 'none' });
-    await passesUntilSent(api);
-    const cached = await passesUntilSent(api);
-    await flags.updateFlag({ project: 'default', flag: 'checkout' }, { stale: true });
-    expect(await passesUntilSent(api)).toBe(cached + turns);
-    await flags.close();
   });
 });
 
@@ -205,48 +168,52 @@ describe('a cached reply', () => {
 });
 
 describe('cached responses', () => {
-  const sized = (length: number) => ({ bytes: Buffer.alloc(length) });
+  /** A cache, and the keys of the replies that were made. */
+  function createCache(limits?: { bytes: number; entryBytes: number }) {
+    const made: string[] = [];
+    const cache = createResponseCache(limits);
+    const fetch = (key: string, length = 1) =>
+      cache(key, async () => {
+        made.push(key);
+        return { status: 200, headers: {}, body: 'x'.repeat(length) };
+      });
+    return { made, fetch, cache };
+  }
 
-  it('are valid for one version of the data', () => {
-    const cache = createResponseCaches()('admin');
-    cache.set('/a', '1', sized(1));
-    expect(cache.get('/a', '1')).toBeDefined();
-    expect(cache.get('/a', '2')).toBeUndefined();
-    cache.set('/a', '2', sized(2));
-    expect(cache.get('/a', '1')).toBeUndefined();
-    expect(cache.get('/a', '2')?.bytes).toHaveLength(2);
+  it('are made once for each key', async () => {
+    const { made, fetch } = createCache();
+    for (const key of ['/a 1', '/a 1', '/a 2', '/a 2']) await fetch(key);
+    expect(made).toEqual(['/a 1', '/a 2']);
   });
 
-  it('share one limit across all caches; the least recently used response is evicted', () => {
-    const cacheFor = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 });
-    const [admin, client] = [cacheFor('admin'), cacheFor('client')];
-    admin.set('/a', '1', sized(6_000));
-    client.set('/a', '1', sized(6_000));
-    expect(admin.get('/a', '1')).toBeDefined();
-    admin.set('/b', '1', sized(6_000));
-    expect(client.get('/a', '1')).toBeUndefined();
-    expect(admin.get('/a', '1')).toBeDefined();
-    expect(admin.get('/b', '1')).toBeDefined();
+  it('are limited in size; the least recently used response is evicted', async () => {
+    const { made, fetch } = createCache({ bytes: 20_000, entryBytes: 10_000 });
+    for (const key of ['/a', '/b', '/a', '/c', '/a', '/b']) await fetch(key, 6_000);
+    expect(made).toEqual(['/a', '/b', '/c', '/b']);
   });
 
-  it('exclude large responses, and limit the number of small ones', () => {
-    const cache = createResponseCaches({ bytes: 20_000, entryBytes: 10_000 })('admin');
-    cache.set('/large', '1', sized(10_000));
-    expect(cache.get('/large', '1')).toBeUndefined();
+  it('exclude large responses, and limit the number of small ones', async () => {
+    const { made, fetch } = createCache({ bytes: 20_000, entryBytes: 10_000 });
+    await fetch('/large', 10_000);
+    await fetch('/large', 10_000);
+    expect(made.splice(0)).toEqual(['/large', '/large']);
     const keys = Array.from({ length: 100 }, (_, index) => `/?${index}`);
-    for (const key of keys) cache.set(key, '1', sized(1));
-    expect(keys.filter((key) => cache.get(key, '1')).length).toBeLessThan(20);
-    cache.set(keys[99] ?? '', '2', sized(10_000));
-    expect(keys.filter((key) => cache.get(key, '1')).length).toBeGreaterThan(10);
+    for (const key of [...keys, ...keys.toReversed()]) await fetch(key);
+    expect(made.length).toBeGreaterThan(180);
+    expect(made.length).toBeLessThan(200);
+  });
+
+  it('of a stream have its head only, except for the caller that made it', async () => {
+    const { cache } = createCache();
+    const made = { status: 200, headers: { etag: '"a"' }, stream: () => undefined };
+    expect(await cache('/a', async () => made)).toBe(made);
+    expect(await cache('/a', async () => made)).toEqual({ status: 200, headers: { etag: '"a"' } });
   });
 
   it('have their own bytes, and do not retain the buffer pool of Node', async () => {
-    const { flags } = await createHostApp();
-    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-    const documents = createClientDocuments(flags, createResponseCaches()('client'));
-    const found = await documents.feature({ asked, segments: 'beside' }, 'checkout');
-    const { bytes } = found?.serialized ?? { bytes: Buffer.alloc(0) };
-    expect(bytes.length).toBeGreaterThan(0);
+    const { body } = await createCache().fetch('/a', 10);
+    const bytes = body as Uint8Array;
+    expect(bytes).toHaveLength(10);
     expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
   });
 });

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { type Change, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { longestTurn } from '../../../test/processor-time.js';
-import { collectChunks, jsonArray, jsonMap, jsonObject } from '../src/json-chunks.js';
+import { collectPieces, jsonArray, jsonMap, jsonOf } from '../src/json-chunks.js';
 import { writeToNode } from '../src/node-handler.js';
-import { toFlagsReply } from '../src/reply.js';
+import { textReply, toFlagsReply } from '../src/reply.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
-async function textOf(chunks: AsyncIterable<string>): Promise<string> {
+async function textOf(chunks: AsyncIterable<string> | string): Promise<string> {
+  if (typeof chunks === 'string') return chunks;
   let text = '';
   for await (const chunk of chunks) text += chunk;
   return text;
@@ -21,22 +22,19 @@ describe('JSON in chunks', () => {
     [{ version: 1, features: [{ name: 'a' }, { name: '"\u2028' }], none: undefined, nothing: null }],
   ])('is what JSON.stringify makes of %j', async ({ features, ...others }) => {
     const whole = { ...others, features, last: true };
-    expect(await textOf(jsonObject({ ...whole, features: jsonArray(features, (one) => one) }))).toBe(
-      JSON.stringify(whole),
-    );
+    expect(await textOf(jsonOf({ ...whole, features: jsonArray<unknown>(features) }))).toBe(JSON.stringify(whole));
   });
 
   it('has members of any name', async () => {
     const names = new Map(['__proto__', 'constructor', '"', 'a'].map((name, at) => [name, at]));
-    expect(await textOf(jsonMap(names, (value) => [value]))).toBe(
-      '{"__proto__":[0],"constructor":[1],"\\"":[2],"a":[3]}',
-    );
-    expect(await textOf(jsonObject({}))).toBe('{}');
+    const entries = [...names].map(([name, at]) => [name, [at]] as const);
+    expect(await textOf(jsonMap(entries))).toBe('{"__proto__":[0],"constructor":[1],"\\"":[2],"a":[3]}');
+    expect(jsonOf({})).toBe('{}');
   });
 
   it('joins short items and leaves long ones alone', async () => {
     const pieces: string[] = [];
-    for await (const piece of jsonArray(Array(10_000).keys(), (one) => one)) pieces.push(piece);
+    for await (const piece of jsonArray(Array(10_000).keys())) pieces.push(piece);
     expect(pieces.length).toBeLessThan(10);
     expect(JSON.parse(pieces.join(''))).toHaveLength(10_000);
   });
@@ -52,11 +50,11 @@ describe('a buffered long text', () => {
   }
 
   it('is complete up to the limit', async () => {
-    expect(await collectChunks(slices(4), LONGEST)).toHaveLength(LONGEST);
+    expect(await collectPieces(slices(4), LONGEST)).toHaveLength(LONGEST);
   });
 
   it('is streamed when it is longer', async () => {
-    const started = await collectChunks(slices(6), LONGEST);
+    const started = await collectPieces(slices(6), LONGEST);
     if (typeof started === 'string') throw new Error('whole');
     const beginning = started.first.join('').length;
     const lengths = [beginning, beginning + (await textOf(started.rest)).length];
@@ -68,7 +66,7 @@ describe('a buffered long text', () => {
       yield* slices(2);
       throw new Error('gone');
     }
-    await expect(collectChunks(failing(), LONGEST)).rejects.toThrow('gone');
+    await expect(collectPieces(failing(), LONGEST)).rejects.toThrow('gone');
   });
 });
 
@@ -86,13 +84,13 @@ async function serve(pieces: (made: number) => string | undefined) {
     }
   }
   const server = http.createServer(async (_request, response) => {
-    const slices = await collectChunks(chunks());
-    if (typeof slices === 'string') throw new Error('short');
+    const body = await collectPieces(chunks(), 1024 * 1024);
+    if (typeof body === 'string') throw new Error('short');
     const onLateError = (error: unknown) => {
       state.error = error;
     };
     const context = { request: { method: 'GET' }, headers: {}, onLateError };
-    await writeToNode(response, toFlagsReply({ status: 200, headers: {}, slices }, context));
+    await writeToNode(response, toFlagsReply(textReply({ status: 200, headers: {}, body }), context));
   });
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');

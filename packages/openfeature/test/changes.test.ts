@@ -1,36 +1,181 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags } from '@flags/core';
+import { createFlags, type Flags, memoryStorage, memoryUsage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
-import { type Client, ProviderEvents } from '@openfeature/server-sdk';
+import { type Client, OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
+import Database from 'better-sqlite3';
 import { until } from '../../../test/until.js';
+import { createFlagsProvider } from '../src/provider.js';
 import { DEFAULT, startHost, stopHosts, switchOn } from './host.js';
 
-const PRODUCTION = { ...DEFAULT, flag: 'checkout', environment: 'production' };
-const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };
-const EVERYBODY = { name: 'default' };
+describe('the lifecycle', () => {
+  function changesOf(provider: Provider): string[] {
+    const told: string[] = [];
+    provider.events?.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
+      told.push(...((details as { flagsChanged?: string[] })?.flagsChanged ?? []));
+    });
+    return told;
+  }
 
-/** The names of flags that the client is told of from now on. */
-function changesTold(client: Client): Set<string> {
-  const told = new Set<string>();
-  client.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
-    for (const name of details?.flagsChanged ?? []) told.add(name);
+  describe('the provider', () => {
+    afterEach(stopHosts);
+
+    it('is for servers, and is ready once it is set', async () => {
+      const { client } = await startHost();
+      expect(client.metadata.providerMetadata.name).toBe('flags');
+      expect(client.providerStatus).toBe(ProviderStatus.READY);
+    });
+
+    it('is refused for a promise of flags, and for a misspelt option', async () => {
+      const opening = createFlags({ storage: memoryStorage() });
+      expect(() => createFlagsProvider(opening as never)).toThrow(
+        'createFlagsProvider needs flags, and was given a promise',
+      );
+      const flags = await opening;
+      const misspelt = { enviroment: 'production' } as object;
+      expect(() => createFlagsProvider(flags, misspelt)).toThrow('did you mean environment?');
+      await flags.close();
+    });
+
+    it('cannot be set for an environment that does not exist', async () => {
+      await expect(startHost({ provider: { environment: 'nowhere' } })).rejects.toMatchObject({
+        code: 'environment_not_found',
+      });
+    });
+
+    it('cannot be set once the flags are closed', async () => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      await flags.close();
+      await expect(OpenFeature.setProviderAndWait('closed', createFlagsProvider(flags))).rejects.toMatchObject({
+        code: 'closed',
+      });
+    });
+
+    it('keeps evaluating after the flags are closed', async () => {
+      const { flags, client } = await startHost();
+      await switchOn(flags, { name: 'checkout' });
+      await flags.close();
+      expect(await client.getBooleanValue('checkout', false)).toBe(true);
+    });
+
+    it('serves several domains', async () => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      const provider = createFlagsProvider(flags);
+      const told = changesOf(provider);
+      await OpenFeature.setProviderAndWait('one', provider);
+      await OpenFeature.setProviderAndWait('other', provider);
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      await until(() => told.length > 0);
+      expect(told).toEqual(['checkout']);
+      for (const domain of ['one', 'other']) {
+        expect(await OpenFeature.getClient(domain).getBooleanDetails('checkout', true)).toMatchObject({ value: false });
+      }
+      await OpenFeature.close();
+      await flags.close();
+    });
+
+    it('emits no events after it is closed, leaves the flags open, and can be initialized again', async () => {
+      const { flags } = await startHost();
+      const provider = createFlagsProvider(flags);
+      const told = changesOf(provider);
+      const seen: (string | null)[] = [];
+      await provider.initialize?.();
+      await provider.onClose?.();
+      flags.subscribe(({ flag }) => void seen.push(flag));
+      await flags.createFlag(DEFAULT, { name: 'unheard' });
+      await until(() => seen.includes('unheard'));
+      expect(told).toEqual([]);
+      await provider.initialize?.();
+      await flags.createFlag(DEFAULT, { name: 'heard' });
+      await until(() => told.includes('heard'));
+      await provider.onClose?.();
+    });
+
+    it('is stale while changes cannot be read, keeps evaluating, and is ready when they can be read', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-openfeature-'));
+      const file = join(directory, 'flags.db');
+      const { flags, client } = await startHost({
+        flags: { storage: sqliteStorage(file), pollInterval: 10, onError: () => undefined },
+        provider: { statusInterval: 10 },
+      });
+      await switchOn(flags, { name: 'checkout' });
+      const database = new Database(file);
+      database.exec('ALTER TABLE flags_events RENAME TO elsewhere');
+      await until(() => client.providerStatus === ProviderStatus.STALE);
+      expect(await client.getBooleanValue('checkout', false)).toBe(true);
+      database.exec('ALTER TABLE elsewhere RENAME TO flags_events');
+      await until(() => client.providerStatus === ProviderStatus.READY);
+      database.close();
+      await stopHosts();
+      await rm(directory, { recursive: true });
+    });
+
+    it('counts what is evaluated through it', async () => {
+      const usage = memoryUsage();
+      const { flags, client } = await startHost({ flags: { appName: 'shop', usage } });
+      await switchOn(flags, { name: 'checkout' });
+      await client.getBooleanValue('checkout', false);
+      await client.getStringValue('checkout', '');
+      await flags.close();
+      const reader = await createFlags({ storage: memoryStorage(), usage });
+      expect((await reader.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 2 }]);
+      await reader.close();
+    });
   });
-  return told;
-}
 
-/** Everything that happened before has been told once this flag is. */
-async function toldUpTo(marker: string, flags: Flags, told: Set<string>): Promise<readonly string[]> {
-  await flags.createFlag(DEFAULT, { name: marker });
-  await until(() => told.has(marker));
-  return [...told].filter((name) => name !== marker).sort();
-}
+  describe('tracking', () => {
+    afterEach(stopHosts);
+
+    it('passes the merged context and the details to the listener', async () => {
+      const tracked: unknown[] = [];
+      const { client } = await startHost({ provider: { onTrack: (event) => tracked.push(event) } });
+      client.setContext({ plan: 'pro' });
+      client.track('purchase', { targetingKey: 'ada' }, { value: 99.5, currency: 'EUR' });
+      expect(tracked).toEqual([
+        { name: 'purchase', context: { plan: 'pro', targetingKey: 'ada' }, details: { value: 99.5, currency: 'EUR' } },
+      ]);
+    });
+
+    it('does nothing without a listener', async () => {
+      const { client } = await startHost();
+      expect(() => client.track('purchase', { targetingKey: 'ada' }, { value: 1 })).not.toThrow();
+    });
+
+    it('continues when the listener throws', async () => {
+      const fail = () => {
+        throw new Error('The listener failed.');
+      };
+      const { client } = await startHost({ provider: { onTrack: fail } });
+      expect(() => client.track('purchase')).not.toThrow();
+    });
+  });
+});
 
 describe('a change', () => {
+  const PRODUCTION = { ...DEFAULT, flag: 'checkout', environment: 'production' };
+  const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };
+  const EVERYBODY = { name: 'default' };
+
+  /** The names of flags that the client is told of from now on. */
+  function changesTold(client: Client): Set<string> {
+    const told = new Set<string>();
+    client.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
+      for (const name of details?.flagsChanged ?? []) told.add(name);
+    });
+    return told;
+  }
+
+  /** Everything that happened before has been told once this flag is. */
+  async function toldUpTo(marker: string, flags: Flags, told: Set<string>): Promise<readonly string[]> {
+    await flags.createFlag(DEFAULT, { name: marker });
+    await until(() => told.has(marker));
+    return [...told].filter((name) => name !== marker).sort();
+  }
+
   afterEach(stopHosts);
 
-  it('is told with the name of its flag', async () => {
+  it('emits an event with the name of its flag', async () => {
     const { flags, client } = await startHost();
     await switchOn(flags, { name: 'before' });
     const settled = changesTold(client);
@@ -41,7 +186,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual(['before', 'checkout']);
   });
 
-  it('in another environment is not told', async () => {
+  it('in another environment emits no event', async () => {
     const { flags, client } = await startHost();
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await toldUpTo('start', flags, changesTold(client));
@@ -51,7 +196,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual([]);
   });
 
-  it('of what has nothing to do with flags is not told', async () => {
+  it('that concerns no flag emits no event', async () => {
     const { flags, client } = await startHost();
     await toldUpTo('start', flags, changesTold(client));
     const told = changesTold(client);
@@ -60,7 +205,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual([]);
   });
 
-  it('of a segment is told of the flags that use it, and of their children', async () => {
+  it('of a segment emits an event with the flags that use it, and their children', async () => {
     const { flags, client } = await startHost();
     const { id } = await flags.createSegment({ name: 'staff', constraints: [] });
     await switchOn(flags, { name: 'parent', strategy: { name: 'default', segments: [id] } });
@@ -76,7 +221,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual(['child', 'parent']);
   });
 
-  it('of another process is told when it is evaluated already', async () => {
+  it('of another process emits an event after the provider evaluates it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flags-openfeature-'));
     const file = join(directory, 'flags.db');
     const { flags, client } = await startHost({ flags: { storage: sqliteStorage(file), pollInterval: 20 } });

@@ -1,6 +1,6 @@
-import { FlagsError } from '@flags/core';
-import { withRetries } from './connection/errors.js';
-import { openSession, repeatableWriter, type Session, type SessionLimits } from './connection/session.js';
+import { FlagsError, isFlagsError } from '@flags/core';
+import { pause, withRetries } from './connection/errors.js';
+import { openSession, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
 
 /** Runs statements. Every value of a row is text or null, independent of the host's parsers. */
@@ -54,17 +54,35 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
   // A suspended node must not keep its locks for ever.
   const beginning = [BEGIN, `SET LOCAL idle_in_transaction_session_timeout = ${limits.queryTimeout}`];
+
+  async function query<Row>(text: string, values?: readonly unknown[], onLost = () => {}): Promise<readonly Row[]> {
+    const session = await openSession(pool, limits);
+    try {
+      return await session.query(text, values);
+    } finally {
+      if (session.isLost()) onLost();
+      session.release();
+    }
+  }
+
   return {
-    query: (text, values) =>
-      withRetries(async () => {
-        const session = await openSession(pool, limits);
-        try {
-          return await session.query(text, values);
-        } finally {
-          session.release();
-        }
-      }),
-    write: repeatableWriter(pool, { ...limits, failure: outcomeUnknown }),
+    query: (text, values) => withRetries(() => query(text, values)),
+    async write({ text, values }) {
+      let isLost = false;
+      const send = () =>
+        withRetries(async () => {
+          await query(text, values, () => {
+            isLost = true;
+          });
+          return true;
+        });
+      try {
+        await send();
+      } catch (error) {
+        if (!isLost) throw error;
+        await untilAnswered(limits.outcomeTimeout, send);
+      }
+    },
     transaction: (work, { first, findOutcome } = {}) =>
       withRetries(async () => {
         const session = await openSession(pool, limits);
@@ -81,6 +99,34 @@ export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
         }
       }),
   };
+}
+
+/** Milliseconds between two attempts. */
+const FIRST_PAUSE = 20;
+const LONGEST_PAUSE = 500;
+
+/**
+ * Repeats a question about a lost answer while the database cannot be reached, or it returns undefined. Fails with
+ * `outcome_unknown` after `time` milliseconds, and if the database refuses the question.
+ */
+export async function untilAnswered<T>(time: number, ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + time;
+  for (let longest = FIRST_PAUSE; ; longest = Math.min(2 * longest, LONGEST_PAUSE)) {
+    let failure: unknown;
+    try {
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      if (!isTransient(error)) throw outcomeUnknown(error);
+      failure = error;
+    }
+    if (performance.now() > deadline) throw outcomeUnknown(failure);
+    await pause(longest * (0.5 + Math.random() / 2));
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  return isFlagsError(error) && (error.code === 'storage_unavailable' || error.code === 'storage_busy');
 }
 
 interface Finished<T> {
@@ -103,7 +149,7 @@ async function commit<T>(session: Session, { value, findOutcome }: Finished<T>):
   }
 }
 
-export function outcomeUnknown(cause: unknown): FlagsError {
+function outcomeUnknown(cause: unknown): FlagsError {
   const message =
     'The connection was lost during the commit, and the database cannot be asked what became of it. ' +
     'Look whether the change is there before you repeat it.';

@@ -1,6 +1,6 @@
 import { FlagsError, type Storage } from '@flags/core';
 import { prepareCommit } from '@flags/core/integration';
-import { createOutcomes, runCommit } from './commit/commit.js';
+import { runCommit } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/session.js';
 import { dataVersionReader } from './data-version.js';
 import { type Database, openDatabase } from './database.js';
@@ -83,7 +83,7 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): S
   const readDataVersion = dataVersionReader(database, names);
   const documents = createDocuments(database, names);
   const readEvents = createFeed({ database, names, commitLock });
-  const outcomes = createOutcomes({ database, names, time: checked.outcomeTimeout });
+  const { outcomeTimeout } = checked;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
@@ -112,7 +112,7 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): S
     commit: async (commit) => {
       const prepared = prepareCommit(commit);
       return whileOpen(async () => {
-        const result = await runCommit(prepared, { database, names, commitLock, outcomes });
+        const result = await runCommit(prepared, { database, names, commitLock, outcomeTimeout });
         if (result.ok && prepared.events.length > 0) notifier.notify();
         return result;
       });

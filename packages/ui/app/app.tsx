@@ -1,9 +1,9 @@
 import { isSignedOut } from './api/credentials.js';
 import { useResource } from './api/resource.js';
-import { Heading } from './parts/heading.js';
+import { Link } from './parts/controls.js';
 import { Layout } from './parts/layout.js';
-import { Fault, Loading } from './parts/states.js';
-import { href, path } from './router.js';
+import { Fault, Loading, Missing } from './parts/states.js';
+import { path } from './router.js';
 import { ApplicationScreen } from './screens/application.js';
 import { ApplicationsScreen } from './screens/applications.js';
 import { EditorScreen } from './screens/editor.js';
@@ -65,12 +65,9 @@ function ProjectRoute({ project }: { readonly project: string }) {
   const { data } = useResource('listProjects', {});
   if (!data || data.projects.some(({ id }) => id === project)) return <FlagsScreen project={project} />;
   return (
-    <section class="narrow">
-      <Heading title={`There is no project ${project}`} />
-      <p>
-        It was deleted, or you may not see it. <a href={href(['projects'])}>Show all projects</a>
-      </p>
-    </section>
+    <Missing title={`There is no project ${project}`}>
+      It was deleted, or you may not see it. <Link to={['projects']}>Show all projects</Link>
+    </Missing>
   );
 }
 
@@ -82,11 +79,8 @@ function SegmentRoute({ id, page }: { readonly id: string | undefined; readonly 
 
 function NotFound() {
   return (
-    <section class="narrow">
-      <Heading title="There is nothing here" />
-      <p>
-        <a href={href(['projects', 'default'])}>Go to the flags</a>
-      </p>
-    </section>
+    <Missing title="There is nothing here">
+      <Link to={['projects', 'default']}>Go to the flags</Link>
+    </Missing>
   );
 }

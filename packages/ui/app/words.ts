@@ -1,5 +1,6 @@
+import { describeCondition, strategyName } from '@flags/core/admin';
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
-import { describeConstraint, segmentName, strategyName } from './model/describe.js';
+import { segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
 const numbers = new Intl.NumberFormat();
@@ -126,7 +127,7 @@ function whyNot({ strategies }: Explained): string {
     if (failed) {
       const { contextName } = failed.constraint;
       if (failed.value === undefined) return `no ${contextName}`;
-      return `${contextName} ${failed.value}: not ${describeConstraint(failed.constraint)}`;
+      return `${contextName} ${failed.value}: not ${describeCondition(failed.constraint)}`;
     }
     const { rollout } = strategy;
     if (rollout && !rollout.holds) {

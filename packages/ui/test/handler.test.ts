@@ -122,7 +122,7 @@ describe('the files', () => {
     expect(texts.size).toBe(1);
   });
 
-  it('are not found by another name', async () => {
+  it('reply 404 for any other name', async () => {
     const url = await listen(createFlagsUi());
     for (const name of ['app-000000000000.js', '__proto__', 'constructor', '..%2fpackage.json']) {
       expect((await fetch(`${url}/ui/assets/${name}`)).status).toBe(404);
@@ -149,7 +149,7 @@ it('keeps hostile options text', async () => {
   expect(JSON.parse(settings).title).toBe(title);
 });
 
-it('leaves the policy to the host on request', async () => {
+it('sends no content security policy if the host asks for none', async () => {
   const url = await listen(createFlagsUi({ csp: false }));
   expect((await fetch(`${url}/ui/`)).headers.has('content-security-policy')).toBe(false);
 });

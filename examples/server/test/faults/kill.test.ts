@@ -5,7 +5,7 @@ import { type ServerProcess, startServer } from '../server-process.js';
 import { LIFE, reportOnce } from './flag-life.js';
 import { expectSoundFile, readStored } from './stored.js';
 
-const ROUNDS = extent({ short: 4, full: 100 });
+const ROUNDS = extent({ short: 2, full: 100 });
 const WRITERS = 8;
 /** A server is killed when it has answered some number of changes, at most so many. */
 const MOST_ANSWERS = 200;

@@ -1,8 +1,9 @@
-import type { Change, StrategyInput } from '@flags/core';
+import type { StrategyInput } from '@flags/core';
+import { rolloutTo, switchChanges } from '@flags/core/admin';
 import type { Command } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
 import { applyReviewed } from '../review.js';
-import { type CommandSession, type CommonOptions, environmentOf, findFlag, withSession } from '../session.js';
+import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
 import { percent, readFlag } from './flags.js';
 
 /** Adds the commands that change flags. */
@@ -15,10 +16,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
     .option('--label <labels...>', 'labels')
     .option('--owner <owner>')
-    .action((flag: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & NewFlagOptions>();
-      return withSession(io, options, (session) => createFlag(session, flag, options));
-    });
+    .action(inSession(io, createFlag));
   for (const [name, isOn] of [
     ['on', true],
     ['off', false],
@@ -27,9 +25,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .command(name)
       .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
       .argument('<flag>')
-      .action((flag: string, _options, command: Command) =>
-        withSession(io, command.optsWithGlobals(), (session) => switchFlag(session, flag, isOn)),
-      );
+      .action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
   }
   program
     .command('rollout')
@@ -37,33 +33,25 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .argument('<flag>')
     .argument('<percentage>', '0 to 100')
     .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
-    .action((flag: string, percentage: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { strategy?: string }>();
-      return withSession(io, options, (session) =>
-        setRollout(session, flag, { percentage, strategy: options.strategy }),
-      );
-    });
+    .action(inSession(io, setRollout));
   program
     .command('variants')
     .description('show the variants of a flag, or set them')
     .argument('<flag>')
     .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
     .option('--clear', 'remove all variants')
-    .action((flag: string, variants: string[], _options, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { clear?: boolean }>();
-      return withSession(io, options, (session) => changeVariants(session, flag, variants, options));
-    });
+    .action(inSession(io, changeVariants));
 }
 
-interface NewFlagOptions {
+interface NewFlagOptions extends CommonOptions {
   readonly description?: string;
   readonly type?: string;
   readonly label?: readonly string[];
   readonly owner?: string;
 }
 
-async function createFlag(session: CommandSession, name: string, options: NewFlagOptions): Promise<void> {
-  const { description, type, label, owner } = options;
+async function createFlag(session: CommandSession<NewFlagOptions>, name: string): Promise<void> {
+  const { project = 'default', description, type, label, owner } = session.options;
   const input = {
     name,
     ...(description !== undefined && { description }),
@@ -71,33 +59,24 @@ async function createFlag(session: CommandSession, name: string, options: NewFla
     ...(label !== undefined && { labels: label }),
     ...(owner !== undefined && { owner }),
   };
-  await applyReviewed(session, [{ op: 'createFlag', ref: { project: session.options.project ?? 'default' }, input }]);
+  await applyReviewed(session, [{ op: 'createFlag', ref: { project }, input }]);
 }
-
-const EVERYBODY: StrategyInput = { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default' } };
 
 /** Turns a flag on or off. Adds a rollout to everybody if it has no strategy, because it could not be on otherwise. */
 async function switchFlag(session: CommandSession, name: string, isOn: boolean): Promise<void> {
   const { project, environments } = await findFlag(session, name);
   const environment = await environmentOf(session);
   const ref = { project, flag: name, environment };
-  const isEmpty = environments.find((one) => one.name === environment)?.strategyCount === 0;
-  const changes: Change[] = isOn
-    ? [...(isEmpty ? [addRollout(ref, '100')] : []), { op: 'enable', ref }]
-    : [{ op: 'disable', ref }];
-  await applyReviewed(session, changes);
+  const { strategyCount = 1 } = environments.find((one) => one.name === environment) ?? {};
+  await applyReviewed(session, switchChanges(ref, { enabled: isOn, strategyCount }));
 }
 
-function addRollout(ref: { project: string; flag: string; environment: string }, rollout: string): Change {
-  const parameters = { ...EVERYBODY.parameters, rollout, groupId: ref.flag };
-  return { op: 'addStrategy', ref, input: { ...EVERYBODY, parameters } };
+interface RolloutOptions extends CommonOptions {
+  readonly strategy?: string;
 }
 
-async function setRollout(
-  session: CommandSession,
-  name: string,
-  { percentage, strategy: wanted }: { readonly percentage: string; readonly strategy: string | undefined },
-): Promise<void> {
+async function setRollout(session: CommandSession<RolloutOptions>, name: string, percentage: string): Promise<void> {
+  const { strategy: wanted } = session.options;
   const value = Number(percentage.replace(/%$/, '').trim() || NaN);
   if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is 0 to 100, not ${percentage}.`);
   const rollout = String(value);
@@ -119,19 +98,27 @@ async function setRollout(
       wanted === undefined ? message : `${name} has no gradual rollout ${wanted} in ${environment}.`,
     );
   }
-  if (!found) return applyReviewed(session, [addRollout(ref, rollout), { op: 'enable', ref }]);
+  if (!found)
+    return applyReviewed(session, [
+      { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
+      { op: 'enable', ref },
+    ]);
   const { id, ...input } = found;
   const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
-  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: id }, input: replacement }]);
+  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+}
+
+interface VariantsOptions extends CommonOptions {
+  readonly clear?: boolean;
 }
 
 async function changeVariants(
-  session: CommandSession,
+  session: CommandSession<VariantsOptions>,
   name: string,
   variants: readonly string[],
-  { clear = false }: { readonly clear?: boolean },
 ): Promise<void> {
-  const { output } = session;
+  const { output, options } = session;
+  const { clear = false } = options;
   const { project, variants: current } = await readFlag(session, name);
   if (clear && variants.length > 0) throw usageError('Name variants, or --clear, but not both.');
   if (variants.length === 0 && !clear) {

@@ -1,10 +1,12 @@
 import type { DefaultFlagType, Definitions, VariantInput } from '@flags/core';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
+import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';
 import { readFrom, SOURCES, type SourceOptions } from '../importers/import-from.js';
 import { type CommandIo, EXIT } from '../output.js';
-import { type CommandSession, readEnvironments, withSession } from '../session.js';
+import { type CommandSession, type CommonOptions, inSession, readEnvironments } from '../session.js';
+
+type ImportOptions = CommonOptions & ApplyChoices;
 
 /** Adds the commands for flags as code: `export`, `import`, `plan`, `apply` and `types`. */
 export function addDefinitionCommands(program: Command, io: CommandIo): void {
@@ -12,18 +14,16 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .command('export')
     .description('write projects, segments and flags to standard output, as one document')
     .addOption(new Option('--format <format>', 'form of the document').choices(['yaml', 'json']).default('yaml'))
-    .action((_options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => writeExport(session, command.opts().format)),
-    );
+    .action(inSession(io, writeExport));
   program
     .command('plan')
     .description('show what a document would change; exit code 2 if there are changes')
     .argument('<file>', 'YAML or JSON; - for standard input')
     .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
     .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
-    .action((file: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), async (session) => {
-        const plan = await planDocument(session, await readDefinitions(io, file), command.opts());
+    .action(
+      inSession(io, async (session: CommandSession<ImportOptions>, file: string) => {
+        const plan = await planDocument(session, await readDefinitions(io, file), session.options);
         session.output.json({ changed: false, ...plan });
         if (plan.differences.length > 0) program.setOptionValue('exitCode', EXIT.changes);
       }),
@@ -34,9 +34,9 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .argument('<file>', 'YAML or JSON; - for standard input')
     .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
     .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
-    .action((file: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), async (session) =>
-        applyDocument(session, await readDefinitions(io, file), command.opts()),
+    .action(
+      inSession(io, async (session: CommandSession<ImportOptions>, file: string) =>
+        applyDocument(session, await readDefinitions(io, file), session.options),
       ),
     );
   program
@@ -46,19 +46,18 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     .addOption(new Option('--from <product>', 'what the file is an export of').choices(SOURCES))
     .option('--source-token <token>', 'admin token of the Unleash server (UNLEASH_TOKEN)', io.env.UNLEASH_TOKEN)
     .option('--map-environment <pairs...>', 'environments of the file and of the store: default=production')
-    .action((file: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), async (session) => {
-        const options = command.opts<Partial<SourceOptions>>();
-        const isForeign = (given: Partial<SourceOptions>): given is SourceOptions => given.from !== undefined;
-        const document = isForeign(options) ? await readFrom(session, file, options) : await readDefinitions(io, file);
+    .action(
+      inSession(io, async (session: CommandSession<CommonOptions & Partial<SourceOptions>>, file: string) => {
+        const { from, ...options } = session.options;
+        const document = from ? await readFrom(session, file, { ...options, from }) : await readDefinitions(io, file);
         await applyDocument(session, document);
       }),
     );
   program
     .command('types')
     .description('write the source of a typed schema to standard output')
-    .action((_options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), async (session) =>
+    .action(
+      inSession(io, async (session) =>
         session.output.raw(
           toSchemaSource(await exportFrom(session), (await readEnvironments(session.api)).environments),
         ),
@@ -76,10 +75,14 @@ function exportFrom({ api, options: { project } }: CommandSession): Promise<Defi
   return api.get('/export', { project });
 }
 
-async function writeExport(session: CommandSession, format: 'yaml' | 'json'): Promise<void> {
-  const { output } = session;
+interface ExportOptions extends CommonOptions {
+  readonly format: 'yaml' | 'json';
+}
+
+async function writeExport(session: CommandSession<ExportOptions>): Promise<void> {
+  const { output, options } = session;
   const document = await exportFrom(session);
-  const isJson = format === 'json' || output.isJson;
+  const isJson = options.format === 'json' || output.isJson;
   output.raw(isJson ? `${JSON.stringify(document, null, 2)}\n` : stringify(document, { aliasDuplicateObjects: false }));
 }
 

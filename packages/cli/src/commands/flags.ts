@@ -1,43 +1,11 @@
-import { describeState } from '@flags/core/admin';
+import { describeState, describeStrategy } from '@flags/core/admin';
+import type { FlagDetail, FlagPage, ListedFlag, Segment } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { ApiError } from '../connection.js';
-import { describeConstraint } from '../describe.js';
 import { type CommandIo, usageError } from '../output.js';
-import {
-  type CommandSession,
-  type CommonOptions,
-  type FlagPage,
-  findFlag,
-  type ListedFlag,
-  withSession,
-} from '../session.js';
-
-interface WireStrategy {
-  readonly id: string;
-  readonly name: string;
-  readonly title?: string;
-  readonly disabled?: boolean;
-  readonly parameters: Readonly<Record<string, unknown>> | null;
-  readonly constraints: readonly Readonly<Record<string, unknown>>[];
-  readonly segments?: readonly number[];
-  readonly sortOrder?: number;
-}
-
-interface WireFlag {
-  readonly name: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly environments: readonly {
-    readonly name: string;
-    readonly enabled: boolean;
-    readonly strategies: readonly WireStrategy[];
-  }[];
-  readonly variants: readonly { readonly name: string; readonly weight: number; readonly weightType: string }[] | null;
-  readonly [member: string]: unknown;
-}
+import { type CommandSession, type CommonOptions, findFlag, inSession } from '../session.js';
 
 interface ListOptions extends CommonOptions {
-  readonly query?: string;
   readonly type?: string;
   readonly label?: string;
   readonly owner?: string;
@@ -58,27 +26,21 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
     .option('--stale', 'only stale flags')
     .option('--archived', 'archived flags')
     .option('--limit <number>', 'at most this many')
-    .action((query: string | undefined, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) =>
-        listFlags(session, { ...command.optsWithGlobals<ListOptions>(), ...(query !== undefined && { query }) }),
-      ),
-    );
+    .action(inSession(io, listFlags));
   program
     .command('show')
     .description('show a flag with its strategies and variants')
     .argument('<flag>')
-    .action((flag: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => showFlag(session, flag)),
-    );
+    .action(inSession(io, showFlag));
 }
 
-async function listFlags(session: CommandSession, query: ListOptions): Promise<void> {
+async function listFlags(session: CommandSession<ListOptions>, query: string | undefined): Promise<void> {
   const { api, output, options } = session;
-  const { type, label, owner, stale, archived, limit } = query;
+  const { type, label, owner, stale, archived, limit } = options;
   const shown =
     limit === undefined ? (output.isTerminal && !output.isJson ? ROWS_ON_TERMINAL : Infinity) : countOf(limit);
   const pageLimit = shown <= MOST_PER_PAGE ? shown : undefined;
-  const filters = { query: query.query, project: options.project, type, label, owner, limit: pageLimit };
+  const filters = { query, project: options.project, type, label, owner, limit: pageLimit };
   const { features: found, total } = await api.get<FlagPage>('/features', {
     ...filters,
     ...(stale === true && { stale: 'true' }),
@@ -135,9 +97,7 @@ async function segmentNames(
   );
   if (!isShown) return new Map();
   try {
-    const { segments } = await api.get<{
-      readonly segments: readonly { readonly id: number; readonly name: string }[];
-    }>('/segments');
+    const { segments } = await api.get<{ readonly segments: readonly Segment[] }>('/segments');
     return new Map(segments.map(({ id, name }) => [id, name]));
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return new Map();
@@ -146,20 +106,16 @@ async function segmentNames(
 }
 
 /** Reads a flag with its strategies. */
-export async function readFlag(
-  session: CommandSession,
-  name: string,
-): Promise<WireFlag & { readonly project: string }> {
+export async function readFlag(session: CommandSession, name: string): Promise<FlagDetail> {
   const { project } = await findFlag(session, name);
-  const flag = await session.api.get<WireFlag>(`/projects/${project}/features/${name}`);
-  return { ...flag, project };
+  return session.api.get(`/projects/${project}/features/${name}`);
 }
 
 async function showFlag(session: CommandSession, name: string): Promise<void> {
   const { output } = session;
   const flag = await readFlag(session, name);
   output.json(flag);
-  const { labels, owner, lastSeenAt } = flag as unknown as ListedFlag;
+  const { labels, owner, lastSeenAt } = flag;
   const state = [flag.type, flag.archived ? 'archived' : '', flag.stale ? 'stale' : ''].filter((one) => one !== '');
   output.line(`${output.colors.bold(flag.name)}  ${state.join(', ')}  project ${flag.project}`);
   if (flag.description) output.line(flag.description);
@@ -167,7 +123,10 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
   for (const { name: environment, enabled, strategies } of flag.environments) {
     output.line();
     output.line(`${environment}: ${enabled ? output.colors.green('on') : 'off'}`);
-    for (const strategy of strategies) output.line(`  ${describeStrategy(strategy)}`);
+    for (const strategy of strategies) {
+      const state = strategy.disabled ? ' (disabled)' : '';
+      output.line(`  ${describeStrategy(strategy)}${state}  ${strategy.id}`);
+    }
     if (strategies.length === 0) output.line('  no strategies');
   }
   if (flag.variants?.length) {
@@ -177,13 +136,6 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
       flag.variants.map(({ name: variant, weight }) => [variant, percent(weight)]),
     );
   }
-}
-
-function describeStrategy({ id, name, title, parameters, constraints, segments = [], disabled }: WireStrategy): string {
-  const values = Object.entries(parameters ?? {}).map(([key, value]) => `${key} ${String(value)}`);
-  const conditions = constraints.map(describeConstraint);
-  const parts = [...values, ...conditions, ...segments.map((segment) => `segment ${segment}`)];
-  return `${title ?? name}${disabled ? ' (disabled)' : ''}${parts.length > 0 ? `: ${parts.join('; ')}` : ''}  ${id}`;
 }
 
 /** Returns a weight in thousandths as a percentage. */

@@ -1,49 +1,11 @@
+import { describeConstraint } from '@flags/core/admin';
+import type { ChangeSet, Explained, HistoryEntry, HistoryPage, Plan, Playground } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
-import { describeConstraint, describeEvent, subjectOf } from '../describe.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import {
-  confirmChange,
-  deletionsIn,
-  describePlan,
-  effectLines,
-  effectsIn,
-  type WireChangeSet,
-  type WirePlan,
-} from '../review.js';
-import { type CommandSession, environmentOf, findFlag, withSession } from '../session.js';
+import { confirmPlan, deletionsIn, documentLines } from '../review.js';
+import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
 import { countOf, MOST_PER_PAGE } from './flags.js';
-
-interface WireHistory {
-  readonly changes: readonly WireChangeSet[];
-  readonly next?: string;
-}
-
-interface WirePlayground {
-  readonly features: readonly WireExplanation[];
-}
-
-interface WireDependency {
-  readonly feature: string;
-  readonly enabled?: boolean;
-  readonly variants?: readonly string[];
-}
-
-interface WireExplanation {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly reason: string;
-  readonly variant: { readonly name: string };
-  readonly dependencies: readonly { readonly dependency: WireDependency; readonly holds: boolean }[];
-  readonly strategies: readonly {
-    readonly name: string;
-    readonly holds: boolean;
-    readonly disabled: boolean;
-    readonly constraints: readonly { readonly constraint: unknown; readonly value?: string; readonly holds: boolean }[];
-    readonly segments: readonly { readonly id: number; readonly holds: boolean }[];
-    readonly rollout?: { readonly bucket?: number; readonly rollout: number; readonly random?: boolean };
-  }[];
-}
 
 /** Adds the commands for history and explanations. */
 export function addHistoryCommands(program: Command, io: CommandIo): void {
@@ -52,16 +14,12 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .description('list change sets, newest first: of one flag, a project, or all')
     .argument('[flag]')
     .option('--limit <number>', 'at most this many', '20')
-    .action((flag: string | undefined, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => showHistory(session, flag, command.opts().limit)),
-    );
+    .action(inSession(io, showHistory));
   program
     .command('undo')
     .description('take a change set back, with a change set of its own')
     .argument('<id>', 'the id that the change or the history shows')
-    .action((id: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => undo(session, id)),
-    );
+    .action(inSession(io, undo));
   program
     .command('why')
     .description('explain why a flag is on or off for a user')
@@ -69,23 +27,24 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .option('--user <id>', 'userId of the context')
     .option('--session <id>', 'sessionId of the context')
     .option('--context <properties...>', 'properties of the context: country=DE plan=pro')
-    .action((flag: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => explain(session, flag, command.opts())),
-    );
+    .action(inSession(io, explain));
 }
 
-async function showHistory(session: CommandSession, flag: string | undefined, limit: string): Promise<void> {
-  const { api, output } = session;
+interface HistoryOptions extends CommonOptions {
+  readonly limit: string;
+}
+
+async function showHistory(session: CommandSession<HistoryOptions>, flag: string | undefined): Promise<void> {
+  const { api, output, options } = session;
   const path = await historyPath(session, flag);
-  const { changes, next } = await readHistory(api, path, countOf(limit, 'change sets'));
+  const { changes, next } = await readHistory(api, path, countOf(options.limit, 'change sets'));
   output.json(changes);
   if (changes.length === 0) output.line('No changes.');
-  for (const { id, at, actor, reason, events } of changes) {
+  for (const { id, at, actor, reason, events, differences } of changes) {
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
-    for (const event of events) {
-      output.line(`  ${subjectOf(event)} ${describeEvent(event)}`);
-    }
+    const states = events.flatMap(({ data, preData }) => [preData, data]);
+    for (const line of documentLines(differences, states)) output.line(`  ${line}`);
   }
   if (next !== undefined) output.line('There are older changes: raise --limit.');
 }
@@ -103,14 +62,14 @@ async function historyPath(session: CommandSession, flag: string | undefined): P
 const MOST_EMPTY_PAGES = 500;
 
 /** Reads pages until there are enough entries: a page ends at 1 MiB, and may be empty. */
-async function readHistory(api: Api, path: string, limit: number): Promise<WireHistory> {
-  const changes: WireChangeSet[] = [];
+async function readHistory(api: Api, path: string, limit: number): Promise<HistoryPage> {
+  const changes: HistoryEntry[] = [];
   const cursors = new Set<string>();
   let next: string | undefined;
   let empty = 0;
   do {
     const page = { limit: Math.min(limit - changes.length, MOST_PER_PAGE), after: next };
-    const found = await api.get<WireHistory>(path, page);
+    const found = await api.get<HistoryPage>(path, page);
     empty = found.changes.length === 0 ? empty + 1 : 0;
     for (const change of found.changes.slice(0, page.limit)) changes.push(change);
     next = found.next;
@@ -125,33 +84,26 @@ async function readHistory(api: Api, path: string, limit: number): Promise<WireH
 async function undo(session: CommandSession, id: string): Promise<void> {
   const { api, output, options } = session;
   const path = `/changes/${encodeURIComponent(id)}`;
-  const { at, actor, events } = await api.get<WireChangeSet>(path);
-  const plan = await api.post<WirePlan>(`${path}/undo/plan`);
+  const { at, actor, events } = await api.get<ChangeSet>(path);
+  const plan = await api.post<Plan>(`${path}/undo/plan`);
   const { documents } = plan;
-  const { effects, hiddenEffects } = effectsIn(session, plan);
   output.line(`Takes back the change set of ${at} by ${actor}:`);
-  for (const line of [...describePlan(plan), ...effectLines(session, effects)]) output.line(line);
-  if (options.dryRun === true) {
-    output.line('Nothing has changed: this is what the command would do.');
-    output.json({ changed: false, events, documents, effects, hiddenEffects });
-    return;
-  }
-  await confirmChange(session, { effects, hiddenEffects, deletions: deletionsIn(plan) });
+  if (!(await confirmPlan(session, { ...plan, deletions: deletionsIn(plan), json: { events, documents } }))) return;
   const { reason } = options;
-  const changeSet = await api.post<WireChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
+  const changeSet = await api.post<ChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
   output.json({ changed: changeSet.id !== null, changeSet });
   const done = output.colors.green(`Taken back. To take that back: flags undo ${changeSet.id ?? ''}`);
   output.line(changeSet.id === null ? 'Nothing to take back.' : done);
 }
 
-interface ContextOptions {
+interface ContextOptions extends CommonOptions {
   readonly user?: string;
   readonly session?: string;
   readonly context?: readonly string[];
 }
 
-async function explain(session: CommandSession, flag: string, given: ContextOptions): Promise<void> {
-  const { api, output } = session;
+async function explain(session: CommandSession<ContextOptions>, flag: string): Promise<void> {
+  const { api, output, options: given } = session;
   await findFlag(session, flag);
   const environment = await environmentOf(session);
   const properties = Object.fromEntries((given.context ?? []).map(splitProperty));
@@ -160,7 +112,7 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
     ...(given.session !== undefined && { sessionId: given.session }),
     ...(Object.keys(properties).length > 0 && { properties }),
   };
-  const { features } = await api.post<WirePlayground>('/playground', { environment, flag, context });
+  const { features } = await api.post<Playground>('/playground', { environment, flag, context });
   const [explanation] = features;
   if (!explanation) throw new CommandError(`${flag} is archived: it is off everywhere.`);
   output.json(explanation);
@@ -181,8 +133,8 @@ async function explain(session: CommandSession, flag: string, given: ContextOpti
 }
 
 /** Describes the required state of a parent: "needs payments on", "needs payments with the variant red or blue". */
-function describeDependency({ feature, enabled, variants = [] }: WireDependency): string {
-  if (variants.length > 0) return `needs ${feature} with the variant ${variants.join(' or ')}`;
+function describeDependency({ feature, enabled, variants }: Explained['dependencies'][number]['dependency']): string {
+  if (variants?.length) return `needs ${feature} with the variant ${variants.join(' or ')}`;
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
 }
 
@@ -193,7 +145,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Describes the position of the context in a gradual rollout. */
-function rolloutOf({ rollout }: WireExplanation['strategies'][number]): string {
+function rolloutOf({ rollout }: Explained['strategies'][number]): string {
   if (rollout == null) return '';
   const { bucket, rollout: percentage, random } = rollout;
   if (random === true) return `: ${percentage}%, at random, because the context has no id`;

@@ -1,13 +1,12 @@
+import type { Project } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
 import { applyReviewed } from '../review.js';
-import { type CommandSession, withSession } from '../session.js';
+import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
-interface WireProject {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly featureCount: number;
+interface NewProjectOptions extends CommonOptions {
+  readonly name?: string;
+  readonly description?: string;
 }
 
 /** Adds the commands for projects. */
@@ -16,27 +15,27 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
   projects
     .command('list', { isDefault: true })
     .description('list projects, with the number of their flags')
-    .action((_options, command: Command) => withSession(io, command.optsWithGlobals(), listProjects));
+    .action(inSession(io, listProjects));
   projects
     .command('create')
     .description('create a project')
     .argument('<id>')
     .option('--name <name>', 'its name; the id if absent')
     .option('--description <text>')
-    .action((id: string, _options, command: Command) => {
-      const { name = id, description } = command.opts<{ readonly name?: string; readonly description?: string }>();
-      const input = { id, name, ...(description !== undefined && { description }) };
-      return withSession(io, command.optsWithGlobals(), (session) =>
-        applyReviewed(session, [{ op: 'createProject', input }]),
-      );
-    });
+    .action(
+      inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
+        const { name = id, description } = session.options;
+        const input = { id, name, ...(description !== undefined && { description }) };
+        return applyReviewed(session, [{ op: 'createProject', input }]);
+      }),
+    );
   projects
     .command('rename')
     .description('give a project another name; its id stays')
     .argument('<id>')
     .argument('<name>')
-    .action((project: string, name: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) =>
+    .action(
+      inSession(io, (session, project: string, name: string) =>
         applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
       ),
     );
@@ -44,15 +43,13 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .command('delete')
     .description('delete a project without flags')
     .argument('<id>')
-    .action((project: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) =>
-        applyReviewed(session, [{ op: 'deleteProject', ref: { project } }]),
-      ),
+    .action(
+      inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
     );
 }
 
 async function listProjects({ api, output }: CommandSession): Promise<void> {
-  const { projects } = await api.get<{ readonly projects: readonly WireProject[] }>('/projects');
+  const { projects } = await api.get<{ readonly projects: readonly Project[] }>('/projects');
   output.json(projects);
   output.table(
     ['Id', 'Name', 'Flags', 'Description'],

@@ -1,34 +1,23 @@
+import { describeConstraint } from '@flags/core/admin';
+import type { Segment, SegmentUse } from '@flags/http/wire';
 import type { Command } from 'commander';
-import { describeConstraint } from '../describe.js';
 import type { CommandIo } from '../output.js';
-import { type CommandSession, withSession } from '../session.js';
-
-interface WireSegment {
-  readonly id: number;
-  readonly name: string;
-  readonly project?: string | null;
-  readonly constraints: readonly unknown[];
-}
-
-interface WireUse {
-  readonly featureName: string;
-  readonly environment: string;
-}
+import { type CommandSession, inSession } from '../session.js';
 
 /** Adds `segments`: the segments, and the flags that use them. */
 export function addSegmentCommands(program: Command, io: CommandIo): void {
   program
     .command('segments')
     .description('list segments, with their constraints and the flags that use them')
-    .action((_options, command: Command) => withSession(io, command.optsWithGlobals(), listSegments));
+    .action(inSession(io, listSegments));
 }
 
 async function listSegments({ api, output, options: { project } }: CommandSession): Promise<void> {
-  const { segments } = await api.get<{ readonly segments: readonly WireSegment[] }>('/segments');
+  const { segments } = await api.get<{ readonly segments: readonly Segment[] }>('/segments');
   const listed = [];
   for (const segment of segments) {
     if (project !== undefined && segment.project !== project) continue;
-    const { strategies } = await api.get<{ readonly strategies: readonly WireUse[] }>(
+    const { strategies } = await api.get<{ readonly strategies: readonly SegmentUse[] }>(
       `/segments/${segment.id}/strategies`,
     );
     listed.push({ ...segment, strategies });

@@ -117,7 +117,7 @@ async function closeServer(server: Server): Promise<void> {
 /** Creates an admin token unless the store has one that has not expired. */
 async function createFirstToken(flags: Flags): Promise<string | undefined> {
   const now = new Date().toISOString();
-  const tokens = await flags.listTokens();
+  const { items: tokens } = await flags.listTokens();
   const isUsable = tokens.some(({ kind, expiresAt }) => kind === 'admin' && (expiresAt === null || expiresAt > now));
   if (isUsable) return undefined;
   const isTaken = tokens.some(({ name }) => name === 'first admin');

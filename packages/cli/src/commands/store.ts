@@ -23,7 +23,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
         return;
       }
       const flags = await openFlags(store, { environments: namesIn(options.environments), create: true });
-      const projects = await flags.listProjects();
+      const { items: projects } = await flags.listProjects();
       await flags.close();
       output.json({ store: name, created: isNew, projects: projects.length });
       const count = `${projects.length} ${projects.length === 1 ? 'project' : 'projects'}`;

@@ -1,19 +1,8 @@
+import type { CreatedToken, Token } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { CommandError, type CommandIo, type Output, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
-import { type CommandSession, type CommonOptions, withSession } from '../session.js';
-
-interface WireToken {
-  readonly id: string;
-  readonly tokenName: string;
-  readonly type: string;
-  readonly projects: readonly string[];
-  readonly environment: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-  readonly secret?: string;
-}
+import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
 interface NewTokenOptions extends CommonOptions {
   readonly kind: string;
@@ -26,36 +15,29 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
   tokens
     .command('list', { isDefault: true })
     .description('list tokens, without their secrets')
-    .action((_options, command: Command) => withSession(io, command.optsWithGlobals(), listTokens));
+    .action(inSession(io, listTokens));
   tokens
     .command('create')
     .description('create a token, and show its secret once')
     .argument('<name>')
     .option('--kind <kind>', 'client, frontend or admin', 'client')
     .option('--expires-at <time>', 'ISO 8601')
-    .action((name: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<NewTokenOptions>();
-      return withSession(io, options, (session) => createToken(session, name, options));
-    });
+    .action(inSession(io, createToken));
   tokens
     .command('rotate')
     .description('replace a token by a new one; the old one works until the overlap is over')
     .argument('<token>', 'its id or name')
     .option('--overlap <time>', 'how long the old secret works: 30s, 15m, 12h, 7d, or 0', '1d')
-    .action((token: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => rotateToken(session, token, command.opts().overlap)),
-    );
+    .action(inSession(io, rotateToken));
   tokens
     .command('delete')
     .description('delete a token; it stops working at once')
     .argument('<token>', 'its id or name')
-    .action((token: string, _options, command: Command) =>
-      withSession(io, command.optsWithGlobals(), (session) => deleteToken(session, token)),
-    );
+    .action(inSession(io, deleteToken));
 }
 
 async function listTokens({ api, output }: CommandSession): Promise<void> {
-  const { tokens } = await api.get<{ tokens: readonly WireToken[] }>('/api-tokens');
+  const { tokens } = await api.get<{ tokens: readonly Token[] }>('/api-tokens');
   output.json(tokens);
   if (tokens.length === 0) output.line('There are no tokens.');
   else {
@@ -74,11 +56,11 @@ async function listTokens({ api, output }: CommandSession): Promise<void> {
   }
 }
 
-async function createToken({ api, output, options }: CommandSession, tokenName: string, given: NewTokenOptions) {
-  const { kind, expiresAt } = given;
+async function createToken({ api, output, options }: CommandSession<NewTokenOptions>, tokenName: string) {
+  const { kind, expiresAt } = options;
   const isAdmin = kind === 'admin';
   if (options.dryRun === true) return showPlanned(output, `Would create the ${kind} token ${tokenName}.`);
-  const created = await api.post<WireToken>('/api-tokens', {
+  const created = await api.post<CreatedToken>('/api-tokens', {
     tokenName,
     type: kind,
     ...(!isAdmin && options.project !== undefined && { project: options.project }),
@@ -88,7 +70,7 @@ async function createToken({ api, output, options }: CommandSession, tokenName: 
   showSecret(output, created);
 }
 
-function showSecret(output: Output, created: WireToken): void {
+function showSecret(output: Output, created: CreatedToken): void {
   output.json(created);
   const { tokenName, type, projects, environment, id, secret } = created;
   const scope = type === 'admin' ? '' : ` for ${environment}, projects ${projects.join(', ')}`;
@@ -113,21 +95,26 @@ function millisecondsOf(time: string): number {
 }
 
 /** Finds tokens by an id or a name, oldest first. */
-async function findTokens({ api }: CommandSession, idOrName: string): Promise<readonly WireToken[]> {
-  const { tokens } = await api.get<{ tokens: readonly WireToken[] }>('/api-tokens');
+async function findTokens({ api }: CommandSession, idOrName: string): Promise<readonly Token[]> {
+  const { tokens } = await api.get<{ tokens: readonly Token[] }>('/api-tokens');
   return tokens.filter(({ id, tokenName }) => id === idOrName || tokenName === idOrName);
 }
 
-function onlyToken(found: readonly WireToken[], idOrName: string): WireToken {
+function onlyToken(found: readonly Token[], idOrName: string): Token {
   const [token] = found;
   if (!token) throw new CommandError(`There is no token ${idOrName}. List the tokens: flags tokens list`);
   if (found.length === 1) return token;
   throw new CommandError(`${idOrName} names several tokens. Use the id: ${found.map(({ id }) => id).join(', ')}`);
 }
 
-async function rotateToken(session: CommandSession, idOrName: string, time: string): Promise<void> {
-  const overlap = millisecondsOf(time);
+interface RotationOptions extends CommonOptions {
+  readonly overlap: string;
+}
+
+async function rotateToken(session: CommandSession<RotationOptions>, idOrName: string): Promise<void> {
   const { output, options } = session;
+  const { overlap: time } = options;
+  const overlap = millisecondsOf(time);
   // Tokens of one kind with the same name are a token and its predecessors.
   const found = await findTokens(session, idOrName);
   const newest = [...new Map(found.map((token) => [token.type, token])).values()];
@@ -136,7 +123,7 @@ async function rotateToken(session: CommandSession, idOrName: string, time: stri
     overlap === 0 ? 'The old secret stops working at once.' : `The old secret stops working after ${time}.`;
   if (options.dryRun === true) return showPlanned(output, `Would replace the token ${tokenName}. ${effect}`);
   await confirmOrRefuse(session, `Replace the token ${tokenName}? ${effect}`);
-  showSecret(output, await session.api.post<WireToken>('/api-tokens/rotate', { id, overlap }));
+  showSecret(output, await session.api.post<CreatedToken>('/api-tokens/rotate', { id, overlap }));
   output.line(effect);
 }
 

@@ -1,4 +1,5 @@
 import type { Definitions } from '@flags/core';
+import type { Session } from '@flags/http/wire';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
 import { CommandError, printable, usageError } from '../output.js';
@@ -33,7 +34,7 @@ export async function readFrom(
 ): Promise<Definitions> {
   const { environments } = await readEnvironments(session.api);
   const mapped = new Map(mapEnvironment.map((pair) => toPair(pair, environments)));
-  const { strategies = [] } = await session.api.get<WireStrategies>('/session');
+  const { strategies = [] } = await session.api.get<Session>('/session');
   const target: ImportTarget = {
     environments,
     strategies: strategies.map(({ name }) => name),
@@ -48,10 +49,6 @@ export async function readFrom(
   const { definitions, report } = await IMPORTERS[from](document, target);
   for (const sentence of report) session.io.stderr.write(`note: ${printable(sentence)}\n`);
   return definitions;
-}
-
-interface WireStrategies {
-  readonly strategies?: readonly { readonly name: string }[];
 }
 
 function toPair(pair: string, environments: readonly string[]): readonly [string, string] {

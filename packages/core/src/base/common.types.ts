@@ -8,6 +8,11 @@ export interface FlagRef extends ProjectRef {
   readonly flag: string;
 }
 
+/** Names a flag of any project, or of the given one. */
+export interface AnyFlagRef extends Partial<ProjectRef> {
+  readonly flag: string;
+}
+
 /** Names one flag's configuration in one environment. */
 export interface EnvironmentRef extends FlagRef {
   readonly environment: string;
@@ -18,15 +23,22 @@ export interface StrategyRef extends EnvironmentRef {
   readonly strategy: string;
 }
 
+/** Names a change set by its id, as in `event.changeSet`. */
+export interface ChangeSetRef {
+  readonly changeSet: string;
+}
+
 /** Names an application that reports metrics. */
 export interface ApplicationRef {
   readonly application: string;
 }
 
-/** The actor and the expected revision of a change. The last parameter of every operation that changes state. */
+/** The actor, the reason and the expected revision of a change. The last parameter of every operation that changes state. */
 export interface ChangeContext {
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
+  /** Why: at most 1,000 characters. The event log and the history show it. */
+  readonly reason?: string;
   /**
    * The revision of the document (flag, project, segment) that the caller has read, or several acceptable revisions,
    * like `If-Match`. If the document has another revision or does not exist yet, the operation fails with
@@ -51,15 +63,15 @@ export type JsonPatch = readonly JsonPatchOperation[];
 
 /** Selects a page of a long list. */
 export interface PageQuery {
-  /** Maximum number of items, 1–1000. Default: 100. */
+  /** Maximum number of items, 1–1000. Default: the whole list, or 100 if `after` is given. */
   readonly limit?: number | undefined;
   /** The `next` of the previous page. Default: the start of the list. */
   readonly after?: string | undefined;
 }
 
 /**
- * A page of a list, in the list's order. Iterating over the pages returns every item that exists throughout the
- * iteration exactly once. The pages together are not a consistent snapshot.
+ * A page of a list, in the list's order, or the whole list. Iterating over the pages returns every item that exists
+ * throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
 export interface Page<Item> {
   /** As many items as `limit`; fewer on the last page, or if the items are large. */

@@ -113,46 +113,6 @@ export function copyJson(value: unknown): unknown {
   return copy;
 }
 
-/**
- * Freezes a parsed JSON value, and reuses the equal parts of a known frozen value. Returns the known value itself if
- * both are equal. Changes the parsed value instead of copying it.
- */
-export function internJson(parsed: unknown, known: unknown): unknown {
-  if (typeof parsed !== 'object' || parsed === null) return parsed;
-  if (Array.isArray(parsed)) return internArray(parsed, arrayOf(known));
-  return internObject(parsed as Record<string, unknown>, objectOf(known));
-}
-
-/** All empty lists share one object: a flag has several, and an instance may have tens of thousands of flags. */
-const NO_ITEMS: Items = Object.freeze([]);
-
-function internArray(items: unknown[], known: Items | undefined): Items {
-  if (items.length === 0) return known?.length === 0 ? known : NO_ITEMS;
-  let isSame = known?.length === items.length;
-  for (let at = 0; at < items.length; at++) {
-    const item = items[at];
-    const before = known?.[at];
-    const after = internJson(item, before);
-    if (after !== item) items[at] = after;
-    if (after !== before) isSame = false;
-  }
-  return known && isSame ? known : Object.freeze(items);
-}
-
-function internObject(members: Record<string, unknown>, known: Members | undefined): Members {
-  let count = 0;
-  let same = 0;
-  for (const name in members) {
-    const member = members[name];
-    const before = memberOf(known, name);
-    const after = internJson(member, before);
-    if (after !== member) members[name] = after;
-    count += 1;
-    if (after === before) same += 1;
-  }
-  return known && same === count && Object.keys(known).length === count ? known : Object.freeze(members);
-}
-
 function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {
   // JSON has no negative zero.
   if (value === 0) return 0;

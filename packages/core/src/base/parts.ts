@@ -28,7 +28,7 @@ export function compareStates(before: unknown, after: unknown, path = ''): reado
 
 /** Reports a new order of the items as a difference of the list itself: the keys before and after. */
 function compareLists(before: Items, after: Items, path: string): readonly Difference[] {
-  const [from, to] = [toMap(before, idOf), toMap(after, idOf)];
+  const [from, to] = [toMap(before), toMap(after)];
   const keys = new Set([...from.keys(), ...to.keys()]);
   const items = [...keys].flatMap((key) => compareStates(from.get(key), to.get(key), join(path, key)));
   const isReordered = !isSameJson(sharedKeys(from, to), sharedKeys(to, from));
@@ -113,7 +113,7 @@ export function mergeStates<T>(
   }
 
   function mergeLists({ base, theirs, mine }: Sides<Items>, path: string): unknown[] {
-    const [from, their, own] = [toMap(base, keyOf), toMap(theirs, keyOf), toMap(mine, keyOf)];
+    const [from, their, own] = [toMap(base), toMap(theirs), toMap(mine)];
     const isReordered = (map: ItemMap) => !isSameJson(sharedKeys(from, map), sharedKeys(map, from));
     const [theyReordered, iReordered] = [isReordered(their), isReordered(own)];
     if (theyReordered && iReordered) reordered.push(path);
@@ -135,7 +135,7 @@ export type Edit<Item> =
 
 /** Returns the edits between two lists, ignoring their order. */
 export function editItems<Item extends object>(before: readonly Item[], after: readonly Item[]): Edit<Item>[] {
-  const [from, to] = [toMap(before, keyOf), toMap(after, keyOf)];
+  const [from, to] = [toMap(before), toMap(after)];
   const keys = [...new Set([...to.keys(), ...from.keys()])];
   return keys
     .map((key) => ({ before: from.get(key), after: to.get(key) }) as Edit<Item>)
@@ -148,7 +148,7 @@ export function editItems<Item extends object>(before: readonly Item[], after: r
  * between, unless its only item moves.
  */
 export function editList<Item extends object>(before: readonly Item[], after: readonly Item[]): Edit<Item>[] {
-  const [from, to] = [toMap(before, keyOf), toMap(after, keyOf)];
+  const [from, to] = [toMap(before), toMap(after)];
   const [kept, wanted] = [sharedKeys(from, to), [...to.keys()]];
   const firstMoved = kept.findIndex((key, index) => key !== wanted[index]);
   const staying = firstMoved === -1 ? kept.length : firstMoved;
@@ -175,13 +175,10 @@ function isItemList(value: unknown): value is Items {
 }
 
 /** Returns the items by key, in their order. A number distinguishes items with the same key. */
-function toMap<Item extends object>(
-  items: readonly Item[],
-  identify: (item: Members) => unknown,
-): ReadonlyMap<string, Item> {
+function toMap<Item extends object>(items: readonly Item[]): ReadonlyMap<string, Item> {
   const map = new Map<string, Item>();
   for (const [index, item] of items.entries()) {
-    const key = String(identify(item as Members) ?? index);
+    const key = String(keyOf(item as Members) ?? index);
     let unique = key;
     for (let number = 2; map.has(unique); number++) unique = `${key} ${number}`;
     map.set(unique, item);
@@ -189,15 +186,13 @@ function toMap<Item extends object>(
   return map;
 }
 
-/** Returns what identifies an item: an id, a user (members), a parent (dependencies) or a name. */
-function idOf({ id, userId, flag, feature, contextName, name }: Members): unknown {
-  return id ?? userId ?? flag ?? feature ?? (contextName === undefined ? name : undefined);
-}
-
-/** As {@link idOf}, but identifies constraints and overrides by their field. Their paths in differences use indexes. */
-function keyOf(item: Members): unknown {
-  const { contextName, operator } = item;
-  return idOf(item) ?? (operator === undefined ? contextName : `${contextName} ${operator}`);
+/**
+ * Returns what identifies an item: an id, a user (members), a parent (dependencies), a field with its operator
+ * (constraints), a field (overrides), or a name.
+ */
+function keyOf({ id, userId, flag, feature, contextName, operator, name }: Members): unknown {
+  const field = contextName !== undefined && operator !== undefined ? `${contextName} ${operator}` : contextName;
+  return id ?? userId ?? flag ?? feature ?? field ?? name;
 }
 
 /** Returns the keys that both maps have, in the order of the first one. */

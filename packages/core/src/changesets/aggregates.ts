@@ -2,8 +2,8 @@ import type { DomainEvent } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
+import type { Aggregate } from '../storage/documents.js';
 import type { DocumentKey, StoredEvent } from '../storage/port.js';
-import type { Aggregate } from './documents.js';
 
 type AnyAggregate = Aggregate<unknown, DomainEvent>;
 

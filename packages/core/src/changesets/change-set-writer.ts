@@ -1,11 +1,13 @@
 import { v7 as timeOrderedId } from 'uuid';
 import { paced } from '../base/paced.js';
+import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
+import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
 import { hasHistory } from './aggregates.js';
-import { type KeyedUpdate, nameOf, shareDocuments, type Versioned, withCheckpoints } from './documents.js';
-import type { CommittedSet, DecidedSet, PreparedChange, SetContext } from './engine.js';
+import { withCheckpoints } from './document-changes.js';
+import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { assertDocumentSize, type StateSize } from './size-limits.js';
@@ -14,13 +16,6 @@ import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
 /** A set fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
 const MAX_PAUSE = 50;
-
-interface ChangeSetWriter {
-  /** Decides and commits changes in their order: all of them, or none. */
-  readonly run: (changes: readonly PreparedChange[], context: SetContext) => Promise<CommittedSet>;
-  /** Decides changes without a commit. */
-  readonly plan: (changes: readonly PreparedChange[], context: SetContext) => Promise<DecidedSet>;
-}
 
 /** The dependencies of the change set writer. */
 interface ChangeEnvironment {
@@ -148,7 +143,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   const { changes, context } = set;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(changes, context, shareDocuments(environment.storage));
+    decided = await decideSet(changes, context, environment.storage);
   } catch (error) {
     if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
     throw error;

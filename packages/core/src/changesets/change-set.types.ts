@@ -1,17 +1,13 @@
-import type { Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../base/common.types.js';
+import type { AnyFlagRef, Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
+import type { Effect } from '../flags/effect.types.js';
 import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member, NewProject, ProjectChanges } from '../projects/project.types.js';
 import type { NewSegment, SegmentChanges, SegmentRef } from '../segments/segment.types.js';
-
-/** Names a flag of any project, or of the given one. */
-export interface AnyFlagRef extends Partial<ProjectRef> {
-  readonly flag: string;
-}
 
 /**
  * The reference and the input of every change that a change set may contain, as the operation of that name takes them.
@@ -112,27 +108,6 @@ export interface Plan {
   readonly effects: readonly Effect[];
 }
 
-/**
- * `absent`: the project has no such flag. `off`: off for everybody, by its switch or a parent. `on`: strategies and
- * parents decide.
- */
-export type FlagVisibility = 'absent' | 'off' | 'on';
-
-/** The visibility of a flag before and after. With `off` on both sides, its variants gain or lose their payloads. */
-export interface EffectState {
-  readonly before: FlagVisibility;
-  readonly after: FlagVisibility;
-  /** true if the flag is on before and after, but its definition for clients differs. */
-  readonly changed?: true;
-}
-
-/** The change that clients of one environment would see of one flag. A flag that moves has one effect per project. */
-export interface Effect extends EffectState {
-  readonly project: string;
-  readonly flag: string;
-  readonly environment: string;
-}
-
 /** A document that a change set would write, in the order of the first change of each document. */
 export interface PlannedDocument {
   /** `flag`, `project` or `segment`. */
@@ -168,6 +143,20 @@ export interface SegmentUseRequest {
 
 /** Checks a decided change set before its commit. Throws or rejects to refuse it. */
 export type AuthorizeChanges = (planned: PlannedSet) => Awaitable<void>;
+
+/** Options of `flags.as`. */
+export interface ActorOptions {
+  /**
+   * Called with every change, plan, preview, undo and import, before its commit. An error refuses it and reaches the
+   * caller; nothing changes then. If another process changes one of the documents meanwhile, the change is decided
+   * again, and `authorize` is called with the new documents. Not called if nothing would change. Other changes of the
+   * same documents wait for the result.
+   *
+   * @example
+   * flags.as('ada', { authorize: ({ documents }) => assertMayChange('ada', documents) });
+   */
+  readonly authorize?: AuthorizeChanges;
+}
 
 /** The environment and the contexts of a preview. */
 export interface PreviewQuery {

@@ -1,26 +1,28 @@
+import type { Awaitable } from '../base/common.types.js';
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
+import type { PreparedChange } from '../engine.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
-import { type ChangeArguments, type ChangeOperation, REF_MEMBERS } from './change-operations.js';
 import type {
   ApplyOptions,
   Change,
   ChangeOperationName,
   ChangeSet,
+  ChangeVocabulary,
   DocumentName,
   PlannedDocument,
 } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
-import type { Engine, PreparedChange } from './engine.js';
+import type { ChangeEngine } from './engine.js';
+import { OPERATIONS, REFERENCE_MEMBERS, REFERENCES } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
-import { VOCABULARY } from './vocabulary.js';
 
 export async function apply(
-  engine: Engine,
+  engine: ChangeEngine,
   changes: readonly Change[],
   options: ApplyOptions = {},
 ): Promise<ChangeSet> {
@@ -37,25 +39,29 @@ export async function apply(
 }
 
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
-export async function planDocuments(engine: Engine, changes: readonly Change[]): Promise<readonly PlannedDocument[]> {
+export async function planDocuments(
+  engine: ChangeEngine,
+  changes: readonly Change[],
+): Promise<readonly PlannedDocument[]> {
   return planPrepared(engine, await prepareAll(engine, changes));
 }
 
 /** Decides prepared changes as {@link planDocuments} does. */
 export async function planPrepared(
-  engine: Engine,
+  engine: ChangeEngine,
   changes: readonly PreparedChange[],
 ): Promise<readonly PlannedDocument[]> {
   return toPlannedDocuments(await engine.plan(changes));
 }
 
 /** Validates every change, and creates its ids and times. */
-async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
+async function prepareAll(engine: ChangeEngine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
-  for await (const [index, { operation, op, ifRevision, ...change }] of paced(readChanges(changes).entries())) {
+  for await (const [index, change] of paced(readChanges(changes).entries())) {
+    const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     try {
-      prepared.push({ ...(await operation.prepare(engine, change)), op, ifRevision, path });
+      prepared.push({ ...(await prepare(engine, change)), op, ifRevision, path });
     } catch (error) {
       throw locateRefusal(error, path);
     }
@@ -63,8 +69,16 @@ async function prepareAll(engine: Engine, changes: readonly Change[]): Promise<r
   return prepared;
 }
 
+/** Calls the operation that the change names. */
+function prepare<Op extends ChangeOperationName>(
+  engine: ChangeEngine,
+  change: { readonly op: Op } & ChangeVocabulary[Op],
+): Awaitable<PreparedChange> {
+  return OPERATIONS[change.op](engine, change);
+}
+
 /** Reads a committed set with its event ids and positions. A failed read must not report that nothing has changed. */
-export async function readCommitted({ log }: Engine, id: string): Promise<ChangeSet> {
+export async function readCommitted({ log }: ChangeEngine, id: string): Promise<ChangeSet> {
   try {
     return toChangeSet(await log.readSet(id));
   } catch (error) {
@@ -80,21 +94,14 @@ export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
   return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
 }
 
-/** A change with a known operation and a valid reference. Its input is not validated yet. */
-interface ReadableChange extends ChangeArguments {
-  readonly op: ChangeOperationName;
-  readonly operation: ChangeOperation;
-  readonly ifRevision?: number | readonly number[];
-}
-
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the changes of a set.
+ * Reads the changes of a set: known operations with valid references. Their inputs are not validated yet.
  *
  * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
-function readChanges(changes: unknown): readonly ReadableChange[] {
+function readChanges(changes: unknown): readonly Change[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
     const message = `There are ${changes.length} changes, and a change set may have ${LIMITS.changesPerSet}; divide them.`;
@@ -104,34 +111,28 @@ function readChanges(changes: unknown): readonly ReadableChange[] {
   const read = changes.flatMap((change: unknown, index) => {
     const found = findIssues(change, `/changes/${index}`);
     if (issues.length < LIMITS.issues) issues.push(...found);
-    return found.length > 0 ? [] : [toReadable(change as Members)];
+    return found.length > 0 ? [] : [{ ...(change as Change) }];
   });
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
   return read;
 }
 
-function toReadable({ op, ref, input, ifRevision }: Members): ReadableChange {
-  const known = op as ChangeOperationName;
-  const revision = ifRevision !== undefined && { ifRevision: ifRevision as number | number[] };
-  return { op: known, operation: VOCABULARY[known], ref, input, ...revision };
-}
-
 function findIssues(change: unknown, path: string): readonly ErrorDetail[] {
   if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
   const { op, ref, ifRevision } = change;
-  if (typeof op !== 'string' || !Object.hasOwn(VOCABULARY, op)) {
-    return [{ message: `must be one of ${Object.keys(VOCABULARY).join(', ')}`, path: `${path}/op` }];
+  if (typeof op !== 'string' || !Object.hasOwn(OPERATIONS, op)) {
+    return [{ message: `must be one of ${Object.keys(OPERATIONS).join(', ')}`, path: `${path}/op` }];
   }
-  const operation = VOCABULARY[op as keyof typeof VOCABULARY];
-  return [...findRefIssues(ref, operation, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
+  return [...findRefIssues(op, ref, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
 }
 
-function findRefIssues(ref: unknown, operation: ChangeOperation, path: string): readonly ErrorDetail[] {
-  if (operation.ref.length === 0) return [];
-  if (!isObject(ref)) return [{ message: `must be an object with the members ${operation.ref.join(', ')}`, path }];
-  return operation.ref.flatMap((member): readonly ErrorDetail[] => {
+function findRefIssues(op: string, ref: unknown, path: string): readonly ErrorDetail[] {
+  const members = REFERENCES[op];
+  if (!members) return [];
+  if (!isObject(ref)) return [{ message: `must be an object with the members ${members.join(', ')}`, path }];
+  return members.flatMap((member): readonly ErrorDetail[] => {
     const name = member.replace('?', '');
-    const type = REF_MEMBERS[member];
+    const type = REFERENCE_MEMBERS[member];
     if (typeof ref[name] === type || (member !== name && ref[name] === undefined)) return [];
     return [{ message: `must be a ${type}`, path: `${path}/${name}` }];
   });

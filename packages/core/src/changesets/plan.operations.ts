@@ -2,24 +2,25 @@ import { hash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import { compareVisibility, createVisibility, type StoredSide, shownConstraints } from '../flags/effect.decide.js';
+import type { Effect } from '../flags/effect.types.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import type { Change, Effect, Plan, PlannedDocument } from './change-set.types.js';
+import type { Change, Plan, PlannedDocument } from './change-set.types.js';
 import { planDocuments } from './change-sets.operations.js';
-import type { Engine } from './engine.js';
+import type { ChangeEngine } from './engine.js';
 import { affectedFlags, type PlannedState, type Side, type States, statesOf } from './preview.operations.js';
 
-export async function plan(engine: Engine, changes: readonly Change[]): Promise<Plan> {
+export async function plan(engine: ChangeEngine, changes: readonly Change[]): Promise<Plan> {
   return withEffects(engine, await planDocuments(engine, changes));
 }
 
-export async function withEffects(engine: Engine, documents: readonly PlannedDocument[]): Promise<Plan> {
+export async function withEffects(engine: ChangeEngine, documents: readonly PlannedDocument[]): Promise<Plan> {
   return { documents, effects: await effectsOf(engine, documents) };
 }
 
 /** Returns the effects of planned documents: the changes that clients of each environment would see. */
-export async function effectsOf(engine: Engine, documents: readonly PlannedState[]): Promise<readonly Effect[]> {
+export async function effectsOf(engine: ChangeEngine, documents: readonly PlannedState[]): Promise<readonly Effect[]> {
   if (!documents.some(({ kind }) => KINDS.has(kind))) return [];
   // The plan has not read parents, children and uses of segments: other processes may have changed them.
   const status = await engine.replica.poller.refresh();
@@ -83,7 +84,7 @@ async function environmentsOf(states: States, flags: readonly AffectedFlag[]): P
 
 /** Creates both sides. Digests the segments of the flags and their parents in slices: together they may be large. */
 async function createSides(
-  { replica }: Engine,
+  { replica }: ChangeEngine,
   states: States,
   flags: readonly AffectedFlag[],
 ): Promise<Readonly<Record<Side, StoredSide>>> {

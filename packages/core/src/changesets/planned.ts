@@ -6,9 +6,9 @@ import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { nameOf } from '../storage/documents.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet, SegmentUseRequest } from './change-set.types.js';
-import { nameOf } from './documents.js';
 import type { DecidedSet } from './engine.js';
 import type { RecordedEvent } from './unit-of-work.js';
 

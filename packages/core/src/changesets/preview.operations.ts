@@ -20,7 +20,7 @@ import type {
   PreviewQuery,
 } from './change-set.types.js';
 import { planDocuments } from './change-sets.operations.js';
-import type { Engine } from './engine.js';
+import type { ChangeEngine } from './engine.js';
 
 /** Validates a query from an untyped caller. Contexts may have any members. */
 const validateQuery = createValidator<PreviewQuery>({
@@ -32,7 +32,7 @@ const validateQuery = createValidator<PreviewQuery>({
   required: ['environment', 'contexts'],
 });
 
-export async function preview(engine: Engine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
+export async function preview(engine: ChangeEngine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
   const { environment, contexts } = validateQuery(query);
   const { signal } = query;
   assertEnvironment(engine, environment);
@@ -48,7 +48,7 @@ export type PlannedState = Pick<PlannedDocument, 'kind' | 'id' | Side>;
  * parents. Works in time slices.
  */
 async function previewDocuments(
-  engine: Engine,
+  engine: ChangeEngine,
   documents: readonly PlannedState[],
   { environment, contexts, signal }: PreviewQuery,
 ): Promise<Preview> {
@@ -97,7 +97,7 @@ export interface States {
   projectOf(name: string): string;
 }
 
-export function statesOf({ replica }: Engine, documents: readonly PlannedState[]): States {
+export function statesOf({ replica }: ChangeEngine, documents: readonly PlannedState[]): States {
   const { flags: stored } = replica.documents;
   // A flag that the set creates and deletes again is on neither side.
   const flags = documents.filter(({ kind, before, after }) => kind === flagDocuments.kind && (before ?? after));
@@ -159,7 +159,7 @@ interface DraftOptions {
 }
 
 /** Compiles one side: the affected flags and their parents, with stored or planned segments. */
-async function createDraft(engine: Engine, { states, names, environment, side, random, signal }: DraftOptions) {
+async function createDraft(engine: ChangeEngine, { states, names, environment, side, random, signal }: DraftOptions) {
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
   for await (const document of paced(states.changedSegments, { signal })) {
     const state = document[side] as SegmentState | null;

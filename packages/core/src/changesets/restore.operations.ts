@@ -1,4 +1,5 @@
 import { paced } from '../base/paced.js';
+import type { UnitOfWork } from '../engine.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from '../flags/change-flag.js';
 import { assertCanDepend } from '../flags/dependencies.decide.js';
@@ -12,7 +13,6 @@ import { changeRegistry, listUses } from '../segments/segment.operations.js';
 import { isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { restoreFlag, restoreProject, restoreSegment } from './restore.decide.js';
-import type { UnitOfWork } from './unit-of-work.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration<State> {

@@ -4,8 +4,9 @@ import type { DomainEvent, EventType } from '../events/event.types.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../segments/segment.js';
+import { nameOf } from '../storage/documents.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
-import { type DocumentChange, nameOf } from './documents.js';
+import type { DocumentChange } from './document-changes.js';
 import { locateRefusal } from './refusals.js';
 
 /** The document kinds that count towards the state size. */

@@ -1,6 +1,8 @@
 import { groupBy } from '../base/collections.js';
+import type { ChangeSetRef } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
 import { paced } from '../base/paced.js';
+import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
@@ -8,21 +10,24 @@ import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { type Documents, nameOf } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import { foldEvents, hasHistory } from './aggregates.js';
 import type { ChangeSet, Plan, UndoOptions } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
 import { planPrepared, readCommitted, readReason, toChangeSet } from './change-sets.operations.js';
-import { type Documents, nameOf } from './documents.js';
-import type { Engine, PreparedChange } from './engine.js';
+import type { ChangeEngine } from './engine.js';
 import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './merge.decide.js';
 import { withEffects } from './plan.operations.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
-import type { UnitOfWork } from './unit-of-work.js';
 
-export async function undo(engine: Engine, id: string, options: UndoOptions = {}): Promise<ChangeSet> {
+export async function undoChangeSet(
+  engine: ChangeEngine,
+  ref: ChangeSetRef,
+  options: UndoOptions = {},
+): Promise<ChangeSet> {
   const { actor, reason } = options;
-  const prepared = await prepareUndo(engine, id, options);
+  const prepared = await prepareUndo(engine, ref, options);
   const context = {
     ...(actor !== undefined && { actor }),
     ...(reason !== undefined && { reason: readReason(reason) }),
@@ -33,16 +38,16 @@ export async function undo(engine: Engine, id: string, options: UndoOptions = {}
 }
 
 export async function planUndo(
-  engine: Engine,
-  id: string,
+  engine: ChangeEngine,
+  ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
 ): Promise<Plan> {
-  return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, id, options)]));
+  return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
 }
 
 async function prepareUndo(
-  engine: Engine,
-  id: string,
+  engine: ChangeEngine,
+  { changeSet: id }: ChangeSetRef,
   { authorize }: Pick<UndoOptions, 'authorize'>,
 ): Promise<PreparedChange> {
   const set = await engine.log.readSet(id);
@@ -70,7 +75,7 @@ interface ChangedDocument {
 }
 
 /** Leaves out tokens. Deleted tokens stay deleted: their secrets may be known. */
-async function readChanged({ log }: Engine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
+async function readChanged({ log }: ChangeEngine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
   const changed: ChangedDocument[] = [];
   for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
     const [first] = own;
@@ -87,7 +92,7 @@ interface ReadSet {
 }
 
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
-async function mergeAll(engine: Engine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restorations> {
+async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restorations> {
   const conflicts: Conflict[] = [];
 
   async function mergeKind<State>(
@@ -125,7 +130,11 @@ interface Conflict {
   readonly paths: readonly string[];
 }
 
-async function conflictError({ log }: Engine, set: LoggedSet, conflicts: readonly Conflict[]): Promise<FlagsError> {
+async function conflictError(
+  { log }: ChangeEngine,
+  set: LoggedSet,
+  conflicts: readonly Conflict[],
+): Promise<FlagsError> {
   const details: ErrorDetail[] = [];
   for (const conflict of conflicts) {
     const { kind, id } = conflict.key;

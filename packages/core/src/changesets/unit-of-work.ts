@@ -1,26 +1,29 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
 import { paced, pause } from '../base/paced.js';
+import type { UnitOfWork } from '../engine.js';
 import type { DomainEvent } from '../events/event.types.js';
-import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
 import {
   type Aggregate,
   assertText,
-  currentOf,
-  type DocumentChange,
   type DocumentReader,
   type Documents,
-  type Entry,
-  isWritten,
   nameOf,
-  type PendingEntry,
-  type PendingWrite,
   type Read,
-  toChange,
-  toListed,
   toVersioned,
   type Versioned,
-} from './documents.js';
+} from '../storage/documents.js';
+import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
+import {
+  currentOf,
+  type DocumentChange,
+  type Entry,
+  isWritten,
+  type PendingEntry,
+  type PendingWrite,
+  toChange,
+  toListed,
+} from './document-changes.js';
 import { SetSize } from './size-limits.js';
 
 /** An event of a set with its document. */
@@ -30,40 +33,6 @@ export interface RecordedEvent {
   readonly event: DomainEvent;
   /** The operation of the change. */
   readonly op?: string | undefined;
-}
-
-/**
- * The documents after the earlier changes of a set. Repeated reads return the same document, with its stored revision.
- * The commit conflicts if a document that the unit has read changes in the meantime.
- */
-export interface UnitOfWork extends DocumentReader {
-  readonly read: Read;
-  /**
-   * Lists without a check in the commit. The decision must have read a document that concurrent changes of the list
-   * write.
-   */
-  readonly list: DocumentReader['list'];
-  /** Reads without checks in the commit, for documents that a change may ignore later. */
-  readonly unchecked: DocumentReader;
-  /** Applies events to a document. Does nothing without events. */
-  apply<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    id: string,
-    events: readonly Event[],
-  ): Awaitable<void>;
-  /** Writes an index document: it has no events, and indexes or guards other documents. */
-  put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
-  /** Deletes an index document, if it exists. */
-  remove<State>(documents: Documents<State>, id: string): Promise<void>;
-  /**
-   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so
-   * that they decide again.
-   */
-  touch<State>(documents: Documents<State>, id: string): Promise<void>;
-  /** Requires that a parent has no document of a kind after the commit. */
-  requireVacant(vacancy: Vacancy): void;
-  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
-  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
 }
 
 /** The change being decided: its place in the caller's input, and its operation. */

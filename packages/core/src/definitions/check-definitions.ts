@@ -2,8 +2,9 @@ import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { dateTime, type JsonSchema, name, type ObjectSchema, positiveInteger, text } from '../base/primitives.js';
+import type { Settings } from '../base/settings.types.js';
 import { createValidator, invalidInput, type Validator } from '../base/validator.js';
-import type { Engine } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
 import { dependency, findLabelIssues, newFlag } from '../flags/flag.schema.js';
@@ -17,8 +18,8 @@ import {
 } from '../flags/strategies.schema.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import { findVariantsIssues, variants } from '../flags/variants.schema.js';
-import type { Settings } from '../flags.js';
-import { member, newProject, newSegment } from '../input-schemas.js';
+import { member, newProject } from '../projects/project.schema.js';
+import { newSegment } from '../segments/segment.schema.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,
@@ -175,7 +176,7 @@ export class Issues {
 
 /** Validates and copies a document, item by item, in slices. Does not read the store. */
 export async function readDefinitions(
-  { settings, replica }: Engine,
+  { settings, replica }: ChangeEngine,
   input: Definitions,
 ): Promise<Required<Definitions>> {
   const { projects = [], segments = [], flags = [] } = validateEnvelope(input);

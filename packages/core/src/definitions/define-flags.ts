@@ -1,11 +1,11 @@
 import { LIMITS } from '../base/limits.js';
 import { describeUnknownOption } from '../base/option-names.js';
 import { name as nameSchema } from '../base/primitives.js';
+import type { Settings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
 import type { EvaluationContext } from '../evaluation/evaluated.types.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
-import type { Settings } from '../flags.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
 import type {
   ContextDeclarations,
@@ -165,9 +165,9 @@ export function assertSchemaFits(schema: FlagsSchema, settings: Settings): void 
  * `{ properties: { plan: 'pro' } }`. Returns the same operations if the schema declares no properties.
  */
 export function acceptDeclaredProperties(
-  operations: EvaluationOperations,
+  operations: Omit<EvaluationOperations, 'evaluator'>,
   { context: declared }: FlagsSchema,
-): EvaluationOperations {
+): Omit<EvaluationOperations, 'evaluator'> {
   const names = Object.keys(declared);
   if (names.length === 0) return operations;
   const lift = (context: EvaluationContext | undefined) => liftProperties(context, names);
@@ -178,6 +178,7 @@ export function acceptDeclaredProperties(
     getPayload: (flag, context, options) => operations.getPayload(flag, lift(context), options),
     forContext: (context, options) => operations.forContext(lift(context) ?? context, options),
     explain: (flag, context, options) => operations.explain(flag, lift(context), options),
+    evaluateAll: (context, options) => operations.evaluateAll(lift(context) ?? context, options),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Effect } from '../changesets/change-set.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
+import type { Effect } from '../flags/effect.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';

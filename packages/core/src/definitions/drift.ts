@@ -1,12 +1,12 @@
 import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
-import type { Change } from '../changesets/change-set.types.js';
-import type { Engine } from '../changesets/engine.js';
+import type { Change, ChangeSetOperations } from '../changesets/change-set.types.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
+import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import { enabledEnvironments, type FlagState } from '../flags/flag.js';
 import type { Strategy, StrategyVariant } from '../flags/strategy.types.js';
-import type { Flags } from '../flags.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import { describedVariants, hasPayload } from './payload.js';
 import type { FlagDeclaration, FlagDrift, FlagsSchema } from './schema.types.js';
@@ -22,7 +22,7 @@ type Declare = 'report' | 'create';
  */
 export async function findDrift(
   { flags }: FlagsSchema,
-  engine: Engine,
+  engine: ChangeEngine,
   declare: Declare = 'report',
 ): Promise<readonly FlagDrift[]> {
   const { documents } = engine.replica;
@@ -40,18 +40,18 @@ export async function findDrift(
   return Object.freeze(drift.sort((one, other) => compareCodePoints(one.flag, other.flag)));
 }
 
-function isArchived(flag: string, { replica: { documents } }: Engine): boolean {
+function isArchived(flag: string, { replica: { documents } }: ChangeEngine): boolean {
   return documents.flags.get(flag)?.archived ?? false;
 }
 
-function whyMissing(flag: string, engine: Engine): string {
+function whyMissing(flag: string, engine: ChangeEngine): string {
   return isArchived(flag, engine) ? 'archived' : 'not stored';
 }
 
 function* compareFlag(
   declaration: FlagDeclaration,
   stored: FlagState,
-  { engine: { payloads }, declare }: { readonly engine: Engine; readonly declare: Declare },
+  { engine: { payloads }, declare }: { readonly engine: ChangeEngine; readonly declare: Declare },
 ): Generator<FlagDrift> {
   const { name: flag, type, variants } = stored;
   if (declaration.type !== undefined && declaration.type !== type) {
@@ -86,12 +86,14 @@ function listed(names: Iterable<string>): string {
   return sorted.length === 0 ? 'no variants' : `the variants ${sorted.join(', ')}`;
 }
 
+type DriftFlags = Pick<EvaluationOperations, 'refresh'> & Pick<ChangeSetOperations, 'apply'>;
+
 /** The options of `createFlags` for missing flags, and their dependencies. */
 export interface DriftOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   readonly declare?: Declare;
-  readonly engine: Engine;
-  readonly flags: Flags;
+  readonly engine: ChangeEngine;
+  readonly flags: DriftFlags;
   /** Called with an error of `onDrift`. */
   readonly onError: (error: unknown) => void;
 }
@@ -122,7 +124,7 @@ function warnOfDrift(drift: readonly FlagDrift[]): void {
 /** If another process creates them first, plan again. */
 const ATTEMPTS = 5;
 
-async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags): Promise<void> {
+async function createMissing(schema: FlagsSchema, engine: ChangeEngine, flags: DriftFlags): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { documents } = engine.replica;
     const missing = Object.entries(schema.flags).filter(([flag]) => !documents.flags.has(flag));
@@ -136,7 +138,7 @@ async function createMissing(schema: FlagsSchema, engine: Engine, flags: Flags):
 }
 
 /** Applies one change set, or several if the flags exceed the limits of a set. */
-async function applyInSets(changesByFlag: readonly (readonly Change[])[], flags: Flags): Promise<void> {
+async function applyInSets(changesByFlag: readonly (readonly Change[])[], flags: DriftFlags): Promise<void> {
   if (changesByFlag.length === 0) return;
   const changes = changesByFlag.flat();
   try {

@@ -2,7 +2,7 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { dependenciesOf, type FlagState } from '../flags/flag.js';
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
 import type { Strategy } from '../flags/strategy.types.js';
@@ -20,7 +20,7 @@ import type {
 /** A storage parses all documents of a read in one go, and each may have 1 MiB. */
 const DOCUMENTS_PER_READ = 8;
 
-export async function exportDefinitions(engine: Engine, query: ExportQuery = {}): Promise<Definitions> {
+export async function exportDefinitions(engine: ChangeEngine, query: ExportQuery = {}): Promise<Definitions> {
   const isIncluded = await createFilter(engine, query);
   const projects: ProjectState[] = [];
   for await (const project of readAll<ProjectState>(engine, projectDocuments.kind)) {
@@ -48,7 +48,7 @@ export async function exportDefinitions(engine: Engine, query: ExportQuery = {})
  * Yields the documents of a kind in the order of their ids, in slices. They share their texts with the documents in
  * memory: separate copies would double the memory.
  */
-export async function* readAll<State>({ storage, replica }: Engine, kind: string): AsyncGenerator<State> {
+export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
   for (;;) {
     await pause();
@@ -69,7 +69,7 @@ export async function* readAll<State>({ storage, replica }: Engine, kind: string
 
 type Filter = (project: string | null) => Promise<boolean>;
 
-async function createFilter({ read }: Engine, { project, canRead }: ExportQuery): Promise<Filter> {
+async function createFilter({ read }: ChangeEngine, { project, canRead }: ExportQuery): Promise<Filter> {
   if (canRead !== undefined && typeof canRead !== 'function') {
     throw invalidInput([{ message: 'must be a function', path: '/canRead' }]);
   }

@@ -4,12 +4,12 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
 import { readReason } from '../changesets/change-sets.operations.js';
-import type { Engine, PreparedChange, SetContext } from '../changesets/engine.js';
+import type { ChangeEngine, SetContext } from '../changesets/engine.js';
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
 import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
@@ -46,7 +46,7 @@ import type { KnownSegment } from './segment-ids.js';
 const SET_LIMITS = { documents: LIMITS.changesPerSet, bytes: 6_291_456 };
 
 export async function importDefinitions(
-  engine: Engine,
+  engine: ChangeEngine,
   document: Definitions,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
@@ -82,7 +82,7 @@ interface PlannedSets {
 
 /** A separate function, so that only the sets hold the definitions while the commits run. */
 async function planSets(
-  engine: Engine,
+  engine: ChangeEngine,
   document: Definitions,
   { prune, actor, dryRun, authorize }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
 ): Promise<PlannedSets> {
@@ -117,7 +117,7 @@ function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportO
  * its projects.
  */
 async function prunedFlags(
-  { storage, read }: Engine,
+  { storage, read }: ChangeEngine,
   { projects, flags }: Required<Definitions>,
 ): Promise<Required<Definitions>['flags']> {
   const present = new Set(flags.map(({ name }) => name));
@@ -136,7 +136,7 @@ async function prunedFlags(
   return [...flags.map((flag) => ({ archived: false, ...flag })), ...absent];
 }
 
-async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[]> {
+async function readKnownSegments(engine: ChangeEngine): Promise<readonly KnownSegment[]> {
   const known: KnownSegment[] = [];
   for await (const { id, name, createdAt } of readAll<SegmentState>(engine, segmentDocuments.kind)) {
     known.push({ id, name, createdAt });
@@ -145,7 +145,7 @@ async function readKnownSegments(engine: Engine): Promise<readonly KnownSegment[
 }
 
 /** Prepares one change set. It decides on the states at the time of the commit. */
-function toChange(engine: Engine, plan: ImportPlan, items: readonly Item[]): PreparedChange {
+function toChange(engine: ChangeEngine, plan: ImportPlan, items: readonly Item[]): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
@@ -164,7 +164,7 @@ function toChange(engine: Engine, plan: ImportPlan, items: readonly Item[]): Pre
 /** A planned document and its place. */
 type PlacedDocument = Pick<Item, 'planned' | 'path'>;
 
-async function restoreAll(engine: Engine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
+async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
   const restorations: { [Kind in keyof Restorations]: Restorations[Kind][number][] } = {
     projects: [],
     segments: [],
@@ -216,7 +216,7 @@ function idOf({ kind, target }: Planned): string {
  * Returns the actor's check of a set of the import. The check also gets the projects that earlier sets have created,
  * and the events that would bring a new document from nothing to its state. `recordCommit` is called after each commit.
  */
-function createAuthorization({ authorize }: Engine) {
+function createAuthorization({ authorize }: ChangeEngine) {
   const created: PlannedDocument[] = [];
   let latest: readonly PlannedDocument[] = [];
   return {
@@ -242,7 +242,7 @@ function withContents({ events, ...document }: PlannedDocument): PlannedDocument
 }
 
 /** Plans all sets at once, without their intermediate steps. */
-async function toPlannedSet(engine: Engine, items: readonly Item[]): Promise<PlannedSet> {
+async function toPlannedSet(engine: ChangeEngine, items: readonly Item[]): Promise<PlannedSet> {
   const documents: PlannedDocument[] = [];
   for await (const { planned } of paced(items)) {
     const { kind, current: before = null, target: after } = planned;

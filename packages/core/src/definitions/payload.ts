@@ -1,19 +1,9 @@
 import { deepFreeze } from '../base/json.js';
-import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
+import type { Payload } from '../evaluation/definitions.types.js';
+import type { PayloadReader, PayloadReading } from '../evaluation/evaluated.types.js';
 import { reasonOf } from '../evaluation/problem.js';
-import type { Payload } from '../flags/variant.types.js';
-import type { Flags } from '../flags.js';
 import { payloadValue } from '../openfeature/values.js';
 import type { FlagDeclaration, FlagsSchema, PayloadDescription, StandardSchema } from './schema.types.js';
-
-/** A payload's value, or the reason that it is unusable. */
-export type PayloadReading = { readonly value: unknown; readonly issue?: undefined } | { readonly issue: string };
-
-/** Reads payloads of evaluated variants, and validates those of declared flags. */
-export interface PayloadReader {
-  /** Returns undefined for a variant without a payload, or without a declared one. */
-  read(flag: string, variant: Pick<EvaluatedVariant, 'name' | 'payload'>): PayloadReading | undefined;
-}
 
 /** Creates a reader. It validates each payload object once: payloads are immutable. */
 export function createPayloadReader(schema: FlagsSchema | undefined): PayloadReader {
@@ -38,7 +28,7 @@ export function createPayloadReader(schema: FlagsSchema | undefined): PayloadRea
  * @example
  * const value = payloadReaderOf(flags).read('banner', flags.getVariant('banner'))?.value;
  */
-export function payloadReaderOf(flags: Flags): PayloadReader {
+export function payloadReaderOf(flags: object): PayloadReader {
   return createPayloadReader('schema' in flags ? (flags.schema as FlagsSchema) : undefined);
 }
 

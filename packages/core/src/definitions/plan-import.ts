@@ -1,14 +1,14 @@
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
-import type { DocumentReader, Read } from '../changesets/documents.js';
-import type { Engine } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { environmentOf, inFull } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
+import type { DocumentReader, Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type {
   DefinedFlag,
@@ -52,7 +52,7 @@ interface ImportInput {
  * @throws FlagsError `invalid_input`
  */
 export async function planImport(
-  engine: Engine,
+  engine: ChangeEngine,
   input: ImportInput,
 ): Promise<ImportPlan & { readonly items: readonly Item[] }> {
   const { definitions, given, known, actor } = input;
@@ -112,7 +112,7 @@ interface TargetInput {
 
 /** Reads the current state, and returns it with the target state. Undefined for a pruned flag that was deleted. */
 export async function readTarget(
-  engine: Engine,
+  engine: ChangeEngine,
   read: Read,
   { item, plan, segments, actor }: TargetInput,
 ): Promise<Planned | undefined> {
@@ -157,7 +157,7 @@ export function differencesOf({ kind, current, target }: Planned): ImportedDiffe
 type Problem = { readonly path: string; readonly message: string };
 
 /** Checks that references name something in the document or in the store. */
-function createReferences(engine: Engine, { projects, flags }: Required<Definitions>, segments: SegmentIds) {
+function createReferences(engine: ChangeEngine, { projects, flags }: Required<Definitions>, segments: SegmentIds) {
   const { settings, read } = engine;
   const types = settings.flagTypes.map(({ name }) => name);
   const projectIds = new Set(projects.map(({ id }) => id));

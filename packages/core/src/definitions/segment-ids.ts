@@ -1,5 +1,5 @@
-import type { DocumentReader } from '../changesets/documents.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
+import type { DocumentReader } from '../storage/documents.js';
 import type { DefinedSegment } from './definition.types.js';
 
 /** The identifying members of a stored segment. */

@@ -1,5 +1,5 @@
 import type { AudiencePart } from './evaluated.types.js';
-import { percentageParameter, STRATEGIES } from './strategies.js';
+import { percentageParameter, STRATEGIES, shareOf, stickyField } from './strategies.js';
 
 /** A strategy, stored or as the HTTP API sends it. */
 interface Shown {
@@ -52,11 +52,25 @@ function partOf(strategy: Shown): AudiencePart | undefined {
 function ownAudience({ name, parameters }: Pick<Shown, 'name' | 'parameters'>): AudiencePart | undefined {
   const known = STRATEGIES.get(name);
   if (!known) return { rollout: 100, targeted: true };
+  const { field, noun } = known;
+  const [first] = known.parameters;
+  if (first === undefined) return { rollout: 100 };
+  const value = parameters?.[first.name];
+  if (noun !== undefined) return audienceOfList(value, noun);
+  const rollout = shareOf(value);
   try {
-    return known.audience(parameters ?? {});
+    const isSticky = known.parameters.some((parameter) => parameter.name === 'stickiness');
+    const needed = isSticky ? stickyField(parameters ?? {}) : field;
+    return rollout === 0 ? undefined : { rollout, ...(rollout === 100 && needed !== undefined && { field: needed }) };
   } catch {
     return undefined;
   }
+}
+
+/** @param noun names one value of the list */
+function audienceOfList(values: unknown, noun: string): AudiencePart | undefined {
+  const count = typeof values === 'string' ? values.split(',').filter((value) => value.trim() !== '').length : 0;
+  return count === 0 ? undefined : { rollout: 100, list: { noun, count } };
 }
 
 /**

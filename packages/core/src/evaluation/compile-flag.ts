@@ -1,5 +1,5 @@
 import { LIMITS } from '../base/limits.js';
-import type { Parameters } from '../flags/strategy.types.js';
+import { compileStrategy } from './compile-strategy.js';
 import { type CompiledFlag, type CompiledStrategy, readDependencies, type SegmentUse } from './compiled-flag.js';
 import {
   type CompiledSegment,
@@ -9,21 +9,17 @@ import {
   type Now,
 } from './constraints.js';
 import { allOf, always, never, type Predicate } from './context.js';
-import type { FlagDefinition, SegmentDefinition, StrategyDefinition, VariantDefinition } from './definitions.types.js';
+import { mapList, NONE, readKey, toList, toOptionalText, toText } from './convert.js';
+import type {
+  FlagDefinition,
+  Parameters,
+  SegmentDefinition,
+  StrategyDefinition,
+  VariantDefinition,
+} from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import {
-  mapList,
-  NONE,
-  type ProblemReporter,
-  readKey,
-  reasonOf,
-  SILENT,
-  toList,
-  toOptionalText,
-  toText,
-} from './problem.js';
+import { type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
-import { STRATEGIES } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
 import { HASH, strategyWeight } from './weight.js';
@@ -118,8 +114,8 @@ class FlagCompilation {
   private test(name: string, parameters: Parameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
     if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
-    const builtIn = STRATEGIES.get(name);
-    if (builtIn) return builtIn.compile(parameters, this.parts.strategyContext);
+    const builtIn = compileStrategy(name, parameters, this.parts.strategyContext);
+    if (builtIn) return builtIn;
     this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);
     return { holds: never };
   }

@@ -1,9 +1,10 @@
 import { LIMITS } from '../base/limits.js';
 import type { CompiledConstraint, CompiledSegment } from './constraints.js';
 import type { Predicate } from './context.js';
+import { mapList, toList, toText } from './convert.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
 import type { EvaluationContext } from './evaluated.types.js';
-import { mapList, notices, toList, toText } from './problem.js';
+import { notices } from './problem.js';
 import type { StrategyTest } from './rollout.js';
 import type { FlagCounter } from './usage.js';
 import { COMPILED_OFF, COMPILED_ON, type CompiledVariant, type CompiledVariants, chooseVariant } from './variants.js';

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
-
+import { toList, toNumber, toText, toTexts } from './convert.js';
 import type { ConstraintDefinition, EvaluationOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
-import { notices, type ProblemReporter, reasonOf, toList, toNumber, toText, toTexts } from './problem.js';
+import { notices, type ProblemReporter, reasonOf } from './problem.js';
 import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 import { constraintsWeight, patternWeight } from './weight.js';

@@ -1,6 +1,3 @@
-import type { Constraint, ConstraintOperator, Parameters } from '../flags/strategy.types.js';
-import type { Override, Payload } from '../flags/variant.types.js';
-
 /**
  * A flag in one environment, as evaluation reads it. Snapshots keep the definition: do not change it afterwards, but
  * pass a new one to `Snapshot.with`.
@@ -64,4 +61,68 @@ export interface DependencyDefinition {
 export interface SegmentDefinition {
   readonly id: number;
   readonly constraints?: readonly ConstraintDefinition[] | null;
+}
+
+/** A value of a strategy's parameters. Stored and returned unchanged. */
+export type ParameterValue = string | number | boolean | null;
+
+export type Parameters = Readonly<Record<string, ParameterValue>>;
+
+/** The operators that compare a context field with an operand. */
+export const CONSTRAINT_OPERATORS = [
+  'IN',
+  'NOT_IN',
+  'STR_CONTAINS',
+  'STR_STARTS_WITH',
+  'STR_ENDS_WITH',
+  'NUM_EQ',
+  'NUM_GT',
+  'NUM_GTE',
+  'NUM_LT',
+  'NUM_LTE',
+  'DATE_AFTER',
+  'DATE_BEFORE',
+  'SEMVER_EQ',
+  'SEMVER_GT',
+  'SEMVER_GTE',
+  'SEMVER_LT',
+  'SEMVER_LTE',
+  'REGEX',
+  'IN_CIDR',
+] as const;
+
+export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
+
+/** A condition on one context field. All constraints of a strategy must hold. */
+export interface Constraint {
+  readonly contextName: string;
+  readonly operator: ConstraintOperator;
+  /**
+   * The operand of `IN`, `NOT_IN`, `STR_*` (at least one value, none empty) and `IN_CIDR` (addresses, or networks such
+   * as 10.0.0.0/8).
+   */
+  readonly values?: readonly string[];
+  /**
+   * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset evaluated as local time, like SDKs
+   * do), `SEMVER_*` (semver 2.0) and `REGEX` (RE2 syntax; texts of more than 500 characters match nothing).
+   */
+  readonly value?: string;
+  readonly inverted?: boolean;
+  readonly caseInsensitive?: boolean;
+}
+
+export const PAYLOAD_TYPES = ['string', 'json', 'csv', 'number'] as const;
+
+export type PayloadType = (typeof PAYLOAD_TYPES)[number];
+
+/** The value that a variant delivers. A `json` value is a JSON text; a `number` value is a number as text. */
+export interface Payload {
+  readonly type: PayloadType;
+  readonly value: string;
+}
+
+/** Assigns the variant to contexts whose field has one of these values, regardless of weights. */
+export interface Override {
+  readonly contextName: string;
+  readonly values: readonly string[];
 }

@@ -1,6 +1,4 @@
-import type { Parameters } from '../flags/strategy.types.js';
-import type { Payload } from '../flags/variant.types.js';
-import type { ConstraintDefinition, DependencyDefinition } from './definitions.types.js';
+import type { ConstraintDefinition, DependencyDefinition, Parameters, Payload } from './definitions.types.js';
 
 /**
  * A flag's variant for a context. Frozen; every call returns the same object for the same variant, except for
@@ -112,6 +110,7 @@ export interface EvaluationProblem {
  * - `broken_flag`: the definition cannot be read; the flag is off.
  * - `broken_segment`: the definition cannot be read; strategies with that segment do not hold.
  * - `missing_segment`: a strategy names a segment that does not exist; the strategy does not hold.
+ * - `unknown_flag`: no live flag has the name that the application evaluates; it gets the fallback.
  * - `unknown_strategy`: the strategy is neither built in nor registered; it does not hold.
  * - `unknown_operator`: the constraint never holds, inverted or not.
  * - `unusable_operand`: the operand is not a valid number, date, version or pattern; the constraint holds only if
@@ -129,6 +128,7 @@ export type EvaluationProblemCode =
   | 'broken_flag'
   | 'broken_segment'
   | 'missing_segment'
+  | 'unknown_flag'
   | 'unknown_strategy'
   | 'unknown_operator'
   | 'unusable_operand'
@@ -247,4 +247,13 @@ export interface AudiencePart {
   readonly field?: string;
   /** Other conditions: constraints, several segments, a custom strategy, or more than two strategies. */
   readonly targeted?: boolean;
+}
+
+/** A payload's value, or the reason that it is unusable. */
+export type PayloadReading = { readonly value: unknown; readonly issue?: undefined } | { readonly issue: string };
+
+/** Reads payloads of evaluated variants, and validates those of declared flags. */
+export interface PayloadReader {
+  /** Returns undefined for a variant without a payload, or without a declared one. */
+  read(flag: string, variant: Pick<EvaluatedVariant, 'name' | 'payload'>): PayloadReading | undefined;
 }

@@ -1,6 +1,5 @@
-import type { Segment } from '../segments/segment.types.js';
 import type { DroppedUsage } from '../storage/usage-port.js';
-import type { FlagDefinition } from './definitions.types.js';
+import type { Constraint, FlagDefinition } from './definitions.types.js';
 import type {
   EvaluatedVariant,
   EvaluationContext,
@@ -63,11 +62,11 @@ export interface EvaluationStatus {
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */
 export interface ContextualFlags {
-  /** Like {@link EvaluationOperations.isEnabled}. `fallback` is the result for an unknown flag. Default: false. */
+  /** Like {@link Evaluator.isEnabled}. `fallback` is the result for an unknown flag. Default: false. */
   isEnabled(flag: string, fallback?: boolean): boolean;
-  /** Like {@link EvaluationOperations.getVariant}. */
+  /** Like {@link Evaluator.getVariant}. */
   getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
-  /** Like {@link EvaluationOperations.getPayload}. `fallback` is the result without a valid payload. */
+  /** Like {@link Evaluator.getPayload}. `fallback` is the result without a valid payload. */
   getPayload(flag: string, fallback?: unknown): unknown;
   /** Evaluates all flags, in name order (code points). Counts nothing and emits no impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
@@ -102,7 +101,11 @@ export interface FlagConfiguration extends FlagDefinition {
 }
 
 /** A segment, as clients evaluate it. */
-export type SegmentConfiguration = Pick<Segment, 'id' | 'name' | 'constraints'>;
+export interface SegmentConfiguration {
+  readonly id: number;
+  readonly name: string;
+  readonly constraints: readonly Constraint[];
+}
 
 /**
  * The flags and segments that clients of one environment evaluate. Frozen. The object stays the same until something
@@ -126,7 +129,14 @@ export interface ConfigurationChange {
   readonly segments: readonly number[];
 }
 
-export interface EvaluationOperations {
+/**
+ * Evaluation alone, for code that asks and changes nothing: no administration can be reached from it.
+ *
+ * @example
+ * const greeting = (flags: Evaluator) => (flags.isEnabled('greeting') ? 'Hello' : '');
+ * greeting(flags.evaluator);
+ */
+export interface Evaluator {
   /**
    * Returns whether a flag is on for a context.
    *
@@ -154,7 +164,7 @@ export interface EvaluationOperations {
 
   /**
    * Returns the payload of a flag's variant for a context: text for `string` and `csv`, a number for `number`, the
-   * parsed and frozen JSON for `json`. Counts like {@link EvaluationOperations.getVariant}.
+   * parsed and frozen JSON for `json`. Counts like {@link Evaluator.getVariant}.
    *
    * Without a payload it returns `options.fallback`. It does the same, and reports the problem `invalid_payload`, if the
    * text does not match its type, or the payload does not fit the schema that the flags were created with.
@@ -188,6 +198,21 @@ export interface EvaluationOperations {
   explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation;
 
   /**
+   * Evaluates all flags that are not archived, in name order. Counts nothing.
+   *
+   * @throws FlagsError `environment_not_found` for an environment that is not configured, `invalid_input` for options that
+   * are not an object
+   * @example
+   * const enabled = flags.evaluateAll({ userId: '7' }).filter((flag) => flag.enabled);
+   */
+  evaluateAll(context: EvaluationContext, options?: EnvironmentChoice): readonly EvaluatedFlag[];
+}
+
+export interface EvaluationOperations extends Evaluator {
+  /** The evaluation of these flags by itself. Hand it to code that must not change flags. */
+  readonly evaluator: Evaluator;
+
+  /**
    * Returns the contexts that this process has evaluated last, newest first, each once. Empty without the option
    * `recentContexts`.
    *
@@ -214,15 +239,6 @@ export interface EvaluationOperations {
    * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
    */
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
-
-  /**
-   * Returns the same as {@link EvaluationOperations.configuration}, as a promise.
-   *
-   * @throws FlagsError `environment_not_found`
-   * @example
-   * const { flags: all } = await flags.loadConfiguration({ environment: 'production' });
-   */
-  loadConfiguration(options?: EnvironmentChoice): Promise<EnvironmentConfiguration>;
 
   /**
    * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another

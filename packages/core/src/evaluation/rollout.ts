@@ -1,7 +1,7 @@
 import { always, type FieldReader, never, type Predicate } from './context.js';
 import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluated.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { toNumber } from './problem.js';
+import { shareOf } from './strategies.js';
 
 /** A strategy's own condition, without its constraints and segments. */
 export interface StrategyTest {
@@ -63,12 +63,6 @@ export class Rollout implements StrategyTest {
       rollout: this.threshold,
     };
   }
-}
-
-/** Returns the whole percents of a parameter, 0–100. An absent or unreadable percentage admits nobody. */
-export function shareOf(percentage: unknown): number {
-  const percents = toNumber(percentage);
-  return percents > 0 ? Math.min(Math.floor(percents), BUCKETS) : 0;
 }
 
 /** Skips hashing if the result cannot depend on it. */

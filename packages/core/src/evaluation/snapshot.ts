@@ -1,3 +1,4 @@
+import { LIMITS } from '../base/limits.js';
 import { FlagCompiler, type Segments } from './compile-flag.js';
 import {
   type Compile,
@@ -53,15 +54,18 @@ export class Snapshot {
   }
 
   /**
-   * Returns whether a flag is on, and counts the evaluation. `fallback` is the result for an unknown flag, which is not
-   * counted. Default: false.
+   * Returns whether a flag is on, and counts the evaluation. `fallback` is the result for an unknown flag, which is
+   * reported once and counts as unknown. Default: false.
    *
    * @example
    * if (snapshot.isEnabled('checkout', { userId: 'ada' })) …
    */
   isEnabled(name: string, context: EvaluationContext = EMPTY_CONTEXT, fallback = false): boolean {
     const flag = this.flags.get(name);
-    if (flag === undefined) return fallback;
+    if (flag === undefined) {
+      this.countUnknown(name, fallback);
+      return fallback;
+    }
     const enabled = this.winner(flag, context ?? EMPTY_CONTEXT) !== undefined;
     if (enabled) flag.counter.yes++;
     else flag.counter.no++;
@@ -71,15 +75,18 @@ export class Snapshot {
   }
 
   /**
-   * Returns a flag's variant, and counts the evaluation. `fallback` is the result for an unknown flag, which is not
-   * counted. Default: the disabled variant.
+   * Returns a flag's variant, and counts the evaluation. `fallback` is the result for an unknown flag, which is
+   * reported once and counts as unknown. Default: the disabled variant.
    *
    * @example
    * const { name, payload } = snapshot.getVariant('checkout', { userId: 'ada' });
    */
   getVariant(name: string, context: EvaluationContext = EMPTY_CONTEXT, fallback?: FallbackVariant): EvaluatedVariant {
     const flag = this.flags.get(name);
-    if (flag === undefined) return fallback ? { ...fallback, feature_enabled: false } : OFF;
+    if (flag === undefined) {
+      this.countUnknown(name, false);
+      return fallback ? { ...fallback, feature_enabled: false } : OFF;
+    }
     const { answer, counter } = this.variant(flag, context ?? EMPTY_CONTEXT);
     if (answer.feature_enabled) flag.counter.yes++;
     else flag.counter.no++;
@@ -153,8 +160,9 @@ export class Snapshot {
     const flags = new Map<string, TableEntry | undefined>();
     for (const [name, flag] of changed.size > 0 ? this.flags : []) {
       // A flag that is not compiled yet is set again, so that earlier snapshots compile it with their own segments.
-      if (!isCompiled(flag)) flags.set(name, flag);
-      else if (hasAny(flag.segments, changed)) flags.set(name, compiler.flag(flag.definition, segments));
+      if (!isCompiled(flag)) {
+        if (mayUse(flag, changed)) flags.set(name, flag);
+      } else if (hasAny(flag.segments, changed)) flags.set(name, compiler.flag(flag.definition, segments));
     }
     for (const name of change.removedFlags ?? []) {
       counters.retire(name);
@@ -174,6 +182,16 @@ export class Snapshot {
       this.reportFailure(flag, error);
       return undefined;
     }
+  }
+
+  /** Reports a name that no flag has, probably a misspelt one, and counts it. Ignores what is too long for a name. */
+  private countUnknown(name: unknown, enabled: boolean): void {
+    if (typeof name !== 'string' || name.length > LIMITS.name) return;
+    const { counters, problems } = this.runtime;
+    const message = `There is no flag ${name}, or it is archived: the fallback is used.`;
+    problems.report({ code: 'unknown_flag', flag: name, message });
+    const counter = counters.getUnknown(name);
+    if (counter) counter[enabled ? 'yes' : 'no']++;
   }
 
   private variant(flag: CompiledFlag, context: EvaluationContext): CompiledVariant {
@@ -221,6 +239,11 @@ export class Snapshot {
 function hasAny(ids: ReadonlySet<number>, wanted: ReadonlySet<number>): boolean {
   for (const id of ids) if (wanted.has(id)) return true;
   return false;
+}
+
+/** Whether a definition may refer to one of the segments. An unreadable one may. */
+function mayUse({ strategies }: FlagDefinition, segments: ReadonlySet<number>): boolean {
+  return tryRead(() => strategies.some((strategy) => strategy.segments?.some((id) => segments.has(id)))) ?? true;
 }
 
 /** Not a closure within a method of a snapshot, which would keep that snapshot alive. */

@@ -17,6 +17,9 @@ export interface VariantCounter {
   count: number;
 }
 
+/** The number of unknown names that are counted between two drains. */
+const MAX_UNKNOWN = 100;
+
 /** The name of the variant of a flag that is off or has no variants. */
 const DISABLED = 'disabled';
 
@@ -63,6 +66,7 @@ export class FlagCounter {
  */
 export class UsageCounters {
   private readonly counters = new Map<string, FlagCounter>();
+  private unknown = 0;
 
   /** @internal */
   get(flag: string): FlagCounter {
@@ -73,6 +77,17 @@ export class UsageCounters {
     }
     const counter = new FlagCounter();
     this.counters.set(flag, counter);
+    return counter;
+  }
+
+  /**
+   * @internal Returns the counter of a name that no flag has, until the next drain; undefined beyond the limit of such
+   * names.
+   */
+  getUnknown(name: string): FlagCounter | undefined {
+    if (!this.counters.has(name) && ++this.unknown > MAX_UNKNOWN) return undefined;
+    const counter = this.get(name);
+    counter.retired = true;
     return counter;
   }
 
@@ -98,6 +113,7 @@ export class UsageCounters {
    */
   drain(): FlagUsage[] {
     const drained: FlagUsage[] = [];
+    this.unknown = 0;
     for (const [flag, counter] of this.counters) {
       const usage = counter.drain(flag);
       if (usage) drained.push(usage);

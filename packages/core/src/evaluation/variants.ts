@@ -1,8 +1,8 @@
 import { type FieldReader, fieldReader, userSessionOrAddress } from './context.js';
+import { NONE, toList, toText } from './convert.js';
 import type { VariantDefinition } from './definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluated.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
-import { NONE, toList, toText } from './problem.js';
 import type { StrategyContext } from './rollout.js';
 import type { FlagCounter, VariantCounter } from './usage.js';
 

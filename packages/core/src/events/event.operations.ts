@@ -1,8 +1,8 @@
 import { assertListener } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
-import { assertOptions } from '../changesets/argument-checks.js';
-import type { Engine } from '../changesets/engine.js';
+import { assertOptions } from '../base/validator.js';
+import type { Engine } from '../engine.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
 import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
@@ -13,17 +13,22 @@ const DEFAULT_LIMIT = 100;
 
 export async function listEvents({ validate, storage }: Engine, input: EventQuery = {}): Promise<EventLog> {
   const query = validate.eventQuery(input);
-  const { limit = DEFAULT_LIMIT, offset = 0 } = query;
-  const page = await storage.events({
+  const { limit = DEFAULT_LIMIT, after, since } = query;
+  const all = {
     order: 'newest-first',
     filter: toFilter(query),
-    limit,
-    offset,
-    ...(query.after !== undefined && { after: query.after }),
-    maxBytes: LIMITS.pageSize,
     total: true,
-  });
-  return { events: page.events.map(toFlagsEvent), total: page.total ?? 0 };
+    ...(since !== undefined && { after: since }),
+  } as const;
+  // Up to the last event of the page before, which is skipped. HTTP pages by `offset`.
+  const start = after === undefined ? { offset: query.offset ?? 0 } : { until: after, offset: 1 };
+  const { events, total = 0 } = await storage.events({ ...all, ...start, limit, maxBytes: LIMITS.pageSize });
+  const last = start.offset + events.length < total ? events.at(-1) : undefined;
+  return {
+    items: events.map(toFlagsEvent),
+    ...(last && { next: last.position }),
+    total: after === undefined ? total : ((await storage.events({ ...all, limit: 0 })).total ?? 0),
+  };
 }
 
 /** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
@@ -31,14 +36,14 @@ const FEED_PAGE_BYTES = 65_536;
 
 export async function listNextEvents({ validate, storage }: Engine, input: FeedQuery = {}): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
-  if (after === undefined) return { events: [], next: (await newestPosition(storage)) ?? null };
+  if (after === undefined) return { items: [], next: (await newestPosition(storage)) ?? null };
   const { events } = await storage.events({
     order: 'oldest-first',
     limit,
     maxBytes: FEED_PAGE_BYTES,
     ...(after !== null && { after }),
   });
-  return { events: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
+  return { items: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
 }
 
 export function subscribe(

@@ -1,3 +1,4 @@
+import type { Page } from '../base/common.types.js';
 import type { TokenKind } from '../tokens/token.types.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
@@ -74,21 +75,19 @@ export interface EventQuery {
   readonly from?: string;
   /** The latest time, inclusive: ISO 8601. */
   readonly to?: string;
-  /** Maximum number of events, 0–1000. Default: 100. Large events shorten a page, see {@link EventLog.events}. */
-  readonly limit?: number;
   /** Only events after this {@link FlagsEvent.position}. */
-  readonly after?: string;
-  /** The number of events to skip. Default: 0. */
-  readonly offset?: number;
+  readonly since?: string | undefined;
+  /** Maximum number of events, 0–1000. Default: 100. */
+  readonly limit?: number | undefined;
+  /** The `next` of the previous page. Default: the newest event. */
+  readonly after?: string | undefined;
 }
 
-export interface EventLog {
-  /**
-   * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event. For
-   * the next page, add the number of these events to `offset`. This is the last page if the sum reaches `total`.
-   */
-  readonly events: readonly FlagsEvent[];
-  /** The number of all matching events, regardless of `limit` and `offset`. */
+/**
+ * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event.
+ */
+export interface EventLog extends Page<FlagsEvent> {
+  /** The number of all matching events, on all pages. */
   readonly total: number;
 }
 
@@ -107,7 +106,7 @@ export interface FeedPage {
   /**
    * Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event.
    */
-  readonly events: readonly FlagsEvent[];
+  readonly items: readonly FlagsEvent[];
   /** The position for the next call; null while the log is empty. */
   readonly next: string | null;
 }
@@ -120,7 +119,7 @@ export interface EventOperations {
    *
    * @throws FlagsError `invalid_input`
    * @example
-   * const { events, total } = await flags.listEvents({ flag: 'checkout', limit: 20 });
+   * const { items, total } = await flags.listEvents({ flag: 'checkout', limit: 20 });
    */
   listEvents(query?: EventQuery): Promise<EventLog>;
 

@@ -1,10 +1,9 @@
 import type { Awaitable, FlagRef } from '../base/common.types.js';
 import { invalidInput } from '../base/validator.js';
-import type { Read, Versioned } from '../changesets/documents.js';
-import type { PreparedChange, SetContext } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { Actor, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
+import type { Read, Versioned } from '../storage/documents.js';
 import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } from './flag-documents.js';
 import type { Strategy } from './strategy.types.js';
@@ -75,7 +74,7 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
 
 export interface FlagChange<Result> {
   /** Returns the events of a change to the flag of the reference. */
-  readonly decide: (flag: FlagState, unit: UnitOfWork, context: SetContext) => Awaitable<readonly FlagEvent[]>;
+  readonly decide: (flag: FlagState, unit: UnitOfWork, context: Actor) => Awaitable<readonly FlagEvent[]>;
   /** Returns the result of the change. `changed` reads the flag after the commit. */
   readonly result: (changed: () => Promise<Versioned<FlagState>>) => Awaitable<Result>;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */

@@ -1,8 +1,8 @@
 import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
-import type { DocumentReader } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
-import { cutPage, pageBounds } from '../pages.js';
+import { cutPage, pageBounds } from '../base/pages.js';
+import type { Engine, PreparedChange } from '../engine.js';
+import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
@@ -67,18 +67,11 @@ export function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void
   return changeFlag(ref, { decide: dependencyRules.removeDependencies, result: () => undefined });
 }
 
-export function listPossibleParents(engine: Engine, ref: FlagRef): Promise<readonly string[]>;
-export function listPossibleParents(engine: Engine, ref: FlagRef, page: PageQuery): Promise<Page<string>>;
-export async function listPossibleParents(
-  engine: Engine,
-  ref: FlagRef,
-  query?: PageQuery,
-): Promise<readonly string[] | Page<string>> {
-  const bounds = query && pageBounds(engine, query);
+export async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<Page<string>> {
+  const bounds = pageBounds(engine, query);
   const { state: child } = await findFlag(engine.read, ref);
-  if (!(await canDepend(engine, child))) return bounds ? { items: [] } : [];
+  if (!(await canDepend(engine, child))) return { items: [] };
   const parents = (await listLiveFlags(engine, child.project)).filter((flag) => isPossibleParent(flag, child));
-  if (!bounds) return parents.map(({ name }) => name);
   const page = cutPage(parents, bounds, BY_NAME);
   return { ...page, items: page.items.map(({ name }) => name) };
 }

@@ -57,9 +57,7 @@ export interface DependencyOperations {
    *
    * @throws FlagsError `project_not_found`, `flag_not_found`
    * @example
-   * const candidates = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
+   * const { items: candidates } = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
    */
-  listPossibleParents(ref: FlagRef): Promise<readonly string[]>;
-  /** Returns one page. */
-  listPossibleParents(ref: FlagRef, page: PageQuery): Promise<Page<string>>;
+  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<Page<string>>;
 }

@@ -1,6 +1,7 @@
-import type { EffectState } from '../changesets/change-set.types.js';
+import type { Constraint } from '../evaluation/definitions.types.js';
+import type { EffectState } from './effect.types.js';
 import { dependenciesOf, environmentOf, type FlagState, inOrder } from './flag.js';
-import type { Constraint, Strategy, StrategyVariant } from './strategy.types.js';
+import type { Strategy, StrategyVariant } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** The visibility of a flag for clients of one environment. */

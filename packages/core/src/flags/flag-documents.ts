@@ -1,8 +1,8 @@
 import type { FlagRef, ProjectRef } from '../base/common.types.js';
-import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../changesets/documents.js';
+import type { Settings } from '../base/settings.types.js';
 import { FlagsError } from '../errors.js';
-import type { Settings } from '../flags.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
+import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../storage/documents.js';
 import type { ListedDocument } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage-port.js';
 import {

@@ -1,16 +1,14 @@
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
+import { boundsOf } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine } from '../changesets/engine.js';
+import type { Engine } from '../engine.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
 import { parentThatIsOff } from './effect.decide.js';
 import { dependenciesOf, environmentOf, type FlagState } from './flag.js';
 import { assertEnvironment, flagDocuments, type LastSeen, readLastSeen } from './flag-documents.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
-
-/** The page size of a query with `after` only. */
-const DEFAULT_LIMIT = 100;
 
 /** Finds flags of all projects in memory. Long work is done in slices. */
 export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promise<FlagPage> {
@@ -22,8 +20,8 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promis
   const allSeen = isSortedBySighting ? await readLastSeen(usage, found) : () => null;
   const order = createFlagOrder(query.sort, allSeen);
   const sorted = order.sort(found);
-  const { start, end } = boundsOf(query, query.after === undefined ? 0 : order.startAfter(sorted, query.after));
-  const flags = sorted.slice(start, end);
+  const start = query.after === undefined ? 0 : order.startAfter(sorted, query.after);
+  const flags = sorted.slice(start, start + boundsOf(query).limit);
   const lastSeen = isSortedBySighting ? allSeen : await readLastSeen(usage, flags);
   const items = await convertAll(flags, (flag) => toOverview(engine, flag, lastSeen));
   const last = flags.at(-1);
@@ -65,11 +63,6 @@ async function keepReadable(flags: readonly FlagState[], canRead: FlagQuery['can
     await Promise.all(projects.slice(first, first + CONCURRENT_CHECKS).map(check));
   }
   return readable.size === projects.length ? flags : flags.filter(({ project }) => readable.has(project));
-}
-
-function boundsOf({ limit, after }: FlagQuery, start: number): { readonly start: number; readonly end?: number } {
-  if (limit === undefined && after === undefined) return { start };
-  return { start, end: start + (limit ?? DEFAULT_LIMIT) };
 }
 
 async function convertAll<From, To>(items: readonly From[], convert: (item: From) => To): Promise<readonly To[]> {

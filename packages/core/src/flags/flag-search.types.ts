@@ -29,8 +29,6 @@ export interface FlagQuery extends PageQuery {
   readonly enabledIn?: string;
   /** Default: `name`, in code-point order. By `lastSeenAt`, flags without reports come first. */
   readonly sort?: FlagSort;
-  /** Maximum number of flags, 1–1000. Default: all, or 100 if `after` is given. */
-  readonly limit?: number | undefined;
   /** The `next` of the previous page, which had the same `sort`. */
   readonly after?: string | undefined;
   /**
@@ -92,11 +90,11 @@ export interface FlagListOperations {
    *
    * @throws FlagsError `project_not_found`
    * @example
-   * const on = (await flags.listFlags({ project: 'default' })).filter((flag) => !flag.stale);
+   * const { items } = await flags.listFlags({ project: 'default' });
+   * const fresh = items.filter((flag) => !flag.stale);
    */
-  listFlags(ref: ProjectRef): Promise<readonly FlagSummary[]>;
-  /** Returns one page: its cost depends on the page, not on the number of flags in the project. */
-  listFlags(ref: ProjectRef, page: PageQuery): Promise<Page<FlagSummary>>;
+  listFlags(ref: ProjectRef, page?: PageQuery): Promise<Page<FlagSummary>>;
+
   /**
    * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has
    * applied the changes of other processes.
@@ -105,7 +103,7 @@ export interface FlagListOperations {
    *
    * @throws FlagsError `invalid_input`, `environment_not_found`
    * @example
-   * const { items, total } = await flags.listFlags({}, { label: 'team-shop', sort: '-createdAt', limit: 20 });
+   * const { items, total } = await flags.searchFlags({ label: 'team-shop', sort: '-createdAt', limit: 20 });
    */
-  listFlags(ref: { readonly project?: never }, query?: FlagQuery): Promise<FlagPage>;
+  searchFlags(query?: FlagQuery): Promise<FlagPage>;
 }

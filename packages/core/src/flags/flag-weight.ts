@@ -1,14 +1,14 @@
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import type { Documents } from '../changesets/documents.js';
-import type { Engine } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { Engine, UnitOfWork } from '../engine.js';
+import type { Constraint } from '../evaluation/definitions.types.js';
 import { constraintsWeight, strategyWeight } from '../evaluation/weight.js';
 import { segmentDocuments } from '../segments/segment.js';
+import type { Documents } from '../storage/documents.js';
 import { environmentOf, type FlagState } from './flag.js';
 import { flagDocuments } from './flag-documents.js';
-import type { Constraint, Strategy } from './strategy.types.js';
+import type { Strategy } from './strategy.types.js';
 
 const ADVICE = 'use fewer or simpler regular expressions, and shorter lists';
 

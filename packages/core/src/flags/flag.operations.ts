@@ -1,9 +1,9 @@
-import type { FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
+import type { AnyFlagRef, FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
 import { cloneJson, copyJson } from '../base/json.js';
 import { applyPatch, clonePatch } from '../base/json-patch.js';
 import { pickMembers } from '../base/validator.js';
-import type { Versioned } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { Engine, PreparedChange } from '../engine.js';
+import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
@@ -145,10 +145,6 @@ export function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void>
 export async function locateFlag({ read }: Engine, { flag }: { readonly flag: string }): Promise<FlagRef> {
   const { project } = assertFound(await read(flagDocuments, flag), { flag });
   return { project, flag };
-}
-
-interface AnyFlagRef extends Partial<ProjectRef> {
-  readonly flag: string;
 }
 
 export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {

@@ -1,4 +1,12 @@
-import type { ChangeContext, FlagRef, JsonPatch, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type {
+  AnyFlagRef,
+  ChangeContext,
+  FlagRef,
+  JsonPatch,
+  Page,
+  PageQuery,
+  ProjectRef,
+} from '../base/common.types.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
@@ -211,7 +219,7 @@ export interface FlagOperations {
    * @example
    * await flags.reviveFlag({ flag: 'checkout' });
    */
-  reviveFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<Flag>;
+  reviveFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<Flag>;
 
   /**
    * Deletes an archived flag and its metrics permanently. The name is free again. With `project`, a flag of another
@@ -221,7 +229,7 @@ export interface FlagOperations {
    * @example
    * await flags.deleteFlag({ flag: 'checkout' });
    */
-  deleteFlag(ref: { readonly flag: string; readonly project?: string }, context?: ChangeContext): Promise<void>;
+  deleteFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<void>;
 
   /**
    * Moves a flag to another project, with its strategies, states and variants. Does nothing if it is there already.
@@ -242,9 +250,7 @@ export interface FlagOperations {
    *
    * @throws FlagsError `project_not_found`
    * @example
-   * const archived = await flags.listArchivedFlags({ project: 'default' });
+   * const { items: archived } = await flags.listArchivedFlags({ project: 'default' });
    */
-  listArchivedFlags(ref?: Partial<ProjectRef>): Promise<readonly ArchivedFlag[]>;
-  /** Returns one page. May read the summaries of all flags, in batches. */
-  listArchivedFlags(ref: Partial<ProjectRef>, page: PageQuery): Promise<Page<ArchivedFlag>>;
+  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<Page<ArchivedFlag>>;
 }

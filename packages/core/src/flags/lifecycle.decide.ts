@@ -1,8 +1,9 @@
 import { FlagsError } from '../errors.js';
+import type { Parameters } from '../evaluation/definitions.types.js';
 import type { Dependency } from './dependency.types.js';
 import { dependenciesOf, type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
 import type { NewFlag } from './flag.types.js';
-import type { Parameters, Strategy } from './strategy.types.js';
+import type { Strategy } from './strategy.types.js';
 
 /** Values of a new flag that the caller provides. */
 export interface FlagOrigin {

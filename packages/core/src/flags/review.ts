@@ -1,4 +1,4 @@
-import type { Effect } from '../changesets/change-set.types.js';
+import type { Effect } from './effect.types.js';
 
 const PREFERRED_ENVIRONMENT = 'production';
 

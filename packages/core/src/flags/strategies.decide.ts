@@ -5,9 +5,10 @@ import { LIMITS } from '../base/limits.js';
 import { type Edit, editList } from '../base/parts.js';
 import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
+import type { Constraint } from '../evaluation/definitions.types.js';
 import { type EnvironmentState, environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
 import { assertNotArchived } from './lifecycle.decide.js';
-import type { Constraint, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
+import type { Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',

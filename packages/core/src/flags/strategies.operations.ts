@@ -2,12 +2,11 @@ import type { EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.type
 import { cloneJson } from '../base/json.js';
 import { clonePatch } from '../base/json-patch.js';
 import { invalidInput } from '../base/validator.js';
-import { assertText, type Read } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
+import { assertText, type Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
 import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { assertEnvironment } from './flag-documents.js';

@@ -10,20 +10,18 @@ import {
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import { isPattern } from '../evaluation/constraints.js';
+import { CONSTRAINT_OPERATORS, type Constraint, type ParameterValue } from '../evaluation/definitions.types.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
 import { percentageParameter, STRATEGIES } from '../evaluation/strategies.js';
 import { constraintWeight } from '../evaluation/weight.js';
-import {
-  CONSTRAINT_OPERATORS,
-  type ConfiguredStrategy,
-  type Constraint,
-  type EnvironmentInput,
-  type ParameterValue,
-  type StrategyInput,
-  type StrategyPlace,
-  type StrategyReplacement,
-  type StrategyVariant,
+import type {
+  ConfiguredStrategy,
+  EnvironmentInput,
+  StrategyInput,
+  StrategyPlace,
+  StrategyReplacement,
+  StrategyVariant,
 } from './strategy.types.js';
 import { findPayloadIssues, payload, values, weight } from './variants.schema.js';
 

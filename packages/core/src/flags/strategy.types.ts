@@ -1,52 +1,6 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
-import type { Payload, WeightType } from './variant.types.js';
-
-/** A value of a strategy's parameters. Stored and returned unchanged. */
-export type ParameterValue = string | number | boolean | null;
-export type Parameters = Readonly<Record<string, ParameterValue>>;
-
-/** The operators that compare a context field with an operand. */
-export const CONSTRAINT_OPERATORS = [
-  'IN',
-  'NOT_IN',
-  'STR_CONTAINS',
-  'STR_STARTS_WITH',
-  'STR_ENDS_WITH',
-  'NUM_EQ',
-  'NUM_GT',
-  'NUM_GTE',
-  'NUM_LT',
-  'NUM_LTE',
-  'DATE_AFTER',
-  'DATE_BEFORE',
-  'SEMVER_EQ',
-  'SEMVER_GT',
-  'SEMVER_GTE',
-  'SEMVER_LT',
-  'SEMVER_LTE',
-  'REGEX',
-  'IN_CIDR',
-] as const;
-
-export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
-
-/** A condition on one context field. All constraints of a strategy must hold. */
-export interface Constraint {
-  readonly contextName: string;
-  readonly operator: ConstraintOperator;
-  /**
-   * The operand of `IN`, `NOT_IN`, `STR_*` (at least one value, none empty) and `IN_CIDR` (addresses, or networks such
-   * as 10.0.0.0/8).
-   */
-  readonly values?: readonly string[];
-  /**
-   * The operand of `NUM_*` (a finite number), `DATE_*` (ISO 8601; without an offset evaluated as local time, like SDKs
-   * do), `SEMVER_*` (semver 2.0) and `REGEX` (RE2 syntax; texts of more than 500 characters match nothing).
-   */
-  readonly value?: string;
-  readonly inverted?: boolean;
-  readonly caseInsensitive?: boolean;
-}
+import type { Constraint, Parameters, Payload } from '../evaluation/definitions.types.js';
+import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
 export interface StrategyVariant {

@@ -1,22 +1,8 @@
 import type { ChangeContext, FlagRef, JsonPatch } from '../base/common.types.js';
-
-export const PAYLOAD_TYPES = ['string', 'json', 'csv', 'number'] as const;
-export type PayloadType = (typeof PAYLOAD_TYPES)[number];
-
-/** The value that a variant delivers. A `json` value is a JSON text; a `number` value is a number as text. */
-export interface Payload {
-  readonly type: PayloadType;
-  readonly value: string;
-}
+import type { Override, Payload } from '../evaluation/definitions.types.js';
 
 /** `fix` keeps the given weight. `variable` variants share the rest of 1000. */
 export type WeightType = 'fix' | 'variable';
-
-/** Assigns the variant to contexts whose field has one of these values, regardless of weights. */
-export interface Override {
-  readonly contextName: string;
-  readonly values: readonly string[];
-}
 
 export interface Variant {
   /** Unique in the flag; the same characters as in flag names. */

@@ -1,7 +1,8 @@
 import { LIMITS } from '../base/limits.js';
 import { type JsonSchema, name, type ObjectSchema, parseNumber, text } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { type Override, PAYLOAD_TYPES, type Payload, type VariantInput } from './variant.types.js';
+import { type Override, PAYLOAD_TYPES, type Payload } from '../evaluation/definitions.types.js';
+import type { VariantInput } from './variant.types.js';
 
 export const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
 

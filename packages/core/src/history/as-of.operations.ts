@@ -5,11 +5,8 @@ import { LIMITS } from '../base/limits.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
-import { invalidInput } from '../base/validator.js';
-import { assertOptions, assertReference } from '../changesets/argument-checks.js';
-import { assertText, createRead, nameOf, type Read } from '../changesets/documents.js';
-import type { Engine } from '../changesets/engine.js';
-import type { Lifetime } from '../changesets/operations.js';
+import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
@@ -25,6 +22,7 @@ import {
 } from '../flags/flag-documents.js';
 import { compileEnvironment } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { assertText, createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
 import { stateAt } from './event-log.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
@@ -47,7 +45,8 @@ interface Evaluated {
  * Returns a view of the flags at a time, or after the event at a position. The first read happens at the first call. The
  * view caches the documents and snapshots that it has read.
  */
-export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: AsOf): FlagsView {
+export function asOf(engine: ChangeEngine, time: AsOf): FlagsView {
+  const { track } = engine.lifetime;
   const moment = memoizeAsync<void, PastMoment>(createMomentFinder(engine, time));
   const read = createRead({
     get: memoizeAsync(async (key) => {
@@ -99,7 +98,7 @@ export function asOf(engine: Engine, { track }: Pick<Lifetime, 'track'>, time: A
 }
 
 /** Returns a function that finds the moment. Throws `invalid_input` at once for an invalid time. */
-function createMomentFinder({ storage }: Engine, time: unknown): () => Promise<PastMoment> {
+function createMomentFinder({ storage }: ChangeEngine, time: unknown): () => Promise<PastMoment> {
   const { position } = Object(time) as { readonly position?: unknown };
   const at = position === undefined ? toTime(time) : undefined;
   if (position !== undefined && typeof position !== 'string') throw notATime();
@@ -153,7 +152,7 @@ interface PastFlag {
 }
 
 /** Lists the flags that depended on a flag and were not archived, in name order. */
-async function listChildrenAt(engine: Engine, { ref, position, read }: PastFlag): Promise<readonly string[]> {
+async function listChildrenAt(engine: ChangeEngine, { ref, position, read }: PastFlag): Promise<readonly string[]> {
   const children: string[] = [];
   for (const name of await listCandidates(engine.storage, ref.flag, position)) {
     const found = await read(flagDocuments, name);

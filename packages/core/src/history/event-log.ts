@@ -2,10 +2,11 @@ import { pause } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
 import type { LoggedSet } from '../changesets/change-set-log.js';
-import { readCheckpoint, type Versioned } from '../changesets/documents.js';
+import { readCheckpoint } from '../changesets/document-changes.js';
 import { FlagsError } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
 import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
+import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 const LEGACY = 'r_';

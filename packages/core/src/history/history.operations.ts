@@ -1,26 +1,32 @@
 import { groupBy } from '../base/collections.js';
-import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeSetRef, FlagRef, Page, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
 import { compareStates, type Difference } from '../base/parts.js';
 import { invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
 import type { ChangeSetLog, LoggedSet } from '../changesets/change-set-log.js';
 import { toChangeSet } from '../changesets/change-sets.operations.js';
-import { assertText, nameOf } from '../changesets/documents.js';
-import type { Engine } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js';
-import { pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
+import { assertText, nameOf } from '../storage/documents.js';
 import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
 import { compareByEvents } from './differences.decide.js';
 import { holdsDocument, readProjects, readSet, stateAt, walkBackSets } from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
+/** Change sets of a page without a limit. */
+const DEFAULT_LIMIT = 100;
+
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
-export async function history(engine: Engine, ref: HistoryRef = {}, page: PageQuery = {}): Promise<Page<HistoryEntry>> {
+export async function listHistory(
+  engine: ChangeEngine,
+  ref: HistoryRef = {},
+  page: PageQuery = {},
+): Promise<Page<HistoryEntry>> {
   const { storage } = engine;
-  const { limit, after } = pageBounds(engine, page);
+  const { after, limit = DEFAULT_LIMIT } = engine.validate.pageQuery(page);
   const filter = toFilter(ref);
   const items: HistoryEntry[] = [];
   let bytes = 0;
@@ -39,12 +45,15 @@ export async function history(engine: Engine, ref: HistoryRef = {}, page: PageQu
   return { items };
 }
 
-export async function getChangeSet({ storage }: Engine, id: string): Promise<HistoryEntry> {
-  return toEntry(storage, await readSet(storage, id));
+export async function getChangeSet({ storage }: ChangeEngine, ref: ChangeSetRef): Promise<HistoryEntry> {
+  return toEntry(storage, await readSet(storage, ref.changeSet));
 }
 
-export async function listChangeSetProjects({ storage }: Engine, id: string): Promise<readonly (string | null)[]> {
-  return readProjects(storage, id);
+export async function listChangeSetProjects(
+  { storage }: ChangeEngine,
+  ref: ChangeSetRef,
+): Promise<Page<string | null>> {
+  return { items: await readProjects(storage, ref.changeSet) };
 }
 
 type Scope = Partial<FlagRef>;
@@ -62,7 +71,7 @@ function toFilter(scope: Scope): EventFilter {
 }
 
 /** Throws `flag_not_found` or `project_not_found` without a history. A deleted flag or project keeps its history. */
-async function assertExists({ read }: Engine, { project, flag }: Scope): Promise<void> {
+async function assertExists({ read }: ChangeEngine, { project, flag }: Scope): Promise<void> {
   if (project === undefined) return;
   if (flag === undefined) await findProject(read, { project });
   else await findFlag(read, { project, flag });

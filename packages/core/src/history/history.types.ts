@@ -1,4 +1,4 @@
-import type { FlagRef, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ChangeSetRef, FlagRef, Page, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { Change, ChangeSet, Plan, Preview, PreviewQuery, UndoOptions } from '../changesets/change-set.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
@@ -66,9 +66,9 @@ export interface ChangeHistoryOperations {
    *
    * @throws FlagsError `change_set_not_found`, `invalid_input`
    * @example
-   * const { actor, reason, differences } = await flags.getChangeSet(id);
+   * const { actor, reason, differences } = await flags.getChangeSet({ changeSet: set.id });
    */
-  getChangeSet(id: string): Promise<HistoryEntry>;
+  getChangeSet(ref: ChangeSetRef): Promise<HistoryEntry>;
 
   /**
    * Lists all projects of a change set, without reading the data of its events; null for the instance. A page of a
@@ -76,21 +76,21 @@ export interface ChangeHistoryOperations {
    *
    * @throws FlagsError `change_set_not_found`, `invalid_input`
    * @example
-   * const projects = await flags.listChangeSetProjects(event.changeSet); // ['shop', null]
+   * const { items } = await flags.listChangeSetProjects({ changeSet: event.changeSet }); // ['shop', null]
    */
-  listChangeSetProjects(id: string): Promise<readonly (string | null)[]>;
+  listChangeSetProjects(ref: ChangeSetRef): Promise<Page<string | null>>;
 
   /**
    * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
    *
-   * A page has at most `limit` sets, and at most 1 MiB of JSON but at least one set. Changes of releases without change
+   * A page has at most `limit` sets (default: 100), and at most 1 MiB of JSON but at least one set. Changes of releases without change
    * sets form one set for each document and revision.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found` (unless the log knows it)
    * @example
-   * const { items, next } = await flags.history({ project: 'default', flag: 'checkout' }, { limit: 20 });
+   * const { items, next } = await flags.listHistory({ project: 'default', flag: 'checkout' }, { limit: 20 });
    */
-  history(ref: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
+  listHistory(ref?: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
 
   /**
    * Undoes a change set in one commit. Restores each part that the set changed, and keeps later changes of other parts.
@@ -104,18 +104,18 @@ export interface ChangeHistoryOperations {
    * sets; or a reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the
    * refusals of single operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
    * @example
-   * await flags.undo(set.id, { reason: 'Too many errors' });
+   * await flags.undoChangeSet({ changeSet: set.id }, { reason: 'Too many errors' });
    */
-  undo(id: string, options?: UndoOptions): Promise<ChangeSet>;
+  undoChangeSet(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet>;
 
   /**
    * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
    *
-   * @throws FlagsError as {@link ChangeHistoryOperations.undo}
+   * @throws FlagsError as {@link ChangeHistoryOperations.undoChangeSet}
    * @example
-   * const { documents, effects } = await flags.planUndo(set.id);
+   * const { documents, effects } = await flags.planUndo({ changeSet: set.id });
    */
-  planUndo(id: string, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan>;
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan>;
 
   /**
    * Returns a view of the flags at a time, or after the event at a position. Uses the present environments

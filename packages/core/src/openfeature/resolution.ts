@@ -1,5 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
+import type { Payload } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
@@ -8,7 +9,6 @@ import type {
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
-import type { Payload } from '../flags/variant.types.js';
 import { type ResolutionReason, reasonFor } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
 
@@ -109,7 +109,6 @@ export async function resolveAll(
   { context, ...choice }: ResolutionScope,
   options: Pick<EvaluateAllOptions, 'names' | 'signal'> = {},
 ): Promise<readonly FlagResolution[]> {
-  await flags.loadConfiguration(choice);
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   const resolutions: FlagResolution[] = [];

@@ -1,6 +1,7 @@
+import type { Role } from '../base/settings.types.js';
 import { FlagsError } from '../errors.js';
 import type { ProjectEvent, ProjectState } from './project.js';
-import type { Member, Role } from './project.types.js';
+import type { Member } from './project.types.js';
 
 /** A project with owners always keeps at least one. */
 export const OWNER = 'owner';

@@ -1,11 +1,12 @@
-import type { ProjectRef } from '../base/common.types.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
+import type { Page, ProjectRef } from '../base/common.types.js';
+import type { Role } from '../base/settings.types.js';
+import type { Engine, PreparedChange } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { findProject } from '../flags/flag-documents.js';
 import * as memberRules from './members.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
 import { changeProject } from './project.operations.js';
-import type { Member, Role } from './project.types.js';
+import type { Member } from './project.types.js';
 
 export async function addMember(engine: Engine, ref: ProjectRef, input: Member): Promise<PreparedChange<void>> {
   const member = pickMember(engine, input);
@@ -30,8 +31,8 @@ export function removeMember(engine: Engine, ref: ProjectRef, input: Member): Pr
   );
 }
 
-export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<readonly Member[]> {
-  return (await findProject(read, ref)).state.members;
+export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<Page<Member>> {
+  return { items: (await findProject(read, ref)).state.members };
 }
 
 function pickMember({ validate }: Engine, input: Member): Member {

@@ -1,18 +1,17 @@
 import { groupBy } from '../base/collections.js';
 import type { Awaitable, Page, PageQuery, ProjectRef } from '../base/common.types.js';
-import type { Aggregate, Versioned } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import { pageBounds, pageOf } from '../base/pages.js';
+import type { FlagType } from '../base/settings.types.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { findProject, flagDocuments, throwProjectNotFound } from '../flags/flag-documents.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
-import type { FlagType } from '../flags.js';
-import { pageBounds, readPage } from '../pages.js';
 import { deleteSegment, segmentDocuments, unregisterSegment } from '../segments/segment.js';
 import { changeRegistry } from '../segments/segment.operations.js';
+import type { Aggregate, Versioned } from '../storage/documents.js';
 import type { ListedDocument } from '../storage/port.js';
 import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
@@ -43,20 +42,13 @@ export function changeProject<Result>(
   };
 }
 
-export function listProjects(engine: Engine): Promise<readonly ProjectSummary[]>;
-export function listProjects(engine: Engine, page: PageQuery): Promise<Page<ProjectSummary>>;
-export async function listProjects(
-  engine: Engine,
-  query?: PageQuery,
-): Promise<readonly ProjectSummary[] | Page<ProjectSummary>> {
-  const { storage } = engine;
-  const summaries = { kind: projectDocuments.kind, part: 'summary' } as const;
-  const page = query
-    ? await readPage(storage, { ...summaries, ...pageBounds(engine, query) })
-    : { items: await storage.list(summaries) };
+export async function listProjects(engine: Engine, query?: PageQuery): Promise<Page<ProjectSummary>> {
+  const { limit, ...start } = pageBounds(engine, query);
+  const bounds = limit === Number.POSITIVE_INFINITY ? start : { ...start, limit: limit + 1 };
+  const listed = await engine.storage.list({ kind: projectDocuments.kind, part: 'summary', ...bounds });
+  const page = pageOf(listed, { limit, cursorOf: ({ key }) => key.id });
   const flags = groupBy(await listLiveFlags(engine), ({ project }) => project);
-  const items = page.items.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? []));
-  return query ? { ...page, items } : items;
+  return { ...page, items: page.items.map((project) => toSummary(engine, project, flags.get(project.key.id) ?? [])) };
 }
 
 export async function getProject(engine: Engine, ref: ProjectRef): Promise<ProjectOverview> {

@@ -1,7 +1,7 @@
 import { pickChanged } from '../base/json.js';
-import type { Aggregate } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
+import type { Aggregate } from '../storage/documents.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 
 /** Every instance has this project, which cannot be deleted. */

@@ -80,14 +80,13 @@ export interface ProjectOperations {
   deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void>;
 
   /**
-   * Lists all projects by id, in code-point order.
+   * Lists projects by id, in code-point order.
    *
    * @example
-   * const unhealthy = (await flags.listProjects()).filter((project) => project.health < 80);
+   * const { items } = await flags.listProjects();
+   * const unhealthy = items.filter((project) => project.health < 80);
    */
-  listProjects(): Promise<readonly ProjectSummary[]>;
-  /** Returns one page: reads the flags of its projects only. */
-  listProjects(page: PageQuery): Promise<Page<ProjectSummary>>;
+  listProjects(page?: PageQuery): Promise<Page<ProjectSummary>>;
 
   /**
    * Gets one project with its flags.
@@ -105,12 +104,6 @@ export interface Member {
   readonly userId: number;
   /** The id of a configured role. */
   readonly roleId: number;
-}
-
-export interface Role {
-  readonly id: number;
-  /** One role is named `owner`. */
-  readonly name: string;
 }
 
 export interface MemberOperations {
@@ -149,11 +142,12 @@ export interface MemberOperations {
   removeMember(ref: ProjectRef, member: Member, context?: ChangeContext): Promise<void>;
 
   /**
-   * Lists the members of a project, by user id.
+   * Lists all members of a project, by user id.
    *
    * @throws FlagsError `project_not_found`
    * @example
-   * const owners = (await flags.listMembers({ project: 'default' })).filter((member) => member.roleId === 4);
+   * const { items } = await flags.listMembers({ project: 'default' });
+   * const owners = items.filter((member) => member.roleId === 4);
    */
-  listMembers(ref: ProjectRef): Promise<readonly Member[]>;
+  listMembers(ref: ProjectRef): Promise<Page<Member>>;
 }

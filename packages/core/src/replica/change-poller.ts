@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { hasHistory } from '../changesets/aggregates.js';
-import { type KeyedUpdate, nameOf } from '../changesets/documents.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
-import { stateAt } from '../history/event-log.js';
+import { type KeyedUpdate, nameOf } from '../storage/documents.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 
 export interface PollingOptions {
@@ -78,8 +76,12 @@ export interface ChangePoller {
   close(): Promise<unknown>;
 }
 
+/** Resolves to the state of a document after the event at a position, from the log; undefined if there was none. */
+export type StateAt = (key: DocumentKey, until: string) => Promise<unknown>;
+
 export interface ChangePollerOptions {
   readonly storage: Storage;
+  readonly stateAt: StateAt;
   readonly now: () => Date;
   /** Milliseconds; 0 disables the timer. */
   readonly pollInterval: number;
@@ -149,7 +151,13 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
 }
 
 /** Returns a function that reads all events since its last call, and applies the changed documents. */
-function createCatchUp({ storage, isNewer, applyUpdates, ...start }: ChangePollerOptions): () => Promise<void> {
+function createCatchUp({
+  storage,
+  stateAt,
+  isNewer,
+  applyUpdates,
+  ...start
+}: ChangePollerOptions): () => Promise<void> {
   let { after } = start;
 
   /**
@@ -159,8 +167,7 @@ function createCatchUp({ storage, isNewer, applyUpdates, ...start }: ChangePolle
   async function readUpdate({ subject: key, revision }: StoredEventHead, until: string): Promise<KeyedUpdate> {
     const document = await storage.get(key);
     if (document?.revision === revision) return { key, update: { revision, state: document.body } };
-    if (!hasHistory(key)) return { key, update: { revision: document?.revision ?? revision, state: document?.body } };
-    return { key, update: { revision, state: (await stateAt(storage, key, { until }))?.state } };
+    return { key, update: { revision, state: await stateAt(key, until) } };
   }
 
   /** Reads the documents concurrently, then applies all of them at once. */

@@ -1,8 +1,8 @@
 import { deepFreeze, isSameJson } from '../base/json.js';
-import type { Documents, Versioned } from '../changesets/documents.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { Documents, Versioned } from '../storage/documents.js';
 import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
 
 /** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */

@@ -1,5 +1,6 @@
 import { compareCodePoints, lowerBound } from '../base/collections.js';
 import { isSameJson } from '../base/json.js';
+import { NONE } from '../evaluation/convert.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
 import type {
   EnvironmentConfiguration,
@@ -7,7 +8,6 @@ import type {
   Impression,
   SegmentConfiguration,
 } from '../evaluation/evaluation.types.js';
-import { NONE } from '../evaluation/problem.js';
 import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
 import type { SnapshotOptions } from '../evaluation/snapshot.types.js';
 import { UsageCounters } from '../evaluation/usage.js';

@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 import { createListeners, type Listeners } from '../base/collections.js';
 import { type MergeSources, mergeJson } from '../base/json.js';
-import type { KeyedUpdate, Versioned } from '../changesets/documents.js';
-import type { StateSize } from '../changesets/size-limits.js';
-import type { EvaluationProblem } from '../evaluation/evaluated.types.js';
+import type { Settings } from '../base/settings.types.js';
+import type { CustomStrategy, EvaluationProblem, TextEncoding } from '../evaluation/evaluated.types.js';
 import type { ConfigurationChange, EnvironmentConfiguration, Impression } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
@@ -11,13 +10,12 @@ import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import { flagDocuments } from '../flags/flag-documents.js';
-import type { Settings } from '../flags.js';
-import type { FlagsOptions } from '../options.js';
 import { segmentDocuments } from '../segments/segment.js';
+import type { KeyedUpdate, Versioned } from '../storage/documents.js';
 import type { DocumentKey, Storage } from '../storage/port.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
-import { type ChangePoller, startChangePoller } from './change-poller.js';
+import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
 import { createDocumentCache, type DocumentCache } from './document-cache.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
 
@@ -144,6 +142,23 @@ export interface Replica {
   readonly problems: ProblemReporter;
 }
 
+/** The options of `createFlags` that evaluation needs. */
+export interface ReplicaOptions {
+  readonly strategies?: readonly CustomStrategy[];
+  readonly idEncoding?: TextEncoding;
+  readonly onProblem?: (problem: EvaluationProblem) => void;
+  readonly appName?: string;
+  readonly instanceId?: string;
+  readonly usageInterval?: number;
+}
+
+/** Follows the documents for a limit on their size. */
+interface DocumentCounter {
+  load(storage: Storage): Promise<void>;
+  isNewer(key: DocumentKey, revision: number): boolean;
+  applyUpdate(key: DocumentKey, update: KeyedUpdate['update']): void;
+}
+
 export interface ReplicaContext {
   readonly storage: Storage;
   readonly usageWriter: UsageWriter;
@@ -152,7 +167,8 @@ export interface ReplicaContext {
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
   /** Counts the bytes that other processes write; undefined without a limit. */
-  readonly size: StateSize | undefined;
+  readonly size: DocumentCounter | undefined;
+  readonly stateAt: StateAt;
 }
 
 /** What a replica starts from. */
@@ -163,7 +179,7 @@ export interface LoadedDocuments {
 }
 
 /** Reads all flags and segments, then follows the changes of other processes. */
-export async function openReplica(options: FlagsOptions, context: ReplicaContext): Promise<Replica> {
+export async function openReplica(options: ReplicaOptions, context: ReplicaContext): Promise<Replica> {
   const { storage, size } = context;
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
@@ -178,11 +194,11 @@ export async function openReplica(options: FlagsOptions, context: ReplicaContext
 
 /** Starts a replica from documents in memory. */
 export function startReplica(
-  host: FlagsOptions,
+  host: ReplicaOptions,
   context: ReplicaContext,
   { after, documents }: LoadedDocuments,
 ): Replica {
-  const { storage, usageWriter, settings, now, pollInterval, onError, size } = context;
+  const { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt } = context;
   const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = host;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
@@ -217,6 +233,7 @@ export function startReplica(
   });
   const poller = startChangePoller({
     storage,
+    stateAt,
     now,
     pollInterval,
     after,

@@ -2,15 +2,14 @@ import type { Page, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
+import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
-import type { DocumentReader, Read, Versioned } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
-import { pageBounds } from '../pages.js';
+import type { DocumentReader, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.js';
 import {
   movesAway,
@@ -35,38 +34,24 @@ export async function getSegment(documents: DocumentReader, ref: SegmentRef): Pr
   return toSegment(await findSegment(documents, ref));
 }
 
-export function listSegments(engine: Engine, query?: SegmentQuery): Promise<readonly Segment[]>;
-export function listSegments(engine: Engine, query: SegmentQuery, page: PageQuery): Promise<Page<Segment>>;
 export async function listSegments(
   engine: Engine,
   { strategy }: SegmentQuery = {},
   page?: PageQuery,
-): Promise<readonly Segment[] | Page<Segment>> {
-  if (page) {
-    const { limit, after } = pageBounds(engine, page);
-    if (after !== undefined && !/^\d+$/.test(after)) {
-      throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
-    }
-    const ids = strategy === undefined ? await listSegmentIds(engine) : await listUsedIds(engine, strategy);
-    const rest = ids.filter((id) => after === undefined || id > Number(after));
-    return readSegments(engine, rest, limit);
+): Promise<Page<Segment>> {
+  const { limit, after } = pageBounds(engine, page);
+  if (after !== undefined && !/^\d+$/.test(after)) {
+    throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
   }
-  if (strategy === undefined) return listAllSegments(engine);
-  const segments: Segment[] = [];
-  for (const id of await listUsedIds(engine, strategy)) {
-    const found = await engine.read(segmentDocuments, idOfSegment(id));
-    if (found) segments.push(toSegment(found));
-  }
-  return segments;
+  if (strategy === undefined && limit === Number.POSITIVE_INFINITY) return { items: await listAllSegments(engine) };
+  const ids = strategy === undefined ? await listSegmentIds(engine) : await listUsedBy(engine, strategy);
+  const rest = ids.filter((id) => after === undefined || id > Number(after)).sort((one, other) => one - other);
+  return readSegments(engine, rest, limit);
 }
 
-async function listUsedIds(engine: Engine, strategy: string): Promise<readonly number[]> {
-  return (await listUsedBy(engine, strategy)).toSorted((one, other) => one - other);
-}
-
-export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<readonly SegmentUse[]> {
+export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<Page<SegmentUse>> {
   await findSegment(engine, ref);
-  return listUses(engine, ref.segment);
+  return { items: await listUses(engine, ref.segment) };
 }
 
 /** Lists all segments in ascending order of ids. Sorts, because a storage lists ids in text order. */

@@ -1,8 +1,8 @@
 import { pickChanged } from '../base/json.js';
-import type { Aggregate, Documents } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
+import type { Constraint } from '../evaluation/definitions.types.js';
 import type { DomainEvent } from '../events/event.types.js';
-import type { Constraint } from '../flags/strategy.types.js';
+import type { Aggregate, Documents } from '../storage/documents.js';
 import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
 
 /** The stored state of a segment: one document. */
@@ -26,7 +26,7 @@ export type SegmentEvent =
   | DomainEvent<'segment-deleted', null, SegmentState>;
 
 /** Applies an event. Returns undefined for a deleted segment. */
-export function evolveSegment(_segment: SegmentState | undefined, event: SegmentEvent): SegmentState | undefined {
+function evolveSegment(_segment: SegmentState | undefined, event: SegmentEvent): SegmentState | undefined {
   return event.data ?? undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
-import type { Constraint } from '../flags/strategy.types.js';
+import type { Constraint } from '../evaluation/definitions.types.js';
 
 /** Named constraints that strategies of many flags share. All constraints must hold. */
 export interface Segment {
@@ -103,21 +103,21 @@ export interface SegmentOperations {
   getSegment(ref: SegmentRef): Promise<Segment>;
 
   /**
-   * Lists all segments, or those of one strategy, by id.
+   * Lists segments, or those of one strategy, by id. A page has at most 1 MiB.
    *
    * @example
-   * const names = (await flags.listSegments()).map((segment) => segment.name);
+   * const { items } = await flags.listSegments();
+   * const names = items.map((segment) => segment.name);
    */
-  listSegments(query?: SegmentQuery): Promise<readonly Segment[]>;
-  /** Returns one page, of at most 1 MiB. */
-  listSegments(query: SegmentQuery, page: PageQuery): Promise<Page<Segment>>;
+  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<Page<Segment>>;
 
   /**
-   * Lists the strategies that use a segment, including those of archived flags, by flag name.
+   * Lists all strategies that use a segment, including those of archived flags, by flag name.
    *
    * @throws FlagsError `segment_not_found`
    * @example
-   * const flagsThatUseIt = (await flags.listSegmentUses({ segment: id })).map((use) => use.flag);
+   * const { items } = await flags.listSegmentUses({ segment: id });
+   * const flagsThatUseIt = items.map((use) => use.flag);
    */
-  listSegmentUses(ref: SegmentRef): Promise<readonly SegmentUse[]>;
+  listSegmentUses(ref: SegmentRef): Promise<Page<SegmentUse>>;
 }

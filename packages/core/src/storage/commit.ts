@@ -99,8 +99,6 @@ export interface PreparedWrite {
 export interface PreparedContent {
   readonly body: string;
   readonly summary: string;
-  /** The value of the body, if the caller provided its text. The caller may change the value later. */
-  readonly value?: unknown;
 }
 
 export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | OptionalText> {
@@ -120,43 +118,32 @@ type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'changeSet' | 'reason';
 
 /** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
-  const indexOf = indexWrites(writes, checks);
+  const places = placesOf(writes, checks);
   const prepared = writes.map(prepareWrite);
   return {
     writes: prepared,
     checks: checks.map(({ key, expected }) => ({ key: copyKey(key), expected })),
     vacant: vacant.map(({ kind, parent }) => ({ kind, parent })),
     events: events.map((event) => {
-      const write = indexOf(event.subject);
-      if (write < 0) throw subjectNotWritten(event);
-      return prepareEvent(event, { write, body: bodyOf(writes[write]), text: textOf(prepared[write]) });
+      const write = places.get(nameOf(event.subject)) ?? -1;
+      const subject = writes[write];
+      if (!subject) throw subjectNotWritten(event);
+      return prepareEvent(event, write, textOf(event.data, { write: subject, content: prepared[write]?.content }));
     }),
   };
 }
 
-/** Returns a function that finds the write of a document; -1 if there is none. */
-function indexWrites(writes: readonly DocumentWrite[], checks: readonly DocumentCheck[]): (key: DocumentKey) => number {
-  const [write] = writes;
-  // Most commits have one document, and comparing its key is much cheaper than a map.
-  if (write && writes.length + checks.length === 1) {
-    return ({ kind, id }) => (kind === write.key.kind && id === write.key.id ? 0 : -1);
+/** Returns the index of each document in the writes and checks, which follow each other. */
+function placesOf(writes: readonly DocumentWrite[], checks: readonly DocumentCheck[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [place, { key }] of [...writes, ...checks].entries()) {
+    const name = nameOf(key);
+    if (places.has(name)) {
+      throw new FlagsError('invalid_input', `The commit names the ${key.kind} ${JSON.stringify(key.id)} twice.`);
+    }
+    places.set(name, place);
   }
-  const claimed = new Map<string, number>();
-  writes.forEach(({ key }, index) => {
-    claim(claimed, key, index);
-  });
-  checks.forEach(({ key }) => {
-    claim(claimed, key, -1);
-  });
-  return (key) => claimed.get(nameOf(key)) ?? -1;
-}
-
-function claim(claimed: Map<string, number>, key: DocumentKey, write: number): void {
-  const name = nameOf(key);
-  if (claimed.has(name)) {
-    throw new FlagsError('invalid_input', `The commit names the ${key.kind} ${JSON.stringify(key.id)} twice.`);
-  }
-  claimed.set(name, write);
+  return places;
 }
 
 /** Returns a unique text for a key. The length separates the kind from the id, which are arbitrary text. */
@@ -174,31 +161,22 @@ function prepareWrite(write: DocumentWrite): PreparedWrite {
   const { expected } = write;
   if ('deleted' in write) return { key, expected, parent: null, content: null };
   if ('touch' in write) return { key, expected, parent: null, content: 'unchanged' };
-  const summary = toJson(write.summary);
-  const content =
-    write.text === undefined ? { body: toJson(write.body), summary } : { body: write.text, summary, value: write.body };
+  const content = { body: write.text ?? toJson(write.body), summary: toJson(write.summary) };
   return { key, expected, parent: write.parent, content };
 }
 
-/** The write of an event's subject. */
-interface PreparedSubject {
-  readonly write: number;
-  readonly body: unknown;
-  readonly text: string | undefined;
+/** Returns the text of an event's data. The data of a creation is the document's body, whose text is reused. */
+function textOf(
+  data: unknown,
+  { write, content }: { readonly write: DocumentWrite; readonly content: PreparedWrite['content'] | undefined },
+): string {
+  const isBody = 'body' in write && write.body === data && typeof content === 'object' && content !== null;
+  return isBody ? content.body : toJson(data);
 }
 
-function bodyOf(write: DocumentWrite | undefined): unknown {
-  return write && 'body' in write ? write.body : undefined;
-}
-
-function textOf(write: PreparedWrite | undefined): string | undefined {
-  return write?.content && write.content !== 'unchanged' ? write.content.body : undefined;
-}
-
-/** The data of a creation event is the document's body: its text is reused. */
-function prepareEvent(event: NewEvent, { write, body, text }: PreparedSubject): PreparedEvent {
+function prepareEvent(event: NewEvent, write: number, data: string): PreparedEvent {
   const { type, at, actor, actorTokenId = null, actorTokenKind = null, changeSet = null, reason = null } = event;
-  const { subject, project, environment, data, before } = event;
+  const { subject, project, environment, before } = event;
   return {
     type,
     at,
@@ -210,7 +188,7 @@ function prepareEvent(event: NewEvent, { write, body, text }: PreparedSubject): 
     subject: copyKey(subject),
     project,
     environment,
-    data: text !== undefined && data === body ? text : toJson(data),
+    data,
     before: toJson(before),
     write,
   };
@@ -222,8 +200,7 @@ function copyKey({ kind, id }: DocumentKey): DocumentKey {
 
 /** `undefined` has no JSON text: it becomes null, as in an array. */
 function toJson(value: unknown): string {
-  // Most events of new documents have no state before: share one constant.
-  return value === null ? 'null' : (JSON.stringify(value) ?? 'null');
+  return JSON.stringify(value) ?? 'null';
 }
 
 /** Parses the position of an event in a storage that numbers its events. Throws `invalid_input` for any other text. */

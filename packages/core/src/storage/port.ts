@@ -115,7 +115,7 @@ export interface Storage {
 
   /**
    * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
-   * frozen. The engine shares it with the storage, so that each document is in memory once, and decides changes on it.
+   * frozen. The engine shares it with the storage, so that each document is in memory once.
    * A storage that wraps another one must omit `peek`, or wrap it like `get`.
    *
    * @example

@@ -2,7 +2,7 @@ import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import { prepareEngine } from '../create-flags.js';
 import type { FlagsSchema } from '../definitions/schema.types.js';
-import type { ContextualFlags, EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
 import { createDocumentCache } from '../replica/document-cache.js';
@@ -153,7 +153,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
   return Object.assign(Object.create(flags) as Flags, strictEvaluation(flags, assertKnown), controlMethods);
 }
 
-type Strict = Pick<EvaluationOperations, 'isEnabled' | 'getVariant' | 'getPayload' | 'explain' | 'forContext'>;
+type Strict = Omit<Evaluator, 'evaluateAll'> & Pick<EvaluationOperations, 'evaluator'>;
 
 /** Evaluation that throws for unknown flags. */
 function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: string) => void): Strict {
@@ -163,7 +163,7 @@ function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: strin
       assertKnown(flag);
       return evaluate(flag, ...input);
     };
-  return {
+  const evaluation: Omit<Evaluator, 'evaluateAll'> = {
     isEnabled: strict(flags.isEnabled),
     getVariant: strict(flags.getVariant),
     getPayload: strict(flags.getPayload),
@@ -179,6 +179,7 @@ function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: strin
       };
     },
   };
+  return { ...evaluation, evaluator: Object.freeze({ ...evaluation, evaluateAll: flags.evaluateAll }) };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { closestNames } from '../base/option-names.js';
+import type { Settings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
-import type { Aggregate } from '../changesets/documents.js';
 import { describedVariants } from '../definitions/payload.js';
 import type { FlagDeclaration, FlagsSchema } from '../definitions/schema.types.js';
 import { FlagsError } from '../errors.js';
-import type { FlagDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
+import type { FlagDefinition, Payload, VariantDefinition } from '../evaluation/definitions.types.js';
 import { reasonOf } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DomainEvent } from '../events/event.types.js';
@@ -13,11 +13,11 @@ import { evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { createFlag } from '../flags/lifecycle.decide.js';
 import { addStrategy, enable, toStrategy } from '../flags/strategies.decide.js';
-import type { Payload, VariantInput } from '../flags/variant.types.js';
+import type { VariantInput } from '../flags/variant.types.js';
 import { setVariants } from '../flags/variants.decide.js';
-import type { Settings } from '../flags.js';
 import { DEFAULT_PROJECT } from '../projects/project.js';
 import type { Replica } from '../replica/replica.js';
+import type { Aggregate } from '../storage/documents.js';
 import type { DocumentPut } from '../storage/port.js';
 import type { TestValue, TestValues, TestVariant } from './test-flags.types.js';
 
@@ -172,36 +172,25 @@ export function runAll(
   run: (combination: Combination) => unknown,
 ): Promise<void> | undefined {
   const failures: Failure[] = [];
-  for (const [index, combination] of combinations.entries()) {
-    try {
-      const result = run(combination);
-      if (isPromise(result)) return finish(result, { index, failures, combinations, run });
-    } catch (error) {
-      failures.push({ combination, error });
-    }
-  }
-  throwIfFailed(failures, combinations.length);
-  return undefined;
-}
 
-interface Progress {
-  readonly index: number;
-  readonly failures: Failure[];
-  readonly combinations: readonly Combination[];
-  readonly run: (combination: Combination) => unknown;
-}
-
-async function finish(first: PromiseLike<unknown>, { index, failures, combinations, run }: Progress): Promise<void> {
-  let result: unknown = first;
-  for (const combination of combinations.slice(index)) {
-    try {
-      await (result ?? run(combination));
-    } catch (error) {
-      failures.push({ combination, error });
+  function runFrom(start: number): Promise<void> | undefined {
+    for (const [index, combination] of [...combinations.entries()].slice(start)) {
+      const fail = (error: unknown) => void failures.push({ combination, error });
+      try {
+        const result = run(combination);
+        if (isPromise(result))
+          return Promise.resolve(result)
+            .catch(fail)
+            .then(() => runFrom(index + 1));
+      } catch (error) {
+        fail(error);
+      }
     }
-    result = undefined;
+    throwIfFailed(failures, combinations.length);
+    return undefined;
   }
-  throwIfFailed(failures, combinations.length);
+
+  return runFrom(0);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -1,17 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { DocumentReader, Documents, Read } from '../changesets/documents.js';
-import { createUnitOfWork, type UnitOfWork } from '../changesets/unit-of-work.js';
-import type { Storage } from '../storage/port.js';
+import type { UnitOfWork } from '../engine.js';
+import type { DocumentReader, Documents, Read } from '../storage/documents.js';
+import type { DocumentCheck, DocumentPut, Storage } from '../storage/port.js';
+import type { FindToken, TokenUseRecorder, TokenVerifier } from './token.js';
 import { type StoredToken, type TokenState, tokenDocuments } from './token.js';
 import type { Token } from './token.types.js';
-
-/** The dependencies of {@link verifyToken}. */
-export interface TokenVerifier {
-  readonly findToken: FindToken;
-  readonly tokenUse: TokenUseRecorder;
-  readonly now: () => Date;
-}
 
 export async function verifyToken(
   { findToken, tokenUse, now }: TokenVerifier,
@@ -25,7 +19,7 @@ export async function verifyToken(
 }
 
 /** Whether the token is valid at this time: before its expiry, not at it. */
-export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
+function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
   return expiresAt === null || now.getTime() < Date.parse(expiresAt);
 }
 
@@ -82,9 +76,6 @@ function isSameHash(one: string, other: string): boolean {
 /** The largest number of cached tokens. */
 const CACHED_TOKENS = 1000;
 
-/** Resolves to the token whose secret has this hash, or to undefined. */
-type FindToken = (hash: string) => Promise<TokenState | undefined>;
-
 /**
  * Creates the token lookup for the authentication of requests. It caches tokens by hash until the storage's data
  * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
@@ -135,14 +126,6 @@ export async function listTokenUses({ list }: Pick<DocumentReader, 'list'>): Pro
   return new Map(listed.map(({ key, content }) => [key.id, (content as TokenUse).usedAt]));
 }
 
-/** Records when tokens are used, accurate to the hour. */
-interface TokenUseRecorder {
-  /** Remembers that a token was used now. Costs a lookup in memory. */
-  record(token: string): void;
-  /** Stops the timer and writes the pending uses. */
-  close(): Promise<void>;
-}
-
 interface TokenUseOptions {
   readonly storage: Storage;
   readonly now: () => Date;
@@ -165,8 +148,8 @@ const ATTEMPTS = 5;
  */
 export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
   const pending = new Map<string, string>();
-  // The hour of each token's latest use that is pending or written.
-  const known = new LRUCache<string, number>({ max: TOKENS });
+  // The hour of each token's latest use that is pending or written. Created late, because it allocates all its places.
+  let hours: LRUCache<string, number> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let latest: Promise<void> = Promise.resolve();
   let isFailureReported = false;
@@ -174,8 +157,9 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   function record(token: string): void {
     const at = now();
     const hour = hourOf(at.getTime());
-    if (known.get(token) === hour || pending.size >= TOKENS) return;
-    known.set(token, hour);
+    hours ??= new LRUCache({ max: TOKENS });
+    if (hours.get(token) === hour || pending.size >= TOKENS) return;
+    hours.set(token, hour);
     pending.set(token, at.toISOString());
     if (interval > 0) timer ??= setTimeout(() => void flush(), interval).unref();
   }
@@ -199,7 +183,7 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   /** The next recorded use starts the timer again. */
   function restore(uses: readonly TokenUse[]): void {
     for (const { token, usedAt } of uses) {
-      known.delete(token);
+      hours?.delete(token);
       if (!pending.has(token)) pending.set(token, usedAt);
     }
   }
@@ -217,21 +201,30 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
 /** Writes the uses of tokens that still exist, unless the storage has a use in the same hour or later. */
 async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const unit = createUnitOfWork(storage);
-    await Promise.all(uses.map((use) => putUse(unit, use)));
-    const writes = (await unit.toChanges()).map(({ write }) => write);
-    if (writes.length === 0) return;
-    const { ok } = await storage.commit({ writes, checks: unit.toChecks(), events: [] });
+    const commits = (await Promise.all(uses.map((use) => toCommit(storage, use)))).filter((one) => one !== undefined);
+    if (commits.length === 0) return;
+    const checks = commits.map(({ check }) => check);
+    const { ok } = await storage.commit({ writes: commits.map(({ write }) => write), checks, events: [] });
     if (ok) return;
   }
   throw new Error('Other processes keep changing the same tokens, so their last use is not stored.');
 }
 
-async function putUse(unit: UnitOfWork, use: TokenUse): Promise<void> {
-  const [token, stored] = await Promise.all([unit.read(tokenDocuments, use.token), unit.read(tokenUses, use.token)]);
-  if (!token) return;
-  if (stored && hourOf(Date.parse(stored.state.usedAt)) >= hourOf(Date.parse(use.usedAt))) return;
-  await unit.put(tokenUses, use.token, use);
+/** Returns the write of a use, and the check that its token still exists. */
+async function toCommit(
+  storage: Storage,
+  use: TokenUse,
+): Promise<{ readonly write: DocumentPut; readonly check: DocumentCheck } | undefined> {
+  const token = { kind: tokenDocuments.kind, id: use.token };
+  const key = { kind: tokenUses.kind, id: use.token };
+  const [found, stored] = await Promise.all([storage.get(token), storage.get(key)]);
+  if (!found) return undefined;
+  if (stored && hourOf(Date.parse((stored.body as TokenUse).usedAt)) >= hourOf(Date.parse(use.usedAt)))
+    return undefined;
+  return {
+    write: { key, expected: stored?.revision ?? 0, parent: use.token, body: use, summary: use },
+    check: { key: token, expected: found.revision },
+  };
 }
 
 function hourOf(time: number): number {

@@ -1,13 +1,12 @@
 import type { Page, PageQuery } from '../base/common.types.js';
+import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
-import type { DocumentReader } from '../changesets/documents.js';
-import type { Engine, PreparedChange } from '../changesets/engine.js';
-import type { UnitOfWork } from '../changesets/unit-of-work.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { assertEnvironment, findProject } from '../flags/flag-documents.js';
-import { cutPage, pageBounds } from '../pages.js';
 import { projectDocuments } from '../projects/project.js';
+import type { DocumentReader } from '../storage/documents.js';
 import * as tokenRules from './token.js';
 import {
   createSecret,
@@ -17,7 +16,15 @@ import {
   tokenDocuments,
   tokenRegistries,
 } from './token.js';
-import type { CreatedToken, ListedToken, NewToken, Token, TokenChanges, TokenRotation } from './token.types.js';
+import type {
+  CreatedToken,
+  ListedToken,
+  NewToken,
+  Token,
+  TokenChanges,
+  TokenRef,
+  TokenRotation,
+} from './token.types.js';
 import { hashSecret, idOfHash, listTokenUses, removeTokenUse, toToken } from './token-verification.operations.js';
 
 export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
@@ -39,21 +46,11 @@ export function createToken(engine: Engine, input: NewToken): PreparedChange<Cre
   };
 }
 
-export function listTokens(engine: Engine): Promise<readonly ListedToken[]>;
-export function listTokens(engine: Engine, page: PageQuery): Promise<Page<ListedToken>>;
-export async function listTokens(
-  engine: Engine,
-  query?: PageQuery,
-): Promise<readonly ListedToken[] | Page<ListedToken>> {
-  const bounds = query && pageBounds(engine, query);
+export async function listTokens(engine: Engine, query?: PageQuery): Promise<Page<ListedToken>> {
+  const bounds = pageBounds(engine, query);
   const [stored, uses] = await Promise.all([listStoredTokens(engine), listTokenUses(engine)]);
   const tokens = stored.map((token) => ({ ...toToken(token), lastUsedAt: uses.get(token.id) ?? null }));
-  return bounds ? cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` }) : tokens;
-}
-
-interface TokenRef {
-  /** The id or the secret of the token. */
-  readonly token: string;
+  return cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` });
 }
 
 async function findTokenId({ read }: Engine, { token }: TokenRef): Promise<string> {
@@ -92,8 +89,8 @@ const OVERLAP = 86_400_000;
 
 export async function rotateToken(
   engine: Engine,
-  id: string,
-  input: TokenRotation = {},
+  { token: id }: TokenRef,
+  input: TokenRotation,
 ): Promise<PreparedChange<CreatedToken>> {
   const { read, validate, now } = engine;
   const { overlap = OVERLAP, expiresAt } = validate.tokenRotation(input);

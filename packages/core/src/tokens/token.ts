@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Aggregate, Documents } from '../changesets/documents.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
+import type { Aggregate, Documents } from '../storage/documents.js';
 import type { Token } from './token.types.js';
 
 /** The summary of a token in lists. */
@@ -26,7 +26,7 @@ export type TokenEvent =
   | DomainEvent<'token-deleted', null, TokenState>;
 
 /** Applies an event. Returns undefined for a deleted token. */
-export function evolveToken(token: TokenState | undefined, event: TokenEvent): TokenState | undefined {
+function evolveToken(token: TokenState | undefined, event: TokenEvent): TokenState | undefined {
   if (event.type === 'token-deleted') return undefined;
   if (event.type === 'token-created') return event.data;
   return token && { ...token, ...event.data };
@@ -92,7 +92,7 @@ export function isSharedWith({ projects = [] }: StoredToken, project: string): b
 }
 
 /** Removes the hash, for lists. */
-export function withoutHash({ hash: _hash, ...token }: TokenState): StoredToken {
+function withoutHash({ hash: _hash, ...token }: TokenState): StoredToken {
   return token;
 }
 
@@ -126,4 +126,22 @@ export const TOKEN_REGISTRY = 'all';
 /** A token of several projects belongs to none of them. */
 function projectOfToken({ project, projects }: StoredToken): string | null {
   return project === '*' || projects !== undefined ? null : project;
+}
+
+/** The dependencies of `verifyToken`. */
+export interface TokenVerifier {
+  readonly findToken: FindToken;
+  readonly tokenUse: TokenUseRecorder;
+  readonly now: () => Date;
+}
+
+/** Resolves to the token whose secret has this hash, or to undefined. */
+export type FindToken = (hash: string) => Promise<TokenState | undefined>;
+
+/** Records when tokens are used, accurate to the hour. */
+export interface TokenUseRecorder {
+  /** Remembers that a token was used now. Costs a lookup in memory. */
+  record(token: string): void;
+  /** Stops the timer and writes the pending uses. */
+  close(): Promise<void>;
 }

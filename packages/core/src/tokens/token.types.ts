@@ -75,6 +75,12 @@ export interface CreatedToken {
   readonly secret: string;
 }
 
+/** Names a token. */
+export interface TokenRef {
+  /** The id or the secret of the token. */
+  readonly token: string;
+}
+
 export interface TokenOperations {
   /**
    * Creates an API token.
@@ -90,35 +96,33 @@ export interface TokenOperations {
   createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken>;
 
   /**
-   * Lists all tokens, including expired ones, oldest first.
+   * Lists tokens, including expired ones, oldest first.
    *
    * @example
-   * const admins = (await flags.listTokens()).filter((token) => token.kind === 'admin');
+   * const { items } = await flags.listTokens();
+   * const admins = items.filter((token) => token.kind === 'admin');
    */
-  listTokens(): Promise<readonly ListedToken[]>;
-  /** Returns one page. */
-  listTokens(page: PageQuery): Promise<Page<ListedToken>>;
+  listTokens(page?: PageQuery): Promise<Page<ListedToken>>;
 
   /**
-   * Deletes a token by its id or secret. The token is rejected from the moment this promise resolves.
+   * Deletes a token. The token is rejected from the moment this promise resolves.
    *
    * @throws FlagsError `token_not_found`, `revision_mismatch`
    * @example
    * await flags.deleteToken({ token: id });
    */
-  deleteToken(ref: { readonly token: string }, context?: ChangeContext): Promise<void>;
+  deleteToken(ref: TokenRef, context?: ChangeContext): Promise<void>;
 
   /**
    * Changes when a token expires. Name, kind, projects, environment and secret stay. A token that has expired is valid
    * again if the new time is in the future.
    *
-   * @param ref the id or the secret of the token
    * @throws FlagsError `invalid_input` (also for a time beyond the option `maxTokenLifetime`), `token_not_found`,
    * `revision_mismatch`
    * @example
    * await flags.updateToken({ token: id }, { expiresAt: '2027-01-01T00:00:00.000Z' });
    */
-  updateToken(ref: { readonly token: string }, changes: TokenChanges, context?: ChangeContext): Promise<Token>;
+  updateToken(ref: TokenRef, changes: TokenChanges, context?: ChangeContext): Promise<Token>;
 
   /**
    * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
@@ -127,12 +131,12 @@ export interface TokenOperations {
    * If several callers rotate a token concurrently, exactly one succeeds. A token can be rotated once: rotate its
    * successor next.
    *
-   * @param id the id of the token
+   * @param ref the id of the token, not its secret
    * @throws FlagsError `invalid_input`, `token_not_found`, `token_exists` (the token was rotated before)
    * @example
-   * const { secret } = await flags.rotateToken(id, { overlap: 3_600_000 });
+   * const { secret } = await flags.rotateToken({ token: id }, { overlap: 3_600_000 });
    */
-  rotateToken(id: string, rotation?: TokenRotation, context?: ChangeContext): Promise<CreatedToken>;
+  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: ChangeContext): Promise<CreatedToken>;
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in

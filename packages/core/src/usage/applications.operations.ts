@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
+import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine } from '../changesets/engine.js';
+import type { Engine } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { arrayOf, pageBounds, takePage } from '../pages.js';
 import type { StoredApplication } from '../storage/usage-port.js';
 import { iterateSums } from './sum-pages.js';
 import type { Application, ApplicationDetail, ApplicationFilter } from './usage.types.js';
@@ -14,18 +14,11 @@ const PAGE = 20;
 /** Flags per read. */
 const SEEN_FLAGS = 1000;
 
-export function listApplications(engine: Engine, filter?: ApplicationFilter): Promise<readonly Application[]>;
-export function listApplications(
-  engine: Engine,
-  filter: ApplicationFilter,
-  page: PageQuery,
-): Promise<Page<Application>>;
 export async function listApplications(
   engine: Engine,
   filter?: ApplicationFilter,
   query?: PageQuery,
-): Promise<readonly Application[] | Page<Application>> {
-  if (!query) return arrayOf(iterateApplications(engine, filter));
+): Promise<Page<Application>> {
   const bounds = pageBounds(engine, query);
   const applications = iterateApplications(engine, filter, bounds.after);
   return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });

@@ -1,54 +1,32 @@
 import type { Page, PageQuery } from '../base/common.types.js';
-import type { Engine } from '../changesets/engine.js';
-import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
+import { pageBounds, parseCursor, takePage } from '../base/pages.js';
+import type { Engine } from '../engine.js';
 import type { UsageKeys, UsageStorage } from '../storage/usage-port.js';
 import { boundedSum } from '../storage/usage-rules.js';
 import { sizeOf, toApplication } from './applications.operations.js';
 import { iterateSums, sumPages } from './sum-pages.js';
-import type { Application, FlagApplication, SeenFlags } from './usage.types.js';
+import type { FlagApplication, SeenFlags } from './usage.types.js';
 
 /** Pairs per read. */
 const PAGE = 1000;
 /** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
 
-export function listSeenFlags(engine: Engine): Promise<readonly SeenFlags[]>;
-export function listSeenFlags(engine: Engine, page: PageQuery): Promise<Page<SeenFlags>>;
-export async function listSeenFlags(
-  engine: Engine,
-  query?: PageQuery,
-): Promise<readonly SeenFlags[] | Page<SeenFlags>> {
-  const { usage } = engine;
-  if (!query) return arrayOf(iterateSeenFlags(usage, undefined));
+export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<Page<SeenFlags>> {
   const bounds = pageBounds(engine, query);
-  return takePage(iterateSeenFlags(usage, bounds.after), bounds, {
+  return takePage(iterateSeenFlags(engine.usage, bounds.after), bounds, {
     cursorOf: ({ appName }) => appName,
     sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
   });
 }
 
-export function listApplicationsByFlag(engine: Engine): Promise<ReadonlyMap<string, readonly Application[]>>;
-export function listApplicationsByFlag(engine: Engine, page: PageQuery): Promise<Page<FlagApplication>>;
-export async function listApplicationsByFlag(
-  engine: Engine,
-  query?: PageQuery,
-): Promise<ReadonlyMap<string, readonly Application[]> | Page<FlagApplication>> {
-  const { usage } = engine;
-  if (query) {
-    const bounds = pageBounds(engine, query);
-    const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
-    return takePage(iterateApplicationsByFlag(usage, after), bounds, {
-      cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
-      sizeOf: ({ application }) => sizeOf(application),
-    });
-  }
-  const byFlag = new Map<string, Application[]>();
-  for await (const { flag, application } of iterateApplicationsByFlag(usage, undefined)) {
-    const applications = byFlag.get(flag) ?? [];
-    applications.push(application);
-    byFlag.set(flag, applications);
-  }
-  return byFlag;
+export async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<Page<FlagApplication>> {
+  const bounds = pageBounds(engine, query);
+  const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
+  return takePage(iterateApplicationsByFlag(engine.usage, after), bounds, {
+    cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+    sizeOf: ({ application }) => sizeOf(application),
+  });
 }
 
 type Pair = Pick<UsageKeys, 'flag' | 'application'>;

@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from '../base/common.types.js';
-import type { Engine } from '../changesets/engine.js';
+import { pageBounds, parseCursor, takePage } from '../base/pages.js';
+import type { Engine } from '../engine.js';
 import { assertEnvironment, throwFlagNotFound } from '../flags/flag-documents.js';
-import { arrayOf, pageBounds, parseCursor, takePage } from '../pages.js';
 import type { SumQuery, UsageKeys } from '../storage/usage-port.js';
 import { DAY, HOUR, startOf } from '../storage/usage-rules.js';
 import { iterateSums } from './sum-pages.js';
@@ -16,20 +16,14 @@ const AFTER_VARIANTS = '\uffff';
 /** Approximate size of a row without its names, in characters. */
 const ROW_SIZE = 150;
 
-export function listUsage(engine: Engine, filter?: UsageFilter): Promise<readonly UsagePeriod[]>;
-export function listUsage(engine: Engine, filter: UsageFilter, page: PageQuery): Promise<Page<UsagePeriod>>;
 export async function listUsage(
   engine: Engine,
   input: UsageFilter = {},
   query?: PageQuery,
-): Promise<readonly UsagePeriod[] | Page<UsagePeriod>> {
+): Promise<Page<UsagePeriod>> {
   const filter = engine.validate.usageFilter(input);
   if (filter.environment !== undefined) assertEnvironment(engine, filter.environment);
   const range = rangeOf(engine, filter);
-  if (query === undefined) {
-    await assertFlag(engine, filter);
-    return arrayOf(iterateUsage(engine, range, undefined));
-  }
   const bounds = pageBounds(engine, query);
   const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, (parts) => toKey(parts, filter));
   await assertFlag(engine, filter);

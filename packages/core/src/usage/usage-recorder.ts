@@ -18,7 +18,7 @@ export interface EnvironmentCount extends ReportedCount {
 }
 
 export interface UsageOptions {
-  readonly writer: Pick<UsageWriter, 'record' | 'mayHaveDropped'>;
+  readonly writer: Pick<UsageWriter, 'record'>;
   readonly now: () => Date;
   readonly application: string;
   readonly instance: string;
@@ -40,7 +40,6 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { writer, now, drain, onError } = options;
   /** Batches that may have been recorded, or not. */
   let pending: UsageBatch[] = [];
-  let seenAt: number | undefined;
   let isFailureReported = false;
   let closing = false;
   let latest: Promise<void> = Promise.resolve();
@@ -61,11 +60,10 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     for (let [batch] = pending; batch !== undefined; [batch] = pending) {
       await writer.record([batch]);
       pending = pending.slice(1);
-      seenAt = batch.at;
     }
   }
 
-  /** Registers the application with its counts if the storage may not know it. */
+  /** Registers the application with its counts, because the storage may have dropped it. */
   function toBatch(counts: readonly EnvironmentCount[]): Omit<UsageBatch, 'id'> {
     const at = now().getTime();
     if (counts.length === 0) return { at };
@@ -73,8 +71,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
     const reports = [...groupBy(counts, ({ environment }) => environment)].map(([environment, counted]) => {
       return { ...origin, stop: at, environment, counts: counted.map(({ environment: _, ...count }) => count) };
     });
-    const isKnown = seenAt !== undefined && !writer.mayHaveDropped(seenAt);
-    return { at, reports, registrations: isKnown ? [] : [{ ...origin, strategies: options.strategies }] };
+    return { at, reports, registrations: [{ ...origin, strategies: options.strategies }] };
   }
 
   /** Flushes run one at a time, so that a failed flush repeats its batches before the next one starts. */

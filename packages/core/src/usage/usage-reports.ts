@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import { parseClientTime } from '../base/primitives.js';
-import type { Engine } from '../changesets/engine.js';
+import type { Engine } from '../engine.js';
 import type { Variant } from '../flags/variant.types.js';
 import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage-port.js';
 import { startOf } from '../storage/usage-rules.js';
@@ -13,18 +13,6 @@ const DEFAULT_INSTANCE = 'default';
 const NO_VARIANT = 'disabled';
 
 const NONE: FlagCounts = { yes: 0, no: 0 };
-
-const NO_VARIANTS: readonly Variant[] = [];
-const variantNames = new WeakMap<readonly Variant[], ReadonlySet<string>>();
-
-/** Returns the names that reports may count. The list of a flag's variants is another object after every change. */
-function namesOf(variants: readonly Variant[]): ReadonlySet<string> {
-  const known = variantNames.get(variants);
-  if (known) return known;
-  const names = new Set([NO_VARIANT, ...variants.map(({ name }) => name)]);
-  variantNames.set(variants, names);
-  return names;
-}
 
 /** The counts of a report, sorted into flags and unknown names, and the number of dropped names. */
 interface SortedCounts {
@@ -73,13 +61,7 @@ function sort(
     if (stored === undefined) sorted.unknown.push({ flag, yes, no });
     else if (projects !== undefined && !projects.includes(stored.project)) sorted.droppedNames += 1;
     else if (variants === undefined) sorted.counts.push({ flag, yes, no });
-    else
-      sorted.counts.push({
-        flag,
-        yes,
-        no,
-        variants: variantsOf(stored.archived ? NO_VARIANTS : stored.variants, variants),
-      });
+    else sorted.counts.push({ flag, yes, no, variants: variantsOf(stored.archived ? [] : stored.variants, variants) });
   }
   return sorted;
 }
@@ -89,13 +71,10 @@ function variantsOf(
   variants: readonly Variant[],
   counts: NonNullable<FlagCounts['variants']>,
 ): readonly VariantCount[] {
-  const names = namesOf(variants);
-  const found: VariantCount[] = [];
-  for (const variant in counts) {
-    const count = counts[variant] ?? 0;
-    if (count > 0 && names.has(variant)) found.push({ variant, count });
-  }
-  return found;
+  const names = new Set([NO_VARIANT, ...variants.map(({ name }) => name)]);
+  return Object.entries(counts).flatMap(([variant, count]) =>
+    count > 0 && names.has(variant) ? { variant, count } : [],
+  );
 }
 
 /** Drops the first unknown names beyond the limits of an application and a batch. */

@@ -18,8 +18,6 @@ export interface UsageWriter {
   readonly dropped: DroppedUsage;
   /** Records batches, one after the other. Other work runs in between, so that a large report stalls nobody. */
   record(batches: Iterable<UsageBatch>): Promise<void>;
-  /** Whether an application last seen then may have been dropped. Becomes true early, to allow for clock skew. */
-  mayHaveDropped(seenAt: number): boolean;
   /** Deletes what is stored about deleted flags. Passes errors to `onError`, because the deletion is committed. */
   forget(flags: readonly string[]): Promise<void>;
 }
@@ -70,7 +68,6 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
       }
       await pruneWhenDue();
     },
-    mayHaveDropped: (seenAt) => now().getTime() - seenAt >= applicationRetention / 2,
     async forget(flags) {
       try {
         if (flags.length > 0) await usage.forget({ flags });

@@ -209,13 +209,13 @@ export interface UsageOperations {
 
   /**
    * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.
+   * A page has at most 1 MiB.
    *
    * @example
-   * for (const { appName, metricsCount } of await flags.listSeenFlags()) console.log(appName, metricsCount);
+   * const { items } = await flags.listSeenFlags();
+   * for (const { appName, metricsCount } of items) console.log(appName, metricsCount);
    */
-  listSeenFlags(): Promise<readonly SeenFlags[]>;
-  /** Returns one page, of at most 1 MiB. */
-  listSeenFlags(page: PageQuery): Promise<Page<SeenFlags>>;
+  listSeenFlags(page?: PageQuery): Promise<Page<SeenFlags>>;
 
   /**
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
@@ -236,26 +236,23 @@ export interface UsageOperations {
    *
    * With `flag`, there are no gaps: each application and environment with evaluations in that time has a row for every
    * hour or day. With `environment` and `application` too, the rows exist even without evaluations. Without `flag`, rows
-   * of zero are left out. The whole list is in memory. Pass a page to read it in parts.
+   * of zero are left out. The whole list is in memory; a page has at most 1 MiB.
    *
    * @throws FlagsError `invalid_input`, `flag_not_found`
    * @example
-   * for (const { day, yes, no } of await flags.listUsage({ flag: 'checkout', days: 7 })) console.log(day, yes, no);
+   * const { items } = await flags.listUsage({ flag: 'checkout', days: 7 });
+   * for (const { day, yes, no } of items) console.log(day, yes, no);
    */
-  listUsage(filter?: UsageFilter): Promise<readonly UsagePeriod[]>;
-  /** Returns one page, of at most 1 MiB. */
-  listUsage(filter: UsageFilter, page: PageQuery): Promise<Page<UsagePeriod>>;
+  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<Page<UsagePeriod>>;
 
   /**
    * Lists the applications seen within the last day, by name. With `strategies`, lists only applications that implement
-   * any of them. The whole list is in memory, up to 64 KiB per application. Pass a page to read it in parts.
+   * any of them. The whole list is in memory, up to 64 KiB per application; a page has at most 1 MiB.
    *
    * @example
-   * const apps = await flags.listApplications({ strategies: ['flexibleRollout'] });
+   * const { items: apps } = await flags.listApplications({ strategies: ['flexibleRollout'] });
    */
-  listApplications(filter?: ApplicationFilter): Promise<readonly Application[]>;
-  /** Returns one page, of at most 1 MiB. */
-  listApplications(filter: ApplicationFilter, page: PageQuery): Promise<Page<Application>>;
+  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<Page<Application>>;
 
   /**
    * Gets an application with its instances and evaluated flags.
@@ -277,13 +274,12 @@ export interface UsageOperations {
   deleteApplication(ref: ApplicationRef): Promise<void>;
 
   /**
-   * Lists the applications that have evaluated each flag, by flag name in code-point order. The whole list is in
-   * memory. Pass a page to read it in parts.
+   * Lists the applications that have evaluated each flag: pairs in code-point order of flag, then application. The
+   * whole list is in memory; a page has at most 1 MiB.
    *
    * @example
-   * const users = (await flags.listApplicationsByFlag()).get('checkout') ?? [];
+   * const { items } = await flags.listApplicationsByFlag();
+   * const users = items.filter(({ flag }) => flag === 'checkout').map(({ application }) => application.appName);
    */
-  listApplicationsByFlag(): Promise<ReadonlyMap<string, readonly Application[]>>;
-  /** Returns one page of at most 1 MiB: pairs in code-point order of flag, then application. */
-  listApplicationsByFlag(page: PageQuery): Promise<Page<FlagApplication>>;
+  listApplicationsByFlag(page?: PageQuery): Promise<Page<FlagApplication>>;
 }

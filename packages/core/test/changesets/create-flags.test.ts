@@ -1,127 +1,465 @@
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
-import { createFlags } from '../../src/create-flags.js';
-import type { FlagsOptions } from '../../src/index.js';
-import { sqliteStorage } from '../../src/sqlite.js';
-import { memoryStorage } from '../../src/storage/memory/storage.js';
+import { locateRefusals } from '../../src/errors.js';
+import {
+  createFlags,
+  type Flags,
+  FlagsError,
+  type FlagsOptions,
+  isFlagsError,
+  memoryStorage,
+} from '../../src/index.js';
+import { createSettings } from '../../src/options.js';
+import { type SqliteStorageOptions, sqliteStorage } from '../../src/sqlite.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
+import { faultsOf } from '../base/facts.js';
+import { methodNames } from '../fixtures/method-names.js';
+import { CHECKOUT, DEFAULT } from '../rules/references.js';
+import { refusalOf } from '../rules/refusal.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { hearing } from './listening.js';
 import { losingRaces } from './losing-races.js';
 
-const DEFAULT = { project: 'default' };
-
-function closingsOf({ calls }: FaultyStorage): number {
-  return calls.filter(({ method }) => method === 'close').length;
-}
-
 describe('createFlags', () => {
-  it('adds the project default to a new storage, as its own actor, and to no other', async () => {
-    const storage = memoryStorage();
-    const at = new Date('2026-01-02T03:04:05.678Z');
-    const flags = await createFlags({ storage, actor: 'deployment', now: () => at });
-    await createFlags({ storage });
-    expect((await flags.listEvents()).events).toMatchObject([
-      { type: 'project-created', project: 'default', actor: 'deployment', at: at.toISOString(), flag: null },
-    ]);
-    expect(await flags.listProjects()).toMatchObject([{ id: 'default', createdAt: at.toISOString(), revision: 1 }]);
+  const DEFAULT = { project: 'default' };
+
+  function closingsOf({ calls }: FaultyStorage): number {
+    return calls.filter(({ method }) => method === 'close').length;
+  }
+
+  describe('createFlags', () => {
+    it('adds the project default to a new storage, as its own actor, and to no other', async () => {
+      const storage = memoryStorage();
+      const at = new Date('2026-01-02T03:04:05.678Z');
+      const flags = await createFlags({ storage, actor: 'deployment', now: () => at });
+      await createFlags({ storage });
+      expect((await flags.listEvents()).items).toMatchObject([
+        { type: 'project-created', project: 'default', actor: 'deployment', at: at.toISOString(), flag: null },
+      ]);
+      expect((await flags.listProjects()).items).toMatchObject([
+        { id: 'default', createdAt: at.toISOString(), revision: 1 },
+      ]);
+    });
+
+    it('goes on when both a listener and onError throw, and warns', async () => {
+      const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const onError = () => {
+        throw new Error('onError failed');
+      };
+      const flags = await createFlags({ storage: memoryStorage(), onError });
+      const { heard, listener } = hearing();
+      flags.subscribe((event) => {
+        listener(event);
+        throw new Error('The listener failed');
+      });
+      await flags.createFlag(DEFAULT, { name: 'a' });
+      await flags.createFlag(DEFAULT, { name: 'b' });
+      await until(() => heard.length >= 2);
+      expect(warned).toHaveBeenCalledWith('Error: onError failed', expect.objectContaining({ type: 'FlagsWarning' }));
+      warned.mockRestore();
+      await flags.close();
+    });
+
+    it('takes the storage as a promise', async () => {
+      const flags = await createFlags({ storage: Promise.resolve(memoryStorage()) });
+      expect((await flags.listProjects()).items).toHaveLength(1);
+    });
+
+    it('fails as the opening of the storage fails', async () => {
+      await expect(createFlags({ storage: Promise.reject(new Error('no disk')) })).rejects.toThrow('no disk');
+    });
+
+    it.each<[string, Partial<FlagsOptions>]>([
+      ['no environments', { environments: [] }],
+      ['no owner', { roles: [{ id: 1, name: 'admin' }] }],
+    ])('closes the storage when its options do not fit: %s', async (_, options) => {
+      const storage = faultyStorage(memoryStorage());
+      await expect(createFlags({ storage, ...options })).rejects.toMatchObject({ code: 'invalid_input' });
+      expect(closingsOf(storage)).toBe(1);
+    });
+
+    it('closes the storage when it cannot be written to', async () => {
+      const storage = faultyStorage(losingRaces(memoryStorage(), 20));
+      await expect(createFlags({ storage })).rejects.toMatchObject({ code: 'too_much_contention' });
+      expect(closingsOf(storage)).toBe(1);
+    });
+
+    it('gives one default project when many open one new SQLite file at once', async () => {
+      const directory = temporaryDirectory();
+      const path = join(directory.path, 'flags.db');
+      const opened = await Promise.all(Array.from({ length: 6 }, () => createFlags({ storage: sqliteStorage(path) })));
+      for (const flags of opened) {
+        expect((await flags.listProjects()).items).toMatchObject([{ id: 'default', revision: 1 }]);
+        expect((await flags.listEvents()).total).toBe(1);
+      }
+      await Promise.all(opened.map((flags) => flags.close()));
+      directory.remove();
+    });
   });
 
-  it('goes on when both a listener and onError throw, and warns', async () => {
-    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const onError = () => {
-      throw new Error('onError failed');
-    };
-    const flags = await createFlags({ storage: memoryStorage(), onError });
-    const { heard, listener } = hearing();
-    flags.subscribe((event) => {
-      listener(event);
-      throw new Error('The listener failed');
+  describe('flags.as', () => {
+    it('attributes changes to its actor, unless a call names another', async () => {
+      const flags = await createFlags({ storage: memoryStorage(), actor: 'host' });
+      const asAda = flags.as('ada');
+      await flags.createFlag(DEFAULT, { name: 'by-host' });
+      await asAda.createFlag(DEFAULT, { name: 'by-ada' });
+      await asAda.createFlag(DEFAULT, { name: 'by-grace' }, { actor: 'grace' });
+      await asAda.as('linus').createFlag(DEFAULT, { name: 'by-linus' });
+      const { items: events } = await flags.listEvents({ type: 'flag-created' });
+      expect(new Map(events.map(({ flag, actor }) => [flag, actor]))).toEqual(
+        new Map([
+          ['by-host', 'host'],
+          ['by-ada', 'ada'],
+          ['by-grace', 'grace'],
+          ['by-linus', 'linus'],
+        ]),
+      );
     });
-    await flags.createFlag(DEFAULT, { name: 'a' });
-    await flags.createFlag(DEFAULT, { name: 'b' });
-    await until(() => heard.length >= 2);
-    expect(warned).toHaveBeenCalledWith('Error: onError failed', expect.objectContaining({ type: 'FlagsWarning' }));
-    warned.mockRestore();
+  });
+
+  describe('a decision that is repeated after a conflict', () => {
+    it('has the same ids and times, and is one event', async () => {
+      const memory = memoryStorage();
+      const source = await createFlags({ storage: memory });
+      await source.createFlag(DEFAULT, { name: 'checkout' });
+      const place = { ...DEFAULT, flag: 'checkout', environment: 'production' };
+      for (const name of ['one', 'two', 'three']) await source.addStrategy(place, { name });
+      const storage = losingRaces(memory, 4);
+      let ids = 0;
+      let ticks = 0;
+      const newId = () => `id-${ids++}`;
+      const now = () => new Date(Date.UTC(2026, 5, 1) + ticks++);
+      const flags = await createFlags({ storage, newId, now });
+      await flags.cloneFlag({ ...DEFAULT, flag: 'checkout' }, { name: 'copy' });
+      const bodies = storage.commits.map(({ writes }) => writes);
+      expect(bodies).toHaveLength(5);
+      expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+      const { environments } = await flags.getFlag({ ...DEFAULT, flag: 'copy' });
+      expect(environments[1]?.strategies.map(({ id }) => id)).toEqual(['id-0', 'id-1', 'id-2']);
+      expect((await flags.listEvents({ flag: 'copy' })).total).toBe(1);
+    });
+  });
+});
+
+describe('settings', () => {
+  const OWNER = { id: 1, name: 'owner' };
+
+  /** Settings of these options, or the places of their faults. */
+  function placesOf(options: object): readonly (string | undefined)[] {
+    return faultsOf((input) => createSettings(input as object) && input, options).map(({ path }) => path);
+  }
+
+  it('have two environments, two roles and five flag types when nothing is said', () => {
+    expect(createSettings({})).toEqual({
+      environment: 'production',
+      environments: [
+        { name: 'development', displayName: 'Development' },
+        { name: 'production', displayName: 'Production' },
+      ],
+      roles: [
+        { id: 4, name: 'owner' },
+        { id: 5, name: 'member' },
+      ],
+      flagTypes: [
+        { name: 'release', lifetimeDays: 40 },
+        { name: 'experiment', lifetimeDays: 40 },
+        { name: 'operational', lifetimeDays: 7 },
+        { name: 'kill-switch', lifetimeDays: null },
+        { name: 'permission', lifetimeDays: null },
+      ],
+    });
+  });
+
+  it('keep the order of environments, and name them by their names', () => {
+    const environments = [{ name: 'b', displayName: 'Bee' }, { name: '__proto__' }, { name: 'a' }];
+    expect(createSettings({ environments }).environments).toEqual([
+      { name: 'b', displayName: 'Bee' },
+      { name: '__proto__', displayName: '__proto__' },
+      { name: 'a', displayName: 'a' },
+    ]);
+  });
+
+  it('keep only what belongs to them', () => {
+    const roles = [{ ...OWNER, extra: 1 }];
+    expect(createSettings({ roles }).roles).toEqual([OWNER]);
+  });
+
+  it.each<[object, readonly string[]]>([
+    [{ environments: [] }, ['/environments']],
+    [{ environments: 'production' }, ['/environments']],
+    [{ environments: null }, ['/environments']],
+    [{ environments: [{ name: 'a b' }] }, ['/environments/0/name']],
+    [{ environments: [{}] }, ['/environments/0/name']],
+    [{ environments: [{ name: 'a' }, { name: 'b' }, { name: 'a' }] }, ['/environments/2/name']],
+    [{ environments: [{ name: 'a', displayName: '' }] }, ['/environments/0/displayName']],
+    [{ roles: [{ id: 1, name: 'admin' }] }, ['/roles']],
+    [{ roles: [] }, ['/roles']],
+    [{ roles: [OWNER, { id: 1, name: 'member' }] }, ['/roles/1/id']],
+    [{ roles: [OWNER, { id: 2, name: 'owner' }] }, ['/roles/1/name']],
+    [{ roles: [{ id: 0, name: 'owner' }] }, ['/roles/0/id']],
+    [{ flagTypes: [] }, ['/flagTypes']],
+    [{ flagTypes: [{ name: 'a', lifetimeDays: -1 }] }, ['/flagTypes/0/lifetimeDays']],
+    [{ flagTypes: [{ name: 'a' }] }, ['/flagTypes/0/lifetimeDays']],
+    [
+      {
+        flagTypes: [
+          { name: 'a', lifetimeDays: null },
+          { name: 'a', lifetimeDays: 1 },
+        ],
+      },
+      ['/flagTypes/1/name'],
+    ],
+  ])('cannot be %j', (options, paths) => {
+    expect(placesOf(options)).toEqual(paths);
+  });
+
+  it.each([
+    ['pollInterval', -1],
+    ['pollInterval', Number.NaN],
+    ['usageInterval', 2 ** 31],
+    ['applicationRetention', '30 days'],
+    ['appName', ''],
+    ['instanceId', 7],
+  ])('refuse the option %s with %p', (option, value) => {
+    const refused = expect.objectContaining({
+      code: 'invalid_input',
+      details: [expect.objectContaining({ path: `/${option}` })],
+    });
+    expect(() => createSettings({ [option]: value })).toThrow(refused);
+  });
+});
+
+const storage = memoryStorage();
+
+describe('a call that was forgotten or misspelt', () => {
+  it.each<[string, unknown, string]>([
+    ['no options', undefined, 'createFlags({ storage'],
+    ['null', null, 'createFlags({ storage'],
+    ['the storage itself', storage, 'createFlags({ storage })'],
+    ['no storage', {}, 'storage is missing'],
+    ['a path as the storage', { storage: './x.db' }, "sqliteStorage('./x.db')"],
+    ['sqliteStorage uncalled', { storage: sqliteStorage }, 'sqliteStorage(…)'],
+    ['memoryStorage uncalled', { storage: memoryStorage }, 'memoryStorage()'],
+    ['an option with letters exchanged', { storage, enviroment: 'production' }, 'did you mean environment?'],
+    ['an option in other case', { storage, appname: 'shop' }, 'did you mean appName?'],
+    ['the storage misspelt', { storge: storage }, 'did you mean storage?'],
+    ['an option that is like none', { storage, verbose: true }, 'the options are storage, '],
+    ['an inherited name', { storage, constructor: 1 }, 'has no option constructor'],
+    ['a time instead of a clock', { storage, now: 5 }, '/now must be a function'],
+    ['a listener that is not a function', { storage, onError: console }, '/onError must be a function'],
+    ['the name of a strategy', { storage, strategies: ['beta'] }, '/strategies/0 must be object'],
+    [
+      'a strategy without a rule',
+      { storage, strategies: [{ name: 'beta' }] },
+      '/strategies/0/isEnabled must be a func',
+    ],
+    ['an encoding of other software', { storage, idEncoding: 'utf16' }, '/idEncoding must be one of utf8, low-byte'],
+    ['usage that is not a storage', { storage, usage: true }, 'usage is not a usage storage'],
+  ])('is refused by createFlags at once, with the correct form: %s', async (_case, options, words) => {
+    const { code, message } = await refusalOf(createFlags(options as FlagsOptions));
+    expect(code).toBe('invalid_input');
+    expect(message).toContain(words);
+  });
+
+  it('still closes the storage that it was given', async () => {
+    const given = faultyStorage(memoryStorage());
+    await refusalOf(createFlags({ storage: given, polInterval: 0 } as never));
+    expect(given.calls.map(({ method }) => method)).toEqual(['close']);
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, "sqliteStorage('./flags.db')"],
+    [{ path: ':memory:', tableprefix: 'x_' }, 'did you mean tablePrefix?'],
+    [{ file: './x.db' }, 'has no option file'],
+    [5, "sqliteStorage('./flags.db')"],
+  ])('is refused by sqliteStorage: %j', async (options, words) => {
+    const { code, message } = await refusalOf(sqliteStorage(options as SqliteStorageOptions));
+    expect([code, message]).toEqual(['invalid_input', expect.stringContaining(words)]);
+  });
+});
+
+const REFERENCE = { project: 'default', flag: 'checkout', environment: 'production', strategy: 'none', segment: 1 };
+const EVALUATION = ['isEnabled', 'getVariant', 'getPayload', 'explain'];
+/** These methods end the instance or return another interface. */
+const NOT_CALLED = ['close', 'as', 'asOf'];
+/** Arguments that callers without a compiler may pass. */
+const ARGUMENTS: readonly (readonly unknown[])[] = [
+  [],
+  ['checkout'],
+  [null, null],
+  [7],
+  [{}],
+  [REFERENCE],
+  [REFERENCE, null],
+  [REFERENCE, {}, 'production'],
+  [() => undefined, null],
+];
+
+describe('the evaluator', () => {
+  it('evaluates as the flags do, and reaches no administration', async () => {
+    const flags = await createFlags({ storage: memoryStorage(), recentContexts: 5 });
+    const production = { project: 'default', flag: 'checkout', environment: 'production' };
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.addStrategy(production, { name: 'userWithId', parameters: { userIds: '7' } });
+    await flags.enable(production);
+    const { evaluator } = flags.as('ada');
+    expect(evaluator.isEnabled('checkout', { userId: '7' })).toBe(true);
+    expect(evaluator.explain('checkout', { userId: '8' }).reason).toBe('no_strategy_holds');
+    expect(evaluator.evaluateAll({ userId: '7' })).toMatchObject([{ name: 'checkout', enabled: true }]);
+    expect(flags.recentContexts()).toEqual([{ userId: '7' }]);
+    const methods = ['isEnabled', 'getVariant', 'getPayload', 'forContext', 'explain', 'evaluateAll'];
+    expect([Object.keys(evaluator), Object.isFrozen(evaluator)]).toEqual([methods, true]);
+    await flags.close();
+  });
+});
+
+describe('a method call with arguments of wrong types', () => {
+  it('succeeds or throws a FlagsError, whatever the method and the arguments', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const members = flags as unknown as Readonly<Record<string, (...input: readonly unknown[]) => unknown>>;
+    const names = methodNames(flags).filter((name) => !NOT_CALLED.includes(name));
+    expect(names.length).toBeGreaterThan(70);
+    for (const name of names) {
+      for (const given of ARGUMENTS) {
+        const call = `${name}(${given.map(String)})`;
+        const outcome = await Promise.resolve()
+          .then(() => members[name]?.(...given))
+          .then(
+            () => 'success',
+            (error: Error) => error.name,
+          );
+        expect([call, outcome]).toEqual([call, expect.stringMatching(/^(success|FlagsError)$/)]);
+      }
+    }
     await flags.close();
   });
 
-  it('takes the storage as a promise', async () => {
-    const flags = await createFlags({ storage: Promise.resolve(memoryStorage()) });
-    expect(await flags.listProjects()).toHaveLength(1);
+  it.each<[string, readonly unknown[], string]>([
+    [
+      'enable',
+      ['checkout'],
+      'enable needs an object as its first argument, as in enable({ project, flag, environment })',
+    ],
+    ['getFlag', [], 'getFlag needs an object as its first argument, as in getFlag({ project, flag })'],
+    ['listFlags', ['default'], 'as in listFlags({ project })'],
+    ['reviveFlag', [], 'as in reviveFlag({ flag, project })'],
+    ['deleteToken', ['an id'], 'as in deleteToken({ token })'],
+    ['listSegments', [7], 'as in listSegments({ strategy })'],
+    ['createFlag', [{ name: 'checkout' }], 'createFlag needs an input as its second argument'],
+    ['enable', [REFERENCE, 'ada'], 'the options of enable must be an object'],
+    ['getFlag', [REFERENCE, null], 'the options of getFlag must be an object'],
+    ['enable', [{ project: 'default', flag: 'checkout' }], '/environment must name an environment, as a string'],
+    ['subscribe', [], 'A listener must be a function'],
+    ['subscribe', [() => undefined, 'start'], 'the options of subscribe must be an object'],
+    ['onConfigurationChange', ['log'], 'A listener must be a function'],
+    ['projectOf', ['checkout'], 'as in projectOf({ flag })'],
+    ['as', ['ada', 'authorize'], 'the options of as must be an object'],
+    ['as', ['ada', { authorize: true }], '/authorize must be a function'],
+    ['onImpression', [], 'A listener must be a function'],
+    ...EVALUATION.map((method): [string, readonly unknown[], string] => {
+      return [method, ['checkout', {}, 'production'], 'the options of an evaluation must be an object'];
+    }),
+    ['forContext', [{}, true], 'the options of an evaluation must be an object'],
+  ])('throws an error that says what to write: %s', async (name, given, words) => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    const methods = flags as unknown as Readonly<Record<string, (...input: readonly unknown[]) => unknown>>;
+    const { code, message } = await refusalOf(Promise.resolve().then(() => methods[name]?.(...given)));
+    expect([code, message]).toEqual(['invalid_input', expect.stringContaining(words)]);
+    await flags.close();
   });
 
-  it('fails as the opening of the storage fails', async () => {
-    await expect(createFlags({ storage: Promise.reject(new Error('no disk')) })).rejects.toThrow('no disk');
+  it('refuses the same arguments in a view of an earlier time', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const view = flags.asOf(new Date()) as unknown as Record<
+      string,
+      (...input: readonly unknown[]) => Promise<unknown>
+    >;
+    const outcomes = [view.getFlag?.('checkout'), view.isEnabled?.('checkout', {}, 'production')];
+    for (const outcome of outcomes)
+      expect(await refusalOf(outcome ?? Promise.resolve())).toMatchObject({ code: 'invalid_input' });
+    await flags.close();
+  });
+});
+
+describe('the methods of flags', () => {
+  it('are those of evaluation when they are destructured, and the others say how to call them', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const { isEnabled, createFlag } = flags.as('ada');
+    expect(isEnabled('checkout')).toBe(false);
+    const { code, message } = await refusalOf(createFlag(DEFAULT, { name: 'checkout' }));
+    expect([code, message]).toEqual(['invalid_input', expect.stringContaining('flags.createFlag(…)')]);
+    await flags.close();
   });
 
-  it.each<[string, Partial<FlagsOptions>]>([
-    ['no environments', { environments: [] }],
-    ['no owner', { roles: [{ id: 1, name: 'admin' }] }],
-  ])('closes the storage when its options do not fit: %s', async (_, options) => {
-    const storage = faultyStorage(memoryStorage());
-    await expect(createFlags({ storage, ...options })).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(closingsOf(storage)).toBe(1);
+  it('may be replaced in an object that inherits the others', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const own: Flags = Object.assign(Object.create(flags) as Flags, { isEnabled: () => true });
+    await own.as('ada').createFlag(DEFAULT, { name: 'checkout' });
+    expect(own.isEnabled('checkout')).toBe(true);
+    expect((await own.listEvents()).items[0]).toMatchObject({ type: 'flag-created', actor: 'ada' });
+    await flags.close();
   });
 
-  it('closes the storage when it cannot be written to', async () => {
-    const storage = faultyStorage(losingRaces(memoryStorage(), 20));
-    await expect(createFlags({ storage })).rejects.toMatchObject({ code: 'too_much_contention' });
-    expect(closingsOf(storage)).toBe(1);
+  it('are named in stack traces', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const error = await flags.getFlag(CHECKOUT).catch((thrown: Error) => thrown);
+    expect((error as Error).stack).toMatch(/at (async )?(\w+\.)?getFlag /);
+    await flags.close();
+  });
+});
+
+function errorWith(members: object): Error {
+  return Object.assign(new Error('refused'), members);
+}
+
+describe('isFlagsError', () => {
+  it('accepts errors of this copy of the package', () => {
+    const error = new FlagsError('flag_not_found', 'No flag.');
+    expect(isFlagsError(error)).toBe(true);
+    expect(Object.keys(error).sort()).toEqual(['code', 'details', 'name']);
   });
 
-  it('gives one default project when many open one new SQLite file at once', async () => {
-    const directory = temporaryDirectory();
-    const path = join(directory.path, 'flags.db');
-    const opened = await Promise.all(Array.from({ length: 6 }, () => createFlags({ storage: sqliteStorage(path) })));
-    for (const flags of opened) {
-      expect(await flags.listProjects()).toMatchObject([{ id: 'default', revision: 1 }]);
-      expect((await flags.listEvents()).total).toBe(1);
+  it('accepts codes of another version, whose errors have the brand', () => {
+    const branded = { name: 'FlagsError', code: 'code_of_a_later_version', [Symbol.for('@flags/error')]: true };
+    expect(isFlagsError(errorWith(branded))).toBe(true);
+  });
+
+  it('accepts errors of 0.1, which have no brand, by name and code', () => {
+    expect(isFlagsError(errorWith({ name: 'FlagsError', code: 'flag_not_found' }))).toBe(true);
+  });
+
+  it.each([
+    errorWith({ name: 'FlagsError', code: 'EACCES' }),
+    errorWith({ code: 'flag_not_found' }),
+    errorWith({ [Symbol.for('@flags/error')]: true }),
+    null,
+    undefined,
+    'FlagsError',
+  ])('does not accept %p', (error) => {
+    expect(isFlagsError(error)).toBe(false);
+  });
+});
+
+describe('locateRefusals', () => {
+  const refused = (error: unknown) =>
+    locateRefusals('/flags/0', () => Promise.reject(error)).catch((caught: unknown) => caught);
+
+  it('prefixes the paths of a refusal, and gives one to issues without', async () => {
+    const details = [{ message: 'is wrong', path: '/name' }, { message: 'is late' }];
+    const located = (await refused(new FlagsError('invalid_input', 'No.', details))) as FlagsError;
+    expect([located.code, located.message]).toEqual(['invalid_input', 'No.']);
+    expect(located.details.map(({ path }) => path)).toEqual(['/flags/0/name', '/flags/0']);
+  });
+
+  it('passes storage failures and other errors on', async () => {
+    for (const error of [new FlagsError('storage_busy', 'Busy.'), new Error('a defect')]) {
+      expect(await refused(error)).toBe(error);
     }
-    await Promise.all(opened.map((flags) => flags.close()));
-    directory.remove();
   });
-});
 
-describe('flags.as', () => {
-  it('attributes changes to its actor, unless a call names another', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), actor: 'host' });
-    const asAda = flags.as('ada');
-    await flags.createFlag(DEFAULT, { name: 'by-host' });
-    await asAda.createFlag(DEFAULT, { name: 'by-ada' });
-    await asAda.createFlag(DEFAULT, { name: 'by-grace' }, { actor: 'grace' });
-    await asAda.as('linus').createFlag(DEFAULT, { name: 'by-linus' });
-    const { events } = await flags.listEvents({ type: 'flag-created' });
-    expect(new Map(events.map(({ flag, actor }) => [flag, actor]))).toEqual(
-      new Map([
-        ['by-host', 'host'],
-        ['by-ada', 'ada'],
-        ['by-grace', 'grace'],
-        ['by-linus', 'linus'],
-      ]),
-    );
-  });
-});
-
-describe('a decision that is repeated after a conflict', () => {
-  it('has the same ids and times, and is one event', async () => {
-    const memory = memoryStorage();
-    const source = await createFlags({ storage: memory });
-    await source.createFlag(DEFAULT, { name: 'checkout' });
-    const place = { ...DEFAULT, flag: 'checkout', environment: 'production' };
-    for (const name of ['one', 'two', 'three']) await source.addStrategy(place, { name });
-    const storage = losingRaces(memory, 4);
-    let ids = 0;
-    let ticks = 0;
-    const newId = () => `id-${ids++}`;
-    const now = () => new Date(Date.UTC(2026, 5, 1) + ticks++);
-    const flags = await createFlags({ storage, newId, now });
-    await flags.cloneFlag({ ...DEFAULT, flag: 'checkout' }, { name: 'copy' });
-    const bodies = storage.commits.map(({ writes }) => writes);
-    expect(bodies).toHaveLength(5);
-    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
-    const { environments } = await flags.getFlag({ ...DEFAULT, flag: 'copy' });
-    expect(environments[1]?.strategies.map(({ id }) => id)).toEqual(['id-0', 'id-1', 'id-2']);
-    expect((await flags.listEvents({ flag: 'copy' })).total).toBe(1);
+  it('passes refusals without a place on', async () => {
+    const refusal = new FlagsError('last_owner', 'No.');
+    await expect(locateRefusals(undefined, () => Promise.reject(refusal))).rejects.toBe(refusal);
   });
 });

@@ -1,8 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
+import { createFlags } from '../../src/create-flags.js';
 import { createFeed, type Feed } from '../../src/events/feed.js';
+import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage, StoredEventQuery } from '../../src/storage/port.js';
 import { faultyStorage, type PortCall } from '../../src/testing.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { happen, hearing } from './listening.js';
 
 /** A feed that looks for events only when it is woken. */
@@ -200,7 +205,7 @@ describe('polling for commits of other processes', () => {
     jest.useRealTimers();
   });
 
-  it('is done once per interval, and ever more seldom while it fails, of which it tells once', async () => {
+  it('happens once per interval, less often while it fails, and reports a failure once', async () => {
     const storage = faultyStorage(memoryStorage());
     const errors: unknown[] = [];
     const feed = createFeed({ storage, pollInterval: 1000, onError: (error) => errors.push(error) });
@@ -231,4 +236,96 @@ describe('polling for commits of other processes', () => {
     await feed.close();
     expect(await readsWithin(60_000)).toBe(0);
   });
+});
+
+const options = { pollInterval: 0, onError: (error: unknown) => expect(error).toBeUndefined() };
+
+describe('a subscription that begins now', () => {
+  it('asks once where to begin, so that nothing committed after the answer is taken for the beginning', async () => {
+    const memory = memoryStorage();
+    const storage = faultyStorage(memory);
+    const late = storage.inject({
+      when: ({ method, input }) => method === 'events' && input[0].order === 'newest-first',
+      nth: 2,
+      times: 100,
+      hang: true,
+    });
+    const feed = createFeed({ storage, ...options });
+    const { heard, listener } = hearing();
+    feed.subscribe(listener);
+    await feed.ready();
+    await happen(memory, 'a');
+    late.release();
+    feed.wake();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(heard).toEqual(['a']);
+    await feed.close();
+  });
+});
+
+describe('a wake', () => {
+  it.each(Array.from({ length: 30 }, (_, ticks) => ticks))(
+    'is heard when it comes %i ticks after a read that found nothing',
+    async (ticks) => {
+      const memory = memoryStorage();
+      for (const id of ['before', 'a']) await happen(memory, id);
+      const [before] = (await memory.events({ order: 'oldest-first', limit: 1 })).events;
+      let visible = false;
+      let isRead = false;
+      const storage: Storage = {
+        ...memory,
+        async events(query) {
+          const page = visible ? await memory.events(query) : { events: [] };
+          isRead = true;
+          return page;
+        },
+      };
+      const feed = createFeed({ storage, ...options });
+      const { heard, listener } = hearing();
+      feed.subscribe(listener, before?.position);
+      while (!isRead) await Promise.resolve();
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      visible = true;
+      feed.wake();
+      for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+      expect(heard).toEqual(['a']);
+      await feed.close();
+    },
+  );
+});
+
+describe('a subscription to a storage with other writers', () => {
+  const DEFAULT = { project: 'default' };
+
+  it('sends commits of another instance to the same SQLite file', async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory.path, 'flags.db');
+    const reader = await createFlags({ storage: sqliteStorage(path), pollInterval: 5 });
+    const writer = await createFlags({ storage: sqliteStorage(path) });
+    const { heard, listener } = hearing();
+    reader.subscribe(listener);
+    const [last] = (await reader.listEvents()).items;
+    expect(last?.type).toBe('project-created');
+    // A change of the reader's own waits until the subscription knows where to begin.
+    await reader.createFlag(DEFAULT, { name: 'own' });
+    for (const name of ['a', 'b']) await writer.createFlag(DEFAULT, { name });
+    await until(() => heard.length >= 3);
+    expect(heard).toEqual(['own', 'a', 'b']);
+    await reader.close();
+    await writer.close();
+    directory.remove();
+  });
+
+  it('keeps no process alive', () => {
+    const program = `
+      const { createFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
+      createFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {
+        flags.subscribe(() => undefined);
+        console.log('subscribed');
+      });
+    `;
+    const { stdout, status } = spawnSync(process.execPath, ['-e', program], { timeout: 60_000, encoding: 'utf8' });
+    expect([stdout.trim(), status]).toEqual(['subscribed', 0]);
+  }, 60_000);
 });

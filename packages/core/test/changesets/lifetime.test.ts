@@ -1,61 +1,60 @@
 import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
+import { startPolling } from '../../src/replica/change-poller.js';
+import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Storage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
-
-const DEFAULT = { project: 'default' };
-const CLOSED = { name: 'FlagsError', code: 'closed' };
-
-/** A real storage that writes down when a commit ends and when it is closed. */
-function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
-  const log: string[] = [];
-  return {
-    ...storage,
-    log,
-    async commit(commit) {
-      await new Promise(setImmediate);
-      const result = await storage.commit(commit);
-      log.push('committed');
-      return result;
-    },
-    async close() {
-      log.push('closed');
-      await storage.close();
-    },
-  };
-}
-
-/** What is asked in memory goes on after the end. */
-const EVALUATION = [
-  'isEnabled',
-  'getVariant',
-  'getPayload',
-  'forContext',
-  'explain',
-  'configuration',
-  'recentContexts',
-  'loadConfiguration',
-  'projectOf',
-  'status',
-  'refresh',
-  'onImpression',
-  'onConfigurationChange',
-];
-
-/** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
-function everyOperation(flags: Flags): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
-  const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
-  // The interface of another actor inherits its members.
-  const names: (keyof Flags)[] = [];
-  for (const name in flags) if (!others.has(name)) names.push(name as keyof Flags);
-  return names.map((name) => {
-    const operation = flags[name] as unknown as (...input: unknown[]) => Promise<unknown>;
-    return [name, () => operation({}, {})];
-  });
-}
+import { methodNames } from '../fixtures/method-names.js';
 
 describe('closing', () => {
+  const DEFAULT = { project: 'default' };
+  const CLOSED = { name: 'FlagsError', code: 'closed' };
+
+  /** A real storage that writes down when a commit ends and when it is closed. */
+  function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
+    const log: string[] = [];
+    return {
+      ...storage,
+      log,
+      async commit(commit) {
+        await new Promise(setImmediate);
+        const result = await storage.commit(commit);
+        log.push('committed');
+        return result;
+      },
+      async close() {
+        log.push('closed');
+        await storage.close();
+      },
+    };
+  }
+
+  /** What is asked in memory goes on after the end. */
+  const EVALUATION = [
+    'isEnabled',
+    'getVariant',
+    'getPayload',
+    'forContext',
+    'explain',
+    'evaluateAll',
+    'configuration',
+    'recentContexts',
+    'projectOf',
+    'status',
+    'refresh',
+    'onImpression',
+    'onConfigurationChange',
+  ];
+
+  /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
+  function everyOperation(flags: Flags): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
+    const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
+    const methods = flags as unknown as Readonly<Record<string, (...input: unknown[]) => Promise<unknown>>>;
+    const names = methodNames(flags).filter((name) => !others.has(name));
+    return names.map((name) => [name, async () => methods[name]?.({}, {})]);
+  }
+
   it('waits for running operations, then closes the storage', async () => {
     const storage = logging(memoryStorage());
     const flags = await createFlags({ storage });
@@ -109,5 +108,114 @@ describe('closing', () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await closed;
     await expect(flags.listProjects()).rejects.toMatchObject(CLOSED);
+  });
+});
+
+describe('closing while usage fails', () => {
+  const FAULT = new Error('The usage cannot be closed.');
+
+  it('closes the storage also when usage cannot be closed', async () => {
+    const storage = memoryStorage();
+    const flags = await createFlags({
+      storage,
+      usage: { ...memoryUsage(), close: () => Promise.reject(FAULT) },
+    });
+    await expect(flags.close()).rejects.toBe(FAULT);
+    await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject({ code: 'closed' });
+  });
+});
+
+describe('polling', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** When it looked, in milliseconds since the beginning. */
+  async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
+    const began = Date.now();
+    const looks: number[] = [];
+    const polling = startPolling({
+      interval: 1000,
+      attempt: async () => {
+        looks.push(Date.now() - began);
+        return answer(looks.length);
+      },
+    });
+    await jest.advanceTimersByTimeAsync(time);
+    polling.stop();
+    await jest.advanceTimersByTimeAsync(100_000);
+    return looks;
+  }
+
+  it('looks once per interval while that works, and no more once it is stopped', async () => {
+    expect(await looksWithin(3500, () => true)).toEqual([1000, 2000, 3000]);
+  });
+
+  it('looks ever more seldom while that fails, and never less than every fifteen seconds', async () => {
+    const looks = await looksWithin(300_000, () => false);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    for (const [index, pause] of pauses.slice(1).entries()) {
+      const longest = Math.min(1000 * 2 ** (index + 1), 15_000);
+      expect(pause).toBeGreaterThanOrEqual(longest / 2);
+      expect(pause).toBeLessThanOrEqual(longest);
+    }
+    expect(new Set(pauses.slice(5)).size).toBeGreaterThan(1);
+  });
+
+  it('is back at its interval as soon as looking works again', async () => {
+    const looks = await looksWithin(100_000, (look) => look > 6);
+    const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
+    expect(pauses.slice(7)).toEqual(pauses.slice(7).map(() => 1000));
+    expect(pauses.length).toBeGreaterThan(20);
+  });
+
+  it('is back at its interval when somebody else finds that it works', async () => {
+    let looks = 0;
+    let works = false;
+    const polling = startPolling({
+      interval: 1000,
+      attempt: async () => {
+        looks += 1;
+        return works;
+      },
+    });
+    await jest.advanceTimersByTimeAsync(60_000);
+    const before = looks;
+    works = true;
+    polling.resetBackoff();
+    await jest.advanceTimersByTimeAsync(999);
+    expect(looks).toBe(before);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(looks).toBe(before + 1);
+    polling.stop();
+  });
+
+  it('is not moved by who finds that it works when it has not failed, or is looking', async () => {
+    let answer: (works: boolean) => void = () => undefined;
+    let looks = 0;
+    const polling = startPolling({
+      interval: 1000,
+      attempt: () => {
+        looks += 1;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    await jest.advanceTimersByTimeAsync(900);
+    polling.resetBackoff();
+    await jest.advanceTimersByTimeAsync(100);
+    expect(looks).toBe(1);
+    answer(false);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(looks).toBe(2);
+    polling.resetBackoff();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(looks).toBe(2);
+    polling.stop();
   });
 });

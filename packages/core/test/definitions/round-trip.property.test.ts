@@ -51,7 +51,7 @@ describe('export and import of any store', () => {
         await expectConsistent(storage);
         await Promise.all([flags.close(), copy.close()]);
       }),
-      { numRuns: extent({ short: 40, full: 1000 }), seed: 15 },
+      { numRuns: extent({ short: 15, full: 1000 }), seed: 15 },
     );
   });
 
@@ -82,7 +82,7 @@ describe('export and import of any store', () => {
         await expectConsistent(storage);
         await Promise.all([flags.close(), used.close()]);
       }),
-      { numRuns: extent({ short: 30, full: 600 }), seed: 16 },
+      { numRuns: extent({ short: 15, full: 600 }), seed: 16 },
     );
   });
 });

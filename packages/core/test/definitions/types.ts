@@ -53,6 +53,11 @@ flags.isEnabled('chekout');
 flags.explain('chekout');
 // @ts-expect-error: misspelt
 flags.getPayload('baner');
+flags.evaluator.isEnabled('checkout');
+// @ts-expect-error: misspelt
+flags.evaluator.isEnabled('chekout');
+// @ts-expect-error: no administration
+flags.evaluator.deleteProject;
 const name: FlagName<Schema> = 'search';
 flags.isEnabled(name);
 // @ts-expect-error: any text

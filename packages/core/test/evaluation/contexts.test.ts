@@ -1,5 +1,6 @@
-import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
-import { splitList } from '../../src/evaluation/strategies.js';
+import { splitList } from '../../src/evaluation/compile-strategy.js';
+import { UsageCounters } from '../../src/evaluation/usage.js';
+import { createFlags, type EvaluationContext, type Flags, memoryStorage } from '../../src/index.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint, withStrategy } from './one-flag.js';
 
 const MEMBERS = ['userId', 'sessionId', 'remoteAddress', 'environment', 'appName'] as const;
@@ -156,5 +157,252 @@ describe('a list in a parameter', () => {
     [',', ['', '']],
   ])('%j has the entries %j', (text, entries) => {
     expect(splitList(text)).toEqual(entries);
+  });
+});
+
+describe('recent contexts', () => {
+  let flags: Flags;
+
+  async function open(recentContexts?: number): Promise<void> {
+    flags = await createFlags({ storage: memoryStorage(), ...(recentContexts !== undefined && { recentContexts }) });
+  }
+  const evaluate = (...contexts: readonly EvaluationContext[]) => {
+    for (const context of contexts) flags.isEnabled('checkout', context);
+  };
+
+  afterEach(() => flags.close());
+
+  it('are not kept without the option', async () => {
+    await open();
+    evaluate({ userId: '7' });
+    expect(flags.recentContexts()).toEqual([]);
+  });
+
+  it('are those of every way to evaluate, newest first, each once', async () => {
+    await open(10);
+    flags.isEnabled('checkout', { userId: '1' });
+    flags.getVariant('checkout', { userId: '2' });
+    flags.getPayload('checkout', { userId: '3' });
+    flags.forContext({ userId: '4' }).isEnabled('checkout');
+    flags.as('ada').isEnabled('checkout', { userId: '1' });
+    expect(flags.recentContexts()).toEqual([{ userId: '1' }, { userId: '4' }, { userId: '3' }, { userId: '2' }]);
+  });
+
+  it('have a limit: the oldest are evicted', async () => {
+    await open(2);
+    evaluate({ userId: '1' }, { userId: '2' }, { userId: '1' }, { userId: '3' });
+    expect(flags.recentContexts()).toEqual([{ userId: '3' }, { userId: '1' }]);
+  });
+
+  it('keep fields and properties that a preview accepts, and no time', async () => {
+    await open(10);
+    evaluate({
+      userId: 7,
+      sessionId: 's',
+      remoteAddress: '10.0.0.1',
+      environment: 'blue',
+      appName: 'shop',
+      currentTime: new Date(),
+      properties: { country: 'DE', age: 30, member: true, list: ['a'], none: null, nested: {} },
+    });
+    expect(flags.recentContexts()).toEqual([
+      {
+        userId: 7,
+        sessionId: 's',
+        remoteAddress: '10.0.0.1',
+        environment: 'blue',
+        appName: 'shop',
+        properties: { country: 'DE', age: 30, member: true },
+      },
+    ]);
+  });
+
+  it('are copies', async () => {
+    await open(10);
+    const context = { userId: '1', properties: { plan: 'free' } };
+    evaluate(context);
+    context.properties.plan = 'pro';
+    expect(flags.recentContexts()).toEqual([{ userId: '1', properties: { plan: 'free' } }]);
+  });
+
+  it('omit empty, large or unreadable values, and evaluation does not throw', async () => {
+    await open(10);
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, index]));
+    const broken = new Proxy({}, { get: () => JSON.parse('no json') });
+    evaluate({}, { userId: 'x'.repeat(1_001) }, { userId: '1', properties: many }, broken);
+    flags.isEnabled('checkout');
+    flags.isEnabled('checkout', null as unknown as EvaluationContext);
+    expect(flags.recentContexts()).toEqual([]);
+  });
+
+  it('are not those of explanations and previews', async () => {
+    await open(10);
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    flags.explain('checkout', { userId: '1' });
+    await flags.preview([{ op: 'updateFlag', ref: { project: 'default', flag: 'checkout' }, input: { stale: true } }], {
+      environment: 'production',
+      contexts: [{ userId: '2' }],
+    });
+    expect(flags.recentContexts()).toEqual([]);
+  });
+
+  it.each([-1, 1.5, 1_001, '10'])('are a number up to 1,000, not %j', async (recentContexts) => {
+    await open();
+    await expect(
+      createFlags({ storage: memoryStorage(), recentContexts: recentContexts as number }),
+    ).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/recentContexts' }] });
+  });
+});
+
+const variants = [{ name: 'blue', weight: 1 }];
+const varied = flag({ name: 'varied', variants });
+
+describe('usage', () => {
+  it('is counted per answer and per variant, and drained once', () => {
+    const counters = new UsageCounters();
+    const snapshot = snapshotOf([flag({ enabled: false }), varied, flag({ name: 'unused' })], { counters });
+    snapshot.isEnabled('checkout');
+    snapshot.getVariant('checkout');
+    snapshot.isEnabled('varied');
+    snapshot.getVariant('varied');
+    snapshot.getVariant('varied');
+    expect(counters.drain()).toEqual([
+      { flag: 'checkout', yes: 0, no: 2, variants: [{ variant: 'disabled', count: 1 }] },
+      { flag: 'varied', yes: 3, no: 0, variants: [{ variant: 'blue', count: 2 }] },
+    ]);
+    expect(counters.drain()).toEqual([]);
+  });
+
+  it('is not counted for explanations, plain evaluations and parents', () => {
+    const counters = new UsageCounters();
+    const child = flag({ dependencies: [{ feature: 'varied', variants: ['blue'] }] });
+    const snapshot = snapshotOf([varied, child], { counters });
+    snapshot.explain('varied');
+    snapshot.evaluate('varied');
+    snapshot.isEnabled('checkout');
+    expect(counters.drain()).toEqual([{ flag: 'checkout', yes: 1, no: 0, variants: [] }]);
+  });
+
+  it('is counted for 100 unknown names between two drains, and goes on with a flag of the name', () => {
+    const counters = new UsageCounters();
+    const snapshot = snapshotOf([], { counters });
+    for (let n = 0; n < 150; n++) snapshot.isEnabled(`typo-${n}`, {}, n === 0);
+    snapshot.getVariant('typo-0');
+    const created = snapshot.with({ flags: [flag({ name: 'typo-0' })] });
+    created.isEnabled('typo-0');
+    const drained = counters.drain();
+    expect(drained).toHaveLength(100);
+    expect(drained[0]).toEqual({ flag: 'typo-0', yes: 2, no: 1, variants: [] });
+    created.isEnabled('typo-0');
+    snapshot.isEnabled('typo-149');
+    expect(counters.drain()).toMatchObject([
+      { flag: 'typo-0', yes: 1 },
+      { flag: 'typo-149', no: 1 },
+    ]);
+  });
+
+  it('is counted again after a flag was evicted, even if its parts are the same objects', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    counters.forget('varied');
+    before.with({ flags: [{ ...varied }] }).getVariant('varied');
+    expect(counters.drain()).toEqual([{ flag: 'varied', yes: 1, no: 0, variants: [{ variant: 'blue', count: 1 }] }]);
+  });
+
+  it('survives changes: old and new snapshots count into one', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    const after = before.with({ flags: [{ ...varied, enabled: false }] });
+    const anew = snapshotOf([varied], { counters });
+    before.getVariant('varied');
+    after.isEnabled('varied');
+    anew.getVariant('varied');
+    expect(counters.drain()).toEqual([{ flag: 'varied', yes: 2, no: 1, variants: [{ variant: 'blue', count: 2 }] }]);
+  });
+
+  it('of a removed flag comes with the next drain, and counts again when the flag is back', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied], { counters });
+    before.isEnabled('varied');
+    const without = before.with({ removedFlags: ['varied'] });
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    const back = without.with({ flags: [varied] });
+    back.isEnabled('varied');
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    snapshotOf([], { counters });
+    back.isEnabled('varied');
+    expect(counters.drain()).toMatchObject([{ flag: 'varied', yes: 1 }]);
+    back.isEnabled('varied');
+    expect(counters.drain()).toEqual([]);
+  });
+});
+
+describe('the counter of a flag', () => {
+  const countedTwice = (counters: UsageCounters, evaluate: () => unknown) => {
+    const drained = [0, 0].map(() => {
+      evaluate();
+      return counters.drain().length;
+    });
+    return drained[0] === 1 && drained[1] === 1;
+  };
+
+  it('continues from drain to drain, also after a recompilation or restore of the flag', () => {
+    const counters = new UsageCounters();
+    const first = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => first.isEnabled('varied'))).toBe(true);
+    const anew = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => anew.isEnabled('varied'))).toBe(true);
+    const back = anew.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
+    expect(countedTwice(counters, () => back.isEnabled('varied'))).toBe(true);
+  });
+
+  it('is forgotten with the drain after the flag has gone, whatever an older snapshot counts', () => {
+    const counters = new UsageCounters();
+    const before = snapshotOf([varied, flag()], { counters });
+    before.with({ removedFlags: ['varied'] });
+    expect(countedTwice(counters, () => before.isEnabled('varied'))).toBe(false);
+    snapshotOf([], { counters });
+    expect(countedTwice(counters, () => before.isEnabled('checkout'))).toBe(false);
+  });
+
+  it('is forgotten at once on demand', () => {
+    const counters = new UsageCounters();
+    snapshotOf([varied], { counters }).isEnabled('varied');
+    counters.forget('varied');
+    expect(counters.drain()).toEqual([]);
+  });
+});
+
+describe('impressions', () => {
+  const told = (impressionData: boolean) => {
+    const impressions: object[] = [];
+    const strategies = [rollout(100)];
+    const snapshot = snapshotOf([flag({ impressionData, strategies, variants })], {
+      onImpression: (impression) => impressions.push(impression),
+    });
+    return { impressions, snapshot };
+  };
+
+  it('are sent for flags that have them', () => {
+    const { impressions, snapshot } = told(true);
+    const context = { userId: 'ada' };
+    snapshot.isEnabled('checkout', context);
+    const variant = snapshot.getVariant('checkout', context);
+    snapshot.evaluate('checkout', context);
+    snapshot.explain('checkout', context);
+    expect(impressions).toEqual([
+      { flag: 'checkout', context, enabled: true },
+      { flag: 'checkout', context, enabled: true, variant },
+    ]);
+  });
+
+  it('do not receive events of other projects', () => {
+    const { impressions, snapshot } = told(false);
+    const unsaid = snapshot.with({ flags: [flag({ name: 'unsaid', variants })] });
+    for (const name of ['checkout', 'unsaid']) {
+      unsaid.isEnabled(name);
+      unsaid.getVariant(name);
+    }
+    expect(impressions).toEqual([]);
   });
 });

@@ -1,5 +1,11 @@
-import type { FlagDefinition } from '../../src/evaluation/definitions.types.js';
+import type {
+  FlagDefinition,
+  SegmentDefinition,
+  StrategyDefinition,
+  VariantDefinition,
+} from '../../src/evaluation/definitions.types.js';
 import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
+import { ProblemReporter, reasonOf } from '../../src/evaluation/problem.js';
 import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, rollout, snapshotOf } from './one-flag.js';
 
@@ -126,5 +132,219 @@ describe('a strategy of the host', () => {
     const waiting = { name: 'weekend', isEnabled: (async () => true) as never };
     const { snapshot } = watched([flag({ strategies })], { strategies: [waiting] });
     expect(snapshot.isEnabled('checkout')).toBe(false);
+  });
+});
+
+/** What is told of definitions as another service might send them, and of one evaluation of each kind. */
+function problemsOf(flags: readonly unknown[], options: Partial<SnapshotOptions> = {}): EvaluationProblem[] {
+  const problems: EvaluationProblem[] = [];
+  const onProblem = (problem: EvaluationProblem) => problems.push(problem);
+  const snapshot = snapshotOf(flags as readonly FlagDefinition[], { ...options, onProblem });
+  snapshot.isEnabled('checkout');
+  snapshot.getVariant('checkout');
+  return problems.filter(({ code }) => code !== 'unknown_flag');
+}
+
+const broken = (changes: object) => ({ ...flag(), ...changes });
+const withVariant = (changes: object) =>
+  broken({ variants: [{ name: 'blue', weight: 1, ...changes }] as VariantDefinition[] });
+const withOverride = (override: object) => withVariant({ overrides: [override] });
+const withStrategy = (changes: object) =>
+  broken({ strategies: [{ name: 'default', ...changes } as StrategyDefinition] });
+const withDependency = (changes: object) => broken({ dependencies: [{ feature: 'parent', ...changes }] });
+
+describe('a flag that cannot be read', () => {
+  it.each([
+    [broken({ enabled: 1 }), 'enabled must be true or false'],
+    [broken({ strategies: null }), 'strategies must be an array'],
+    [withStrategy({ name: {} }), 'name of a strategy must be text'],
+    [withStrategy({ constraints: {} }), 'constraints must be an array'],
+    [withStrategy({ segments: 1 }), 'segments must be an array'],
+    [withStrategy({ variants: 1 }), 'variants of a strategy must be an array'],
+    [withStrategy({ variants: [{ name: 'a', weight: 1, stickiness: {} }] }), 'stickiness must be text'],
+    [broken({ variants: 1 }), 'variants must be an array'],
+    [withVariant({ stickiness: {} }), 'stickiness must be text'],
+    [withVariant({ name: {} }), 'name of a variant must be text'],
+    [withVariant({ overrides: 1 }), 'overrides of a variant must be an array'],
+    [withOverride({ contextName: {}, values: [] }), 'contextName of an override must be text'],
+    [withOverride({ contextName: 'a', values: 1 }), 'values of an override must be an array'],
+    [withOverride({ contextName: 'a', values: [{}] }), 'a value must be text'],
+    [withVariant({ weight: -1 }), 'weight of a variant must be a whole number from 0 to 1000000'],
+    [withVariant({ weight: 1_000_001 }), 'weight of a variant must be a whole number from 0 to 1000000'],
+    [broken({ dependencies: 1 }), 'dependencies must be an array'],
+    [withDependency({ feature: {} }), 'feature of a dependency must be text'],
+    [withDependency({ variants: 1 }), 'variants of a dependency must be an array'],
+  ])('is off, and reported with the reason: %j', (definition, reason) => {
+    const message = `The flag checkout is off: ${reason}.`;
+    expect(problemsOf([definition])).toEqual([{ code: 'broken_flag', flag: 'checkout', message }]);
+  });
+
+  it('is left out when it has no name', () => {
+    const message = 'A flag without a name is left out.';
+    for (const name of [undefined, null, 7]) {
+      expect(problemsOf([broken({ name })])).toEqual([{ code: 'broken_flag', message }]);
+    }
+  });
+});
+
+describe('weights of variants', () => {
+  const heavy = (last: number) =>
+    broken({
+      variants: [...Array<number>(2_147).fill(1_000_000), last].map((weight, at) => ({ name: `v${at}`, weight })),
+    });
+
+  it('may add up to what 31 bits hold, and no more', () => {
+    expect(problemsOf([heavy(483_647)])).toEqual([]);
+    const message = 'The flag checkout is off: weights of variants add up to too much.';
+    expect(problemsOf([heavy(483_648)])).toEqual([{ code: 'broken_flag', flag: 'checkout', message }]);
+  });
+
+  it('may each be a million', () => {
+    expect(problemsOf([withVariant({ weight: 1_000_000 })])).toEqual([]);
+  });
+});
+
+describe('a segment that cannot be read', () => {
+  const of = (segment: object) => problemsOf([], { segments: [segment as SegmentDefinition] });
+
+  it('never matches, and is reported with the reason', () => {
+    const message = 'The segment 3 cannot be read and never holds: constraints of a segment must be an array.';
+    expect(of({ id: 3, constraints: 7 })).toEqual([{ code: 'broken_segment', segment: 3, message }]);
+  });
+
+  it('is explained as found, with nothing in it', () => {
+    const segments = [{ id: 3, constraints: 7 as never }];
+    const snapshot = snapshotOf([flag({ strategies: [{ name: 'default', segments: [3] }] })], { segments });
+    const [strategy] = snapshot.explain('checkout').strategies;
+    expect(strategy?.segments).toEqual([{ id: 3, found: true, holds: false, constraints: [] }]);
+  });
+
+  it('in one constraint is reported with the constraint', () => {
+    const message = 'The operator LIKE is not known: a constraint with it never holds.';
+    const constraints = [{ contextName: 'a', operator: 'LIKE' }];
+    expect(of({ id: 3, constraints })).toEqual([{ code: 'unknown_operator', segment: 3, message }]);
+  });
+
+  it('is left out when it has no id', () => {
+    const message = 'A segment without a numeric id is left out.';
+    for (const id of [undefined, '3'])
+      expect(of({ id, constraints: [] })).toEqual([{ code: 'broken_segment', message }]);
+  });
+
+  it('is reported if a flag names a missing one', () => {
+    const message = 'checkout names a missing segment: 9.';
+    const expected = [{ code: 'missing_segment', flag: 'checkout', message }];
+    expect(problemsOf([withStrategy({ segments: [9] })])).toEqual(expected);
+  });
+});
+
+describe('an evaluation problem', () => {
+  it('is a name that no flag has, once, unless it is too long for a name', () => {
+    const problems: EvaluationProblem[] = [];
+    const snapshot = snapshotOf([flag()], { onProblem: (problem) => problems.push(problem) });
+    expect(snapshot.isEnabled('chekout', {}, true)).toBe(true);
+    expect(snapshot.getVariant('chekout').enabled).toBe(false);
+    for (const name of ['x'.repeat(101), undefined, 7]) snapshot.isEnabled(name as string);
+    const message = 'There is no flag chekout, or it is archived: the fallback is used.';
+    expect(problems).toEqual([{ code: 'unknown_flag', flag: 'chekout', message }]);
+  });
+
+  it('is an unknown strategy', () => {
+    const message = 'checkout has a strategy that is not known and never holds: mystery.';
+    const expected = [{ code: 'unknown_strategy', flag: 'checkout', message }];
+    expect(problemsOf([withStrategy({ name: 'mystery' })])).toEqual(expected);
+  });
+
+  it('is a throwing strategy of the host, once, for any thrown value', () => {
+    const failing = (name: string) => ({
+      name,
+      isEnabled: () => {
+        throw `no calendar ${Math.random()}`;
+      },
+    });
+    const strategies = [{ name: 'weekend' }, { name: 'holiday' }];
+    const problems = problemsOf([broken({ strategies })], { strategies: [failing('weekend'), failing('holiday')] });
+    expect(problems).toEqual(
+      strategies.map(({ name }) => ({
+        code: 'strategy_failed',
+        flag: 'checkout',
+        message: expect.stringMatching(new RegExp(`^The strategy ${name} of checkout threw: no calendar 0\\..*\\.$`)),
+      })),
+    );
+  });
+
+  it('is the listener for impressions', () => {
+    const onImpression = () => {
+      throw new Error('full');
+    };
+    const expected = [{ code: 'impression_failed', flag: 'checkout', message: 'onImpression threw: full.' }];
+    expect(problemsOf([flag({ impressionData: true })], { onImpression })).toEqual(expected);
+  });
+
+  it('is a context that only the variants look at', () => {
+    const problems: EvaluationProblem[] = [];
+    const variants = [{ name: 'blue', weight: 1 }];
+    const snapshot = snapshotOf([flag({ variants })], { onProblem: (problem) => problems.push(problem) });
+    const context = {
+      get userId(): string {
+        throw new Error('gone');
+      },
+    };
+    const answer = snapshot.getVariant('checkout', context);
+    expect(answer).toEqual({ name: 'disabled', enabled: false, feature_enabled: true });
+    expect(problems).toMatchObject([{ code: 'evaluation_failed', flag: 'checkout' }]);
+    const unreadable = snapshotOf([flag({ strategies: [{ name: 'userWithId', parameters: { userIds: 'ada' } }] })]);
+    expect(unreadable.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'unreadable_context' });
+  });
+
+  it('is a context whose fields throw', () => {
+    const problems: EvaluationProblem[] = [];
+    const strategies = [{ name: 'userWithId', parameters: { userIds: 'ada' } }];
+    const snapshot = snapshotOf([flag({ strategies })], { onProblem: (problem) => problems.push(problem) });
+    const context = {
+      get userId(): string {
+        throw new Error('gone');
+      },
+    };
+    snapshot.isEnabled('checkout', context);
+    const message = 'The flag checkout had nothing for a context that cannot be read: gone.';
+    expect(problems).toEqual([{ code: 'evaluation_failed', flag: 'checkout', message }]);
+  });
+});
+
+describe('problems', () => {
+  it('are reported once each, until ten thousand others were reported', () => {
+    const told: string[] = [];
+    const reporter = new ProblemReporter(({ message }) => told.push(message));
+    const report = (message: string) => reporter.report({ code: 'broken_flag', flag: 'a', message });
+    for (let at = 0; at < 10_000; at++) report(`${at}`);
+    report('0');
+    expect(told).toHaveLength(10_000);
+    report('one more');
+    report('0');
+    report('0');
+    expect(told.slice(10_000)).toEqual(['one more', '0']);
+  });
+
+  it('of several flags and segments are reported for each', () => {
+    const told: EvaluationProblem[] = [];
+    const reporter = new ProblemReporter((problem) => told.push(problem));
+    const message = 'the same';
+    const problems: EvaluationProblem[] = [
+      { code: 'broken_flag', flag: 'a', message },
+      { code: 'broken_flag', flag: 'b', message },
+      { code: 'missing_segment', flag: 'a', message },
+      { code: 'broken_segment', segment: 1, message },
+      { code: 'broken_segment', segment: 2, message },
+    ];
+    for (const problem of [...problems, ...problems]) reporter.report(problem);
+    expect(told).toEqual(problems);
+  });
+
+  it('give the words of whatever was thrown', () => {
+    expect(reasonOf(new Error('gone'))).toBe('gone');
+    expect(reasonOf('gone')).toBe('gone');
+    expect(reasonOf(undefined)).toBe('undefined');
+    expect(reasonOf(Object.create(null))).toBe('something that cannot become text was thrown');
   });
 });

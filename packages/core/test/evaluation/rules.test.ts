@@ -1,3 +1,13 @@
+import { processorTime } from '../../../../test/processor-time.js';
+import { toList, toNumber, toOptionalText, toText, toTexts } from '../../src/evaluation/convert.js';
+import type {
+  ConstraintDefinition,
+  DependencyDefinition,
+  FlagDefinition,
+  StrategyDefinition,
+} from '../../src/evaluation/definitions.types.js';
+import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, NOON, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 
 const OFF = { name: 'disabled', enabled: false, feature_enabled: false };
@@ -167,5 +177,236 @@ describe('the context', () => {
     expect(snapshot.isEnabled('checkout', {})).toBe(true);
     expect(snapshot.isEnabled('checkout', { currentTime: after })).toBe(false);
     expect(snapshot.isEnabled('checkout', { currentTime: new Date(NOON) })).toBe(true);
+  });
+});
+
+describe('a flag with parents', () => {
+  const parent = flag({ name: 'parent' });
+  const child = (...dependencies: DependencyDefinition[]) => flag({ dependencies });
+
+  it('is on while all of them are as it wants them', () => {
+    const off = flag({ name: 'off', enabled: false });
+    expect(snapshotOf([parent, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(true);
+    expect(snapshotOf([parent, child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([off, child({ feature: 'off', enabled: false })]).isEnabled('checkout')).toBe(true);
+    expect(snapshotOf([parent, off, child({ feature: 'parent' }, { feature: 'off' })]).isEnabled('checkout')).toBe(
+      false,
+    );
+  });
+
+  it('is off while a parent is missing, also when it wants it off', () => {
+    expect(snapshotOf([child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
+  });
+
+  it('is off while a parent has parents itself', () => {
+    const grandparent = flag({ name: 'grandparent' });
+    const between = flag({ name: 'parent', dependencies: [{ feature: 'grandparent' }] });
+    expect(snapshotOf([grandparent, between, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
+  });
+
+  it('wants one of the variants it names', () => {
+    const varied = flag({ name: 'parent', variants: [{ name: 'blue', weight: 1 }] });
+    const wants = (...variants: string[]) => child({ feature: 'parent', variants });
+    expect(snapshotOf([varied, wants('red', 'blue')]).isEnabled('checkout')).toBe(true);
+    expect(snapshotOf([varied, wants('red')]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([parent, wants('disabled')]).isEnabled('checkout')).toBe(true);
+  });
+
+  it('cannot hang in a cycle: all of it is off', () => {
+    const dependsOn = (name: string, feature: string) => flag({ name, dependencies: [{ feature }] });
+    const snapshot = snapshotOf([
+      dependsOn('a', 'b'),
+      dependsOn('b', 'c'),
+      dependsOn('c', 'a'),
+      dependsOn('self', 'self'),
+    ]);
+    for (const name of ['a', 'b', 'c', 'self']) {
+      expect(snapshot.isEnabled(name)).toBe(false);
+      expect(snapshot.explain(name)).toMatchObject({ enabled: false, reason: 'dependency' });
+    }
+  });
+
+  it('sees a parent that changes after it', () => {
+    const before = snapshotOf([parent, child({ feature: 'parent' })]);
+    const after = before.with({ flags: [{ ...parent, enabled: false }] });
+    expect(after.isEnabled('checkout')).toBe(false);
+    expect(after.with({ removedFlags: ['parent'] }).isEnabled('checkout')).toBe(false);
+    expect(before.isEnabled('checkout')).toBe(true);
+  });
+});
+
+describe('the content of a definition', () => {
+  it('is an empty list where a list is absent', () => {
+    expect(toList(undefined, 'a')).toEqual([]);
+    expect(toList(null, 'a')).toEqual([]);
+    expect(() => toList('' as never, 'a')).toThrow('a must be an array');
+  });
+
+  it('is the texts of a list without empty entries, numbers and booleans as text', () => {
+    const entries = ['a', '', null, undefined, 7, 0, true, false, ' '] as string[];
+    expect(toTexts(entries, 'a')).toEqual(['a', '7', '0', 'true', 'false', ' ']);
+    expect(() => toTexts([{}] as never, 'values')).toThrow('values must be text');
+  });
+
+  it('is text, or nothing', () => {
+    expect([toText('', 'a'), toText(0, 'a'), toText(false, 'a')]).toEqual(['', '0', 'false']);
+    expect([toOptionalText(undefined, 'a'), toOptionalText(null, 'a'), toOptionalText('', 'a')]).toEqual([
+      undefined,
+      undefined,
+      '',
+    ]);
+    for (const value of [null, undefined, [], {}, () => 1])
+      expect(() => toText(value, 'name')).toThrow('name must be text');
+  });
+
+  it('is a number, or none', () => {
+    expect([toNumber(7), toNumber('7.5'), toNumber('')]).toEqual([7, 7.5, 0]);
+    expect([toNumber(true), toNumber(null), toNumber([7]), toNumber('x')]).toEqual(Array(4).fill(Number.NaN));
+  });
+});
+
+const regex = (value: string, more: Partial<ConstraintDefinition> = {}): ConstraintDefinition => ({
+  contextName: 'userId',
+  operator: 'REGEX',
+  value,
+  ...more,
+});
+/** Weighs 304: three of them fit, four do not. */
+const HEAVY = '[ab]*a[abc]{300}[!?]';
+const heavy = (count: number): StrategyDefinition => ({
+  name: 'default',
+  constraints: Array.from({ length: count }, () => regex(HEAVY, { inverted: true })),
+});
+const TOO_COSTLY = expect.objectContaining({ code: 'too_costly', flag: 'checkout' });
+
+function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}) {
+  const problems: EvaluationProblem[] = [];
+  const snapshot = snapshotOf(flags, { onProblem: (problem) => problems.push(problem), ...options });
+  return { problems, snapshot };
+}
+
+describe('strategies that could take too long together', () => {
+  it('do not hold from the one on that exceeds the limit, and are reported once', () => {
+    const strategies = [heavy(2), heavy(2), heavy(1)];
+    const { snapshot, problems } = watched([flag({ strategies: strategies.slice(1) })]);
+    expect([snapshot.isEnabled('checkout', { userId: 'a' }), problems]).toEqual([true, []]);
+    const [first, ...others] = strategies.map((strategy) => ({ ...strategy, disabled: strategy === strategies[0] }));
+    const fine = snapshot.with({ flags: [flag({ strategies: [first as StrategyDefinition, ...others] })] });
+    expect(fine.isEnabled('checkout', { userId: 'a' })).toBe(true);
+    const more = fine.with({ flags: [flag({ strategies: [heavy(4), { name: 'default' }] })] });
+    expect(more.isEnabled('checkout', { userId: 'a' })).toBe(false);
+    expect(more.isEnabled('checkout', { userId: 'a' })).toBe(false);
+    expect(problems).toEqual([TOO_COSTLY]);
+    const { strategies: explained } = more.explain('checkout', { userId: 'a' });
+    expect(explained[0]).toMatchObject({ holds: false, isTooCostly: true, constraints: [] });
+  });
+
+  it('hold again once there are fewer of them', () => {
+    const [one, other] = [heavy(2), heavy(2)];
+    const { snapshot } = watched([flag({ strategies: [{ ...one, disabled: false, name: 'unknown' }, other] })]);
+    expect(snapshot.isEnabled('checkout', { userId: 'a' })).toBe(false);
+    expect(snapshot.with({ flags: [flag({ strategies: [other] })] }).isEnabled('checkout', { userId: 'a' })).toBe(true);
+  });
+
+  it('count the segments that they use', () => {
+    const constraints = [regex(HEAVY, { inverted: true }), regex(HEAVY, { inverted: true })];
+    const uses = (...segments: number[]) => flag({ strategies: [{ name: 'default', segments }] });
+    const segments = [1, 2].map((id) => ({ id, constraints }));
+    expect(watched([uses(1)], { segments }).snapshot.isEnabled('checkout', { userId: 'a' })).toBe(true);
+    const { snapshot, problems } = watched([uses(1, 2)], { segments });
+    expect(snapshot.isEnabled('checkout', { userId: 'a' })).toBe(false);
+    expect(problems).toEqual([TOO_COSTLY]);
+  });
+
+  it('are a segment, too, that never holds', () => {
+    const { constraints = [] } = heavy(4);
+    const flags = [flag({ strategies: [{ name: 'default', segments: [1] }] })];
+    const { snapshot, problems } = watched(flags, { segments: [{ id: 1, constraints: constraints ?? [] }] });
+    expect(snapshot.isEnabled('checkout', { userId: 'a' })).toBe(false);
+    expect(problems).toEqual([expect.objectContaining({ code: 'too_costly', segment: 1 })]);
+  });
+
+  it('do not hold inverted either, whatever their patterns weigh', () => {
+    for (const pattern of ['a{1000}b{1000}', 'a{1000}b', 'a{900}']) {
+      const strategies = [{ name: 'default', constraints: [regex(pattern, { inverted: true })] }];
+      const { snapshot } = watched([flag({ strategies })]);
+      expect(snapshot.isEnabled('checkout', { userId: 'x' })).toBe(pattern === 'a{900}');
+    }
+  });
+
+  it('are parents, too, that keep their child off', () => {
+    const parents = [1, 2, 3].map((id) => flag({ name: `parent-${id}`, strategies: [heavy(3)] }));
+    const child = (count: number) =>
+      flag({ dependencies: parents.slice(0, count).map(({ name }) => ({ feature: name })) });
+    const context = { userId: 'a' };
+    expect(watched([...parents, child(2)]).snapshot.isEnabled('checkout', context)).toBe(true);
+    const { snapshot, problems } = watched([...parents, child(3)]);
+    expect(snapshot.isEnabled('checkout', context)).toBe(false);
+    expect(snapshot.explain('checkout', context).reason).toBe('dependency');
+    expect(problems).toEqual([TOO_COSTLY]);
+  });
+});
+
+/** Anything that an admin could store for one flag, with the context that takes longest. */
+const HOSTILE: readonly (readonly [string, readonly ConstraintDefinition[]])[] = [
+  ['patterns of many states', [...'abc'].map((letter) => regex(`[ab]*${letter}[abc]{300}[!?]`, { inverted: true }))],
+  ['twenty patterns', Array.from({ length: 20 }, (_, i) => regex(`[ab]*a[abc]{${20 + i}}[!?]`, { inverted: true }))],
+  ['classes of Unicode', [regex('(?i)[^b]*a\\pL{98}[!?]', { inverted: true })]],
+  ['nested repetitions', [regex('(?:[\\pL\\pN]{1,5}.*){10}[!?]', { inverted: true, caseInsensitive: true })]],
+  [
+    'lists of texts',
+    ['STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'].map((operator) => ({
+      contextName: 'sessionId',
+      operator,
+      values: Array.from({ length: 50_000 }, (_, i) => `aaaab${i}`),
+      caseInsensitive: true,
+      inverted: true,
+    })),
+  ],
+  [
+    'networks',
+    Array.from({ length: 2 }, () => ({
+      contextName: 'remoteAddress',
+      operator: 'IN_CIDR',
+      values: Array.from({ length: 50_000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`),
+      inverted: true,
+    })),
+  ],
+  [
+    'numbers, versions and dates',
+    Array.from({ length: 10_000 }, (_, i) => ({
+      contextName: i % 3 === 2 ? 'currentTime' : 'sessionId',
+      operator: ['NUM_EQ', 'SEMVER_EQ', 'DATE_AFTER'][i % 3] ?? '',
+      value: ['7', '1.0.0', '2026-01-01'][i % 3] ?? '',
+      inverted: true,
+    })),
+  ],
+];
+
+describe('the time of one evaluation', () => {
+  it.each(HOSTILE)('is bounded with %s', (_case, constraints) => {
+    const { snapshot, problems } = watched([flag({ strategies: [{ name: 'default', constraints }] })]);
+    const letters = () => Array.from({ length: 500 }, () => 'abc'[Math.floor(Math.random() * 3)]).join('');
+    const times = Array.from({ length: 9 }, () => {
+      const long = { sessionId: 'a'.repeat(4096), remoteAddress: '172.16.0.1', currentTime: '1 ('.padEnd(4096, 'a') };
+      const started = processorTime();
+      snapshot.isEnabled('checkout', { userId: letters(), ...long });
+      return processorTime() - started;
+    });
+    expect(problems.filter(({ code }) => code === 'too_costly')).toEqual([]);
+    const median = times.sort((one, other) => one - other)[4] ?? 0;
+    // About 20 ms by the limit.
+    expect(median).toBeLessThan(100);
+  });
+
+  it('limits the cache of a pattern to some kilobytes', () => {
+    const constraints = Array.from({ length: 30 }, (_, i) => regex(`[ab]*a[abc]{${10 + i}}[!?]`, { inverted: true }));
+    const { snapshot } = watched([flag({ strategies: [{ name: 'default', constraints: constraints.slice(0, 20) }] })]);
+    const letters = () => Array.from({ length: 500 }, () => 'abc'[Math.floor(Math.random() * 3)]).join('');
+    snapshot.isEnabled('checkout', { userId: letters() });
+    const before = process.memoryUsage().heapUsed;
+    for (let calls = 0; calls < 40; calls++) snapshot.isEnabled('checkout', { userId: letters() });
+    expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(64);
   });
 });

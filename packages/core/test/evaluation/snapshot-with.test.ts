@@ -117,7 +117,7 @@ describe('a snapshot after changes', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has many flags more than the one before, which knows none of them', () => {
+  it('has many more flags than the one before, which knows none of them', () => {
     const base = snapshotOf([flag()]);
     const many = base.with({ flags: Array.from({ length: 200 }, (_, at) => flag({ name: `flag-${at}` })) });
     expect(many.isEnabled('flag-199')).toBe(true);
@@ -187,7 +187,7 @@ describe('flags that are compiled when they are first evaluated', () => {
     expect(snapshot.definition('broken')).toBe(flags[1]);
   });
 
-  it('are compiled once, whatever changes around them', () => {
+  it('are compiled once, while other flags change', () => {
     let reads = 0;
     const strategies = [rollout(100)];
     const counted = Object.defineProperty(flag(), 'strategies', {

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Flags } from '../../src/index.js';
-import { createFlags } from '../../src/index.js';
+import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
+import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import type { Storage } from '../../src/storage/port.js';
+import type { UsageStorage } from '../../src/storage/usage-port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { contentOf } from '../properties/stored-content.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../rules/settable-clock.js';
 import { unavailable } from '../storage/samples.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 
 /** A name for a fault, a way to bring it about, and a way to put it right. */
 type Fault = readonly [name: string, happen: (database: Database.Database) => void, end: typeof putRight];
@@ -42,7 +45,6 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);
   });
-
   afterEach(async () => {
     end(database);
     await flags.close();
@@ -75,7 +77,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     happen(database);
     await expect(flags.setVariants(CHECKOUT, variants)).rejects.toMatchObject(unavailable);
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ name: 'checkout', variants: [] });
-    expect(await flags.listFlags(DEFAULT)).toHaveLength(1);
+    expect((await flags.listFlags(DEFAULT)).items).toHaveLength(1);
     expect(flags.isEnabled('checkout')).toBe(true);
     expect(await flags.refresh()).toMatchObject({ state: 'current' });
   });
@@ -109,8 +111,147 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
       Array.from({ length: 40 }, (_unused, index) => flags.createFlag(DEFAULT, { name: `flag-${index}` })),
     );
     const made = outcomes.flatMap(({ status }, index) => (status === 'fulfilled' ? [`flag-${index}`] : []));
-    const stored = (await flags.listFlags(DEFAULT)).map(({ name }) => name);
+    const stored = (await flags.listFlags(DEFAULT)).items.map(({ name }) => name);
     expect(stored.toSorted()).toEqual(['checkout', ...made].toSorted());
     await expectInvariants(storage);
+  });
+});
+
+const YEAR = 365 * DAY;
+const JUMPS = [HOUR, -2 * HOUR, 10 * YEAR, -20 * YEAR, 10 * YEAR, MINUTE];
+
+describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
+  let opened: OpenStorage;
+  let storage: Storage;
+  let clock: SettableClock;
+  let flags: Flags;
+  let pruned: number;
+
+  beforeEach(async () => {
+    opened = await open();
+    storage = opened.storage;
+    clock = settableClock();
+    pruned = 0;
+    flags = await start();
+  });
+  afterEach(async () => {
+    await flags.close();
+    await opened.dispose();
+  });
+
+  function start(): Promise<Flags> {
+    const usage = storage.usage ?? memoryUsage();
+    return createFlags({ storage, usage: observed(usage), now: clock.now, pollInterval: 0, usageInterval: 0 });
+  }
+
+  function observed(usage: UsageStorage): UsageStorage {
+    return {
+      ...usage,
+      prune: (retention) => {
+        pruned += 1;
+        return usage.prune(retention);
+      },
+    };
+  }
+
+  async function report(flag = 'checkout'): Promise<void> {
+    const bucket = { start: clock.text(), stop: clock.text(), toggles: { [flag]: { yes: 1, no: 0 } } };
+    await flags.reportMetrics({ appName: 'shop', bucket });
+  }
+
+  it('leaves changes, their order, and the feed as they are', async () => {
+    const heard: string[] = [];
+    flags.subscribe(({ data }) => void heard.push((data as { name: string }).name));
+    const names = JUMPS.map((_, index) => `flag-${index}`);
+    for (const [index, jump] of JUMPS.entries()) {
+      clock.advance(jump);
+      await flags.createFlag(DEFAULT, { name: names[index] ?? '' });
+    }
+    const { items: events } = await flags.listEvents({ type: 'flag-created' });
+    expect(events.map(({ flag }) => flag)).toEqual(names.toReversed());
+    while (heard.length < names.length) await new Promise(setImmediate);
+    expect(heard).toEqual(names);
+    await expectInvariants(storage);
+  });
+
+  it('shows changes of other processes, whatever their clocks say', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    clock.advance(-YEAR);
+    const other = await start();
+    await other.enable(PRODUCTION);
+    clock.advance(2 * YEAR);
+    expect(await flags.refresh()).toMatchObject({ state: 'current', checkedAt: clock.text() });
+    expect(flags.isEnabled('checkout')).toBe(true);
+    clock.advance(-2 * YEAR);
+    await other.disable(PRODUCTION);
+    expect(await flags.refresh()).toMatchObject({ state: 'current', checkedAt: clock.text() });
+    expect(flags.isEnabled('checkout')).toBe(false);
+  });
+
+  it('makes tokens expire when it says so, and not for good', async () => {
+    await flags.createToken({
+      name: 'short',
+      kind: 'admin',
+      secret: 'a-secret-of-at-least-32-printable-characters',
+      expiresAt: clock.text(HOUR),
+    });
+    clock.advance(YEAR);
+    expect(await flags.verifyToken('a-secret-of-at-least-32-printable-characters')).toBeUndefined();
+    clock.advance(-2 * YEAR);
+    expect(await flags.verifyToken('a-secret-of-at-least-32-printable-characters')).toMatchObject({ name: 'short' });
+  });
+
+  it('keeps the health of projects between 0 and 100', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const healths: number[] = [];
+    for (const jump of [-YEAR, 2 * YEAR, -YEAR]) {
+      clock.advance(jump);
+      healths.push((await flags.getProject(DEFAULT)).health);
+    }
+    expect(healths).toEqual([100, 0, 100]);
+  });
+
+  it('does not keep future counts in the last hour', async () => {
+    for (const name of ['checkout', 'other']) await flags.createFlag(DEFAULT, { name });
+    await report();
+    clock.advance(YEAR);
+    await report();
+    await report('other');
+    clock.advance(-YEAR);
+    await report();
+    const { lastHour, lastMinute } = await flags.countEvaluations();
+    expect([...lastHour]).toEqual([['checkout', { yes: 1, no: 0 }]]);
+    expect([...lastMinute]).toEqual([['checkout', { yes: 1, no: 0 }]]);
+  });
+
+  it('counts reports of a process whose clock is slightly ahead', async () => {
+    clock.advance(30 * SECOND);
+    await report();
+    clock.advance(-30 * SECOND);
+    expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
+  });
+
+  it('does not put off the pruning of usage when it goes back', async () => {
+    clock.advance(10 * YEAR);
+    await report();
+    clock.advance(-10 * YEAR);
+    await report();
+    expect(pruned).toBe(2);
+    for (let hour = 0; hour < 3; hour++) {
+      clock.advance(HOUR);
+      await report();
+    }
+    expect(pruned).toBe(5);
+  });
+
+  it('lets a flag be seen again after it was seen in the future', async () => {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await report();
+    clock.advance(-YEAR);
+    await report();
+    clock.advance(YEAR + HOUR);
+    await report();
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ lastSeenAt: clock.text() });
   });
 });

@@ -12,21 +12,34 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createFlags, type Flags } from '../../src/index.js';
+import { extent } from '../../../../test/extent.js';
+import { SEED } from '../../../../test/seed.js';
+import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
+import type { Storage } from '../../src/storage/port.js';
+import { contentOf } from '../properties/stored-content.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
-import { unavailable, unsupported } from '../storage/samples.js';
+import { busy, unavailable, unsupported } from '../storage/samples.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
-
-const SILENT = { pollInterval: 0, usageInterval: 0, onError: () => undefined };
-const NOW = new Date().toISOString();
-const REPORT = {
-  appName: 'shop',
-  instanceId: '1',
-  bucket: { start: NOW, stop: NOW, toggles: { checkout: { yes: 1, no: 0 } } },
-};
+import { PROPERTY_STORAGES } from '../storage-kinds.js';
+import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
+import { type Attempt, furnish, OPERATIONS } from './operations.js';
 
 describe('the file of an open database', () => {
+  const SILENT = { pollInterval: 0, usageInterval: 0, onError: () => undefined };
+  const NOW = new Date().toISOString();
+  const REPORT = {
+    appName: 'shop',
+    instanceId: '1',
+    bucket: { start: NOW, stop: NOW, toggles: { checkout: { yes: 1, no: 0 } } },
+  };
+
+  /** Overwrites a file in place from a byte on, as a disk does that goes bad. */
+  function overwrite(path: string, { from, with: byte }: { from: number; with: number }): void {
+    const file = openSync(path, 'r+');
+    writeSync(file, Buffer.alloc(statSync(path).size - from, byte), 0, undefined, from);
+  }
+
   let directory: ReturnType<typeof temporaryDirectory>;
   let path: string;
   let flags: Flags;
@@ -39,7 +52,6 @@ describe('the file of an open database', () => {
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);
   });
-
   afterEach(async () => {
     await flags.close();
     directory.remove();
@@ -67,7 +79,7 @@ describe('the file of an open database', () => {
     await expect(flags.createToken({ name: 'new', kind: 'admin' })).rejects.toMatchObject(unavailable);
     await expect(flags.reportMetrics(REPORT)).rejects.toMatchObject(unavailable);
     expect((await flags.getFlag(CHECKOUT)).environments.find(({ name }) => name === 'production')?.enabled).toBe(true);
-    expect((await flags.listEvents()).events).not.toEqual([]);
+    expect((await flags.listEvents()).items).not.toEqual([]);
     expect(flags.isEnabled('checkout')).toBe(true);
     expect(await flags.refresh()).toMatchObject({ state: 'stale', error: unavailable });
   });
@@ -164,8 +176,115 @@ describe('the file of an open database', () => {
   });
 });
 
-/** Overwrites a file in place from a byte on, as a disk does that goes bad. */
-function overwrite(path: string, { from, with: byte }: { from: number; with: number }): void {
-  const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(statSync(path).size - from, byte), 0, undefined, from);
-}
+describe('a lock that another connection holds', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let other: Database.Database;
+  let flags: Flags;
+  let attempts: number;
+  let database: Database.Database;
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    const path = join(directory.path, 'flags.db');
+    other = new Database(path);
+    other.pragma('journal_mode = WAL');
+    const verbose = (sql: unknown) => {
+      if (sql === 'BEGIN IMMEDIATE') attempts += 1;
+    };
+    database = new Database(path, { timeout: 0, verbose });
+    flags = await createFlags({
+      storage: sqliteStorage({ database, busyTimeout: 0 }),
+      pollInterval: 0,
+      usageInterval: 0,
+    });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    attempts = 0;
+    other.exec('BEGIN IMMEDIATE');
+  });
+  afterEach(async () => {
+    if (other.inTransaction) other.exec('ROLLBACK');
+    await flags.close();
+    database.close();
+    other.close();
+    directory.remove();
+  });
+
+  it('is waited for once by all changes of one flag, not once by each', async () => {
+    const changes = Array.from({ length: 100 }, (_, index) =>
+      flags.updateFlag(CHECKOUT, { description: String(index) }),
+    );
+    for (const outcome of await Promise.allSettled(changes)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: busy });
+    }
+    expect(attempts).toBe(1);
+    other.exec('ROLLBACK');
+    await flags.updateFlag(CHECKOUT, { description: 'later' });
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ description: 'later' });
+  });
+
+  it('does not keep flags from being read and evaluated', async () => {
+    await expect(flags.createFlag(DEFAULT, { name: 'other' })).rejects.toMatchObject(busy);
+    expect(await flags.getFlag(CHECKOUT)).toMatchObject({ name: 'checkout' });
+    expect(await flags.refresh()).toMatchObject({ state: 'current' });
+    expect(flags.isEnabled('checkout')).toBe(false);
+  });
+});
+
+describe('hostile input', () => {
+  const BYTES = extent({ short: 1024 * 1024, full: 50 * 1024 * 1024 });
+  const ATTEMPTS = Object.values<Attempt | readonly Attempt[]>(OPERATIONS).flat();
+  const SILENT = { pollInterval: 0, usageInterval: 0, onProblem: () => undefined };
+
+  describe.each(PROPERTY_STORAGES)(
+    `the interface on $name, given ${BYTES} bytes of hostile input (seed ${SEED})`,
+    ({ open }) => {
+      it('refuses invalid input with a FlagsError, and stores none of it', async () => {
+        const values = hostileValues(SEED);
+        let refused = 0;
+        for (let given = 0; given < BYTES; ) {
+          const { storage, dispose } = await open();
+          const flags = await createFlags({ ...SILENT, storage });
+          await furnish(flags);
+          let before = await textOf(storage);
+          for (const attempt of ATTEMPTS) {
+            const hostile = values.next().value;
+            given += hostile.size;
+            const error = await attempt(spoiling(flags, hostile)).then(() => undefined, asFlagsError);
+            const after = await textOf(storage);
+            if (error !== undefined) {
+              refused += 1;
+              if (after !== before) expect(JSON.parse(after)).toEqual(JSON.parse(before));
+            }
+            before = after;
+          }
+          await flags.createFlag({ project: 'default' }, { name: 'alive' });
+          await dispose();
+        }
+        expect(refused).toBeGreaterThan(ATTEMPTS.length / 4);
+        expect(Object.keys(Object.prototype)).toEqual([]);
+      });
+    },
+  );
+
+  /** All that is stored. Comparing texts takes a fraction of what comparing objects does. */
+  async function textOf(storage: Storage): Promise<string> {
+    return JSON.stringify(await contentOf(storage));
+  }
+
+  /** The same interface, but for what its operations are given. */
+  function spoiling(flags: Flags, hostile: HostileValue): Flags {
+    return new Proxy(flags, {
+      get(target, name, receiver) {
+        const operation: unknown = Reflect.get(target, name, receiver);
+        if (typeof operation !== 'function') return operation;
+        return (...parameters: readonly unknown[]) =>
+          operation(...(parameters.length === 0 ? parameters : spoil(parameters, hostile)));
+      },
+    });
+  }
+
+  function asFlagsError(error: unknown): unknown {
+    if (isFlagsError(error)) return error;
+    throw error;
+  }
+});

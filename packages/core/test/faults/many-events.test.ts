@@ -7,7 +7,6 @@ import { processorTime } from '../../../../test/processor-time.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { EventFilter, Storage, StoredEventQuery } from '../../src/storage/port.js';
-import { metricsTables } from '../../src/storage/sqlite/migrations.js';
 import { DEFAULT } from '../rules/references.js';
 import { flag } from '../storage/samples.js';
 import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
@@ -128,10 +127,11 @@ describe(`${EVENTS} events`, () => {
       ALTER TABLE flags_events DROP COLUMN actor_token_kind;
       DROP TABLE flags_counts;
       DROP TABLE flags_batches;
-      DROP TABLE flags_last_seen;
-      DROP TABLE flags_applications;
-      DROP TABLE flags_instances;
-      ${metricsTables('flags_')}
+      DROP INDEX flags_applications_by_token;
+      DROP INDEX flags_instances_by_time;
+      ALTER TABLE flags_applications ADD COLUMN seen_at INTEGER NOT NULL DEFAULT 0;
+      CREATE TABLE flags_counters (second INTEGER, flag TEXT, yes INTEGER, no INTEGER);
+      CREATE TABLE flags_usage (application TEXT, flag TEXT, count INTEGER);
       UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'`);
     downgrade.close();
     const start = processorTime();

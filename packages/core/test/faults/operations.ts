@@ -83,8 +83,10 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listFlags: [
     (flags) => flags.listFlags(DEFAULT),
     (flags) => flags.listFlags(DEFAULT, { limit: 1, after: 'checkout' }),
-    (flags) => flags.listFlags({}),
-    (flags) => flags.listFlags({}, { query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
+  ],
+  searchFlags: [
+    (flags) => flags.searchFlags(),
+    (flags) => flags.searchFlags({ query: 'checkout', sort: 'lastSeenAt', limit: 1 }),
   ],
   getFlag: (flags) => flags.getFlag(CHECKOUT),
   updateFlag: (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }),
@@ -157,25 +159,25 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listTokens: [(flags) => flags.listTokens(), (flags) => flags.listTokens({ limit: 1 })],
   updateToken: (flags) =>
     flags.updateToken({ token: 'secret-of-at-least-32-printable-characters' }, { expiresAt: '2099-01-01T00:00:00Z' }),
-  rotateToken: async (flags) => flags.rotateToken((await flags.listTokens())[0]?.id ?? 'unknown'),
+  rotateToken: async (flags) => flags.rotateToken({ token: (await flags.listTokens()).items[0]?.id ?? 'unknown' }),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
   listEvents: (flags) => flags.listEvents(),
   listNextEvents: [(flags) => flags.listNextEvents(), (flags) => flags.listNextEvents({ after: null })],
-  history: [
-    (flags) => flags.history({}, { limit: 2 }),
-    (flags) => flags.history(CHECKOUT),
-    async (flags) => (await flags.history({})).next,
+  listHistory: [
+    (flags) => flags.listHistory({}, { limit: 2 }),
+    (flags) => flags.listHistory(CHECKOUT),
+    async (flags) => (await flags.listHistory({})).next,
   ],
-  getChangeSet: async (flags) => flags.getChangeSet(await newestSet(flags)),
-  listChangeSetProjects: async (flags) => flags.listChangeSetProjects(await newestSet(flags)),
+  getChangeSet: async (flags) => flags.getChangeSet({ changeSet: await newestSet(flags) }),
+  listChangeSetProjects: async (flags) => flags.listChangeSetProjects({ changeSet: await newestSet(flags) }),
   exportDefinitions: (flags) => flags.exportDefinitions(),
   importDefinitions: [
     (flags) => flags.importDefinitions(DEFINITIONS, { dryRun: true, prune: true }),
     (flags) => flags.importDefinitions(DEFINITIONS, { prune: true, reason: 'Release' }),
   ],
-  undo: async (flags) => flags.undo(await newestSet(flags)),
-  planUndo: async (flags) => flags.planUndo(await newestSet(flags)),
+  undoChangeSet: async (flags) => flags.undoChangeSet({ changeSet: await newestSet(flags) }),
+  planUndo: async (flags) => flags.planUndo({ changeSet: await newestSet(flags) }),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
@@ -204,10 +206,11 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
     getPayload: (flags) => flags.getPayload('checkout', {}, { environment: 'development' }),
     forContext: (flags) => flags.forContext({}, { environment: 'development' }).evaluateAll(),
     explain: (flags) => flags.explain('checkout', {}, { environment: 'development' }),
+    evaluateAll: (flags) => flags.evaluateAll({}, { environment: 'development' }),
+    evaluator: (flags) => flags.evaluator.isEnabled('checkout', {}, { environment: 'development' }),
     recentContexts: (flags) => flags.recentContexts(),
     onImpression: (flags) => flags.onImpression(() => undefined)(),
     configuration: (flags) => flags.configuration({ environment: 'development' }),
-    loadConfiguration: (flags) => flags.loadConfiguration({ environment: 'development' }),
     onConfigurationChange: (flags) => flags.onConfigurationChange(() => undefined)(),
     projectOf: (flags) => flags.projectOf({ flag: 'checkout' }),
     status: (flags) => flags.status(),
@@ -218,6 +221,6 @@ function report(yes: number) {
 }
 
 async function newestSet(flags: Flags): Promise<string> {
-  const { items } = await flags.history(CHECKOUT, { limit: 1 });
+  const { items } = await flags.listHistory(CHECKOUT, { limit: 1 });
   return `${items[0]?.id}`;
 }

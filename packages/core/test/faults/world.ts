@@ -1,9 +1,9 @@
 import crypto from 'node:crypto';
-import type { Aggregate } from '../../src/changesets/documents.js';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
 import { createFlags, type Flags, memoryUsage, type UsageStorage } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';
+import type { Aggregate } from '../../src/storage/documents.js';
 import type { Storage } from '../../src/storage/port.js';
 import { type FaultyStorage, type FaultyUsage, faultyStorage, faultyUsage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';

@@ -8,22 +8,22 @@ import type { Storage } from '../../src/storage/port.js';
 
 /** Everything that the interface shows, without revisions and metrics. */
 export async function contentOf(flags: Flags) {
-  const projects = await flags.listProjects();
+  const { items: projects } = await flags.listProjects();
   const shown = await Promise.all(
     projects.map(async ({ id: project }) => {
       const { revision, flags: live, ...rest } = await flags.getProject({ project });
-      const names = [...live, ...(await flags.listArchivedFlags({ project }))].map(({ name }) => name).sort();
+      const names = [...live, ...(await flags.listArchivedFlags({ project })).items].map(({ name }) => name).sort();
       const details = await Promise.all(names.map((flag) => flags.getFlag({ project, flag })));
       const plain = details.map(({ revision: _revision, ...detail }) => detail);
       return {
         ...rest,
-        members: await flags.listMembers({ project }),
-        archived: await flags.listArchivedFlags({ project }),
+        members: (await flags.listMembers({ project })).items,
+        archived: (await flags.listArchivedFlags({ project })).items,
         plain,
       };
     }),
   );
-  const segments = (await flags.listSegments()).map(({ revision, ...segment }) => segment);
+  const segments = (await flags.listSegments()).items.map(({ revision, ...segment }) => segment);
   return { shown, segments, evaluated: flags.configuration().flags };
 }
 

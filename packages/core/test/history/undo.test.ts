@@ -1,8 +1,8 @@
 import { type Change, createFlags, type Flags, memoryStorage, type Storage } from '../../src/index.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
+import { KINDS } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
-import { STORAGES } from '../storage-kinds.js';
 import { contentOf } from './shown-content.js';
 
 const SHOP = { project: 'shop' };
@@ -107,7 +107,7 @@ const VOCABULARY: Readonly<Record<Change['op'], (world: World) => readonly Chang
 
 const TABLE = Object.entries(VOCABULARY) as [string, (world: World) => readonly Change[]][];
 
-describe.each(STORAGES)('undo on $name', ({ open }) => {
+describe.each(KINDS)('undo on $name', ({ open }) => {
   let flags: Flags;
   let opened: { storage: Storage; dispose: () => Promise<void> };
   let world: World;
@@ -127,11 +127,11 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     const { id } = await flags.apply([changesOf(world)].flat());
     const after = await contentOf(flags);
     expect(after).not.toEqual(before);
-    const undone = await flags.undo(`${id}`, { actor: 'grace', reason: 'by mistake' });
+    const undone = await flags.undoChangeSet({ changeSet: `${id}` }, { actor: 'grace', reason: 'by mistake' });
     expect(undone).toMatchObject({ actor: 'grace', reason: 'by mistake' });
     expect(undone.events.every(({ changeSet }) => changeSet === undone.id)).toBe(true);
     expect(await contentOf(flags)).toEqual(before);
-    await flags.undo(`${undone.id}`);
+    await flags.undoChangeSet({ changeSet: `${undone.id}` });
     expect(await contentOf(flags)).toEqual(after);
   });
 
@@ -150,9 +150,9 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
       { op: 'deleteFlag', ref: { ...DEFAULT, flag: 'passing' } },
     ]);
     const after = await contentOf(flags);
-    const undone = await flags.undo(`${id}`);
+    const undone = await flags.undoChangeSet({ changeSet: `${id}` });
     expect(await contentOf(flags)).toEqual(before);
-    await flags.undo(`${undone.id}`);
+    await flags.undoChangeSet({ changeSet: `${undone.id}` });
     expect(await contentOf(flags)).toEqual(after);
   });
 
@@ -169,7 +169,7 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     await flags.updateFlag(CHECKOUT, { owner: 'grace', stale: false });
     await flags.addMember(SHOP, { userId: 9, roleId: 5 });
     await flags.addStrategy(at(CHECKOUT, 'development'), onlyFor('dev'));
-    await flags.undo(`${id}`);
+    await flags.undoChangeSet({ changeSet: `${id}` });
     const { description, impressionData, owner, stale, variants, environments } = await flags.getFlag(CHECKOUT);
     expect({ description, impressionData, owner, stale }).toEqual({
       description: 'Pays',
@@ -183,7 +183,7 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     expect(production?.strategies.map(({ id: strategy }) => strategy).slice(0, 2)).toEqual([world.first, world.second]);
     expect(production?.strategies).toHaveLength(4);
     expect(production?.strategies.at(-1)).toEqual(added);
-    expect((await flags.listMembers(SHOP)).map(({ userId, roleId }) => [userId, roleId])).toEqual([
+    expect((await flags.listMembers(SHOP)).items.map(({ userId, roleId }) => [userId, roleId])).toEqual([
       [1, 4],
       [2, 5],
       [9, 5],
@@ -197,21 +197,21 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
       { op: 'createFlag', ref: SHOP, input: { name: 'first' } },
       { op: 'addDependency', ref: BANNER, input: { flag: 'first' } },
     ]);
-    const undone = await flags.undo(`${id}`);
+    const undone = await flags.undoChangeSet({ changeSet: `${id}` });
     expect(undone.events.map(({ type }) => type).sort()).toEqual([
       'dependency-removed',
       'flag-deleted',
       'strategy-removed',
     ]);
     expect(await contentOf(flags)).toEqual(before);
-    await expect(flags.undo(`${id}`)).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
   });
 
   it('keeps an environment that a later set has configured', async () => {
     const { id } = await flags.apply(of('addStrategy'));
     const added = await flags.addStrategy(at(BANNER), onlyFor('late'));
     await flags.addStrategy(at(BANNER, 'development'), onlyFor('dev'));
-    await flags.undo(`${id}`);
+    await flags.undoChangeSet({ changeSet: `${id}` });
     const banner = await opened.storage.get({ kind: 'flag', id: 'banner' });
     expect(banner?.body).toMatchObject({
       environments: [{ name: 'production', strategies: [added] }, { name: 'development' }],
@@ -227,16 +227,16 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     await flags.updateFlag(CHECKOUT, { owner: 'unrelated' });
     const again = await flags.apply([{ op: 'updateProject', ref: SHOP, input: { name: 'Again' } }], { actor: 'eve' });
     const content = await contentOf(flags);
-    const error = await flags.undo(`${id}`).catch((refusal: unknown) => refusal);
+    const error = await flags.undoChangeSet({ changeSet: `${id}` }).catch((refusal: unknown) => refusal);
     expect(error).toMatchObject({ code: 'undo_conflict' });
     expect((error as { details: unknown }).details).toEqual([
       { path: '/project/shop/name', message: expect.stringContaining(`${again.id} of eve at ${again.at}`) },
       { path: '/flag/checkout/description', message: expect.stringContaining(`${later.id}`) },
     ]);
     expect(await contentOf(flags)).toEqual(content);
-    await flags.undo(`${again.id}`);
-    await flags.undo(`${later.id}`);
-    await flags.undo(`${id}`);
+    await flags.undoChangeSet({ changeSet: `${again.id}` });
+    await flags.undoChangeSet({ changeSet: `${later.id}` });
+    await flags.undoChangeSet({ changeSet: `${id}` });
     expect((await flags.getFlag(CHECKOUT)).description).toBe('Pays');
   });
 
@@ -291,7 +291,7 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
     const { id } = await flags.apply(changesOf(world));
     await flags.apply(later);
     const content = await contentOf(flags);
-    await expect(flags.undo(`${id}`)).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
     expect(await contentOf(flags)).toEqual(content);
   });
 
@@ -323,24 +323,26 @@ describe.each(STORAGES)('undo on $name', ({ open }) => {
   ])('refuses to remove %s', async (_, changes, later, code) => {
     const { id } = await flags.apply(changes);
     await flags.apply(later);
-    await expect(flags.undo(`${id}`)).rejects.toMatchObject({ code });
+    await expect(flags.undoChangeSet({ changeSet: `${id}` })).rejects.toMatchObject({ code });
     await flags.apply([{ op: 'createFlag', ref: DEFAULT, input: { name: 'goes-on' } }]);
   });
 
   it('undoes single operations, and those of releases without change sets, but no changes of tokens', async () => {
     await flags.disable(PRODUCTION);
-    const [entry] = (await flags.history(CHECKOUT, { limit: 1 })).items;
-    await flags.undo(`${entry?.id}`);
+    const [entry] = (await flags.listHistory(CHECKOUT, { limit: 1 })).items;
+    await flags.undoChangeSet({ changeSet: `${entry?.id}` });
     expect(flags.isEnabled('checkout', { userId: 'ada' })).toBe(true);
     await flags.createToken({ name: 'x', kind: 'admin' });
-    const [token] = (await flags.history({}, { limit: 1 })).items;
-    await expect(flags.undo(`${token?.id}`)).rejects.toMatchObject({
+    const [token] = (await flags.listHistory({}, { limit: 1 })).items;
+    await expect(flags.undoChangeSet({ changeSet: `${token?.id}` })).rejects.toMatchObject({
       code: 'undo_conflict',
       message: expect.stringContaining('API tokens'),
     });
-    await expect(flags.undo('unknown')).rejects.toMatchObject({ code: 'change_set_not_found' });
-    await expect(flags.undo(`${entry?.id}`)).rejects.toMatchObject({ code: 'undo_conflict' });
-    await expect(flags.undo(`${entry?.id}`, { reason: 7 as never })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(flags.undoChangeSet({ changeSet: 'unknown' })).rejects.toMatchObject({ code: 'change_set_not_found' });
+    await expect(flags.undoChangeSet({ changeSet: `${entry?.id}` })).rejects.toMatchObject({ code: 'undo_conflict' });
+    await expect(flags.undoChangeSet({ changeSet: `${entry?.id}` }, { reason: 7 as never })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
   });
 });
 
@@ -355,7 +357,7 @@ it('names the later sets of an environment whose name a JSON Pointer has to esca
   ]);
   await flags.disable(environment);
   await flags.updateStrategy({ ...environment, strategy }, { title: 'second' });
-  await expect(flags.undo(`${set.id}`)).rejects.toMatchObject({
+  await expect(flags.undoChangeSet({ changeSet: `${set.id}` })).rejects.toMatchObject({
     code: 'undo_conflict',
     details: [
       { path: `/flag/checkout/environments/eu~01/strategies/${strategy}` },

@@ -1,25 +1,35 @@
-import { createFlags, type Flags, memoryStorage, memoryUsage } from '@flags/core';
-import { resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
-
-const CHECKOUT = { project: 'default', flag: 'checkout' };
-const PRODUCTION = { ...CHECKOUT, environment: 'production' };
-const ADA = { context: { targetingKey: 'ada' } };
-function metadata(enabled: boolean) {
-  return { project: 'default', type: 'release', enabled, stale: false, impressionData: false };
-}
-
-let flags: Flags;
-
-beforeEach(async () => {
-  flags = await createFlags({ storage: memoryStorage() });
-  await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-  await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: 'ada' } });
-  await flags.enable(PRODUCTION);
-});
-
-afterEach(() => flags.close());
+import { payloadValue, resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
+import {
+  createFlags,
+  type FlagConfiguration,
+  type Flags,
+  memoryStorage,
+  memoryUsage,
+  type Payload,
+  type StrategyDefinition,
+} from '../../src/index.js';
+import { reasonFor } from '../../src/openfeature/reason.js';
+import { toEvaluationContext } from '../../src/openfeature/values.js';
 
 describe('a resolution', () => {
+  const CHECKOUT = { project: 'default', flag: 'checkout' };
+  const PRODUCTION = { ...CHECKOUT, environment: 'production' };
+  const ADA = { context: { targetingKey: 'ada' } };
+
+  function metadata(enabled: boolean) {
+    return { project: 'default', type: 'release', enabled, stale: false, impressionData: false };
+  }
+
+  let flags: Flags;
+
+  beforeEach(async () => {
+    flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: 'ada' } });
+    await flags.enable(PRODUCTION);
+  });
+  afterEach(() => flags.close());
+
   it('returns whether a flag is on, the reason, and the flag', () => {
     const answer = (enabled: boolean) => ({ flag: 'checkout', enabled, metadata: metadata(enabled) });
     expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...answer(true), reason: 'TARGETING_MATCH' });
@@ -73,5 +83,230 @@ describe('a resolution', () => {
     const all = await resolveAll(flags, ADA);
     expect(all.map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
     expect(all.filter(({ enabled }) => enabled).map(({ flag }) => flag)).toEqual(['checkout']);
+  });
+});
+
+describe('the context of OpenFeature', () => {
+  const DAY = new Date('2026-03-01T12:00:00.000Z');
+
+  it('has its targeting key as the user', () => {
+    expect(toEvaluationContext({ targetingKey: '7' })).toMatchObject({ userId: '7', properties: {} });
+  });
+
+  it('prefers the user that it names', () => {
+    expect(toEvaluationContext({ targetingKey: 'device', userId: 7 })).toMatchObject({ userId: 7 });
+  });
+
+  it('keeps the standard context fields, and has the rest as properties', () => {
+    const known = {
+      userId: '7',
+      sessionId: 's',
+      remoteAddress: '::1',
+      environment: 'e',
+      appName: 'web',
+      currentTime: DAY,
+    };
+    const context = toEvaluationContext({
+      ...known,
+      plan: 'pro',
+      seats: 5,
+      properties: { region: 'eu', plan: 'free' },
+    });
+    expect(context).toEqual({ ...known, properties: { plan: 'free', seats: 5, region: 'eu' } });
+  });
+
+  it('has dates among the properties as ISO 8601', () => {
+    const { properties } = toEvaluationContext({ since: DAY, never: new Date(Number.NaN), properties: { until: DAY } });
+    expect(properties).toEqual({ since: DAY.toISOString(), never: undefined, until: DAY.toISOString() });
+  });
+
+  it.each([
+    ['a text', '2026-03-01', '2026-03-01'],
+    ['milliseconds', DAY.getTime(), DAY],
+    ['an object', { valueOf: 'x' }, undefined],
+    ['a list', [1], undefined],
+    ['null', null, undefined],
+  ])('takes %s for the time', (_, currentTime, expected) => {
+    expect(toEvaluationContext({ currentTime }).currentTime).toEqual(expected);
+  });
+
+  it.each([[null], ['text'], [[1, 2]], [DAY]])('takes %j for no properties', (properties) => {
+    expect(toEvaluationContext({ properties }).properties).toEqual({});
+  });
+
+  it('keeps properties called __proto__ and constructor as properties', () => {
+    const { properties } = toEvaluationContext(JSON.parse('{"__proto__":"p","constructor":"c"}'));
+    expect(Object.entries(properties ?? {})).toEqual([
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+    ]);
+  });
+
+  it.each(['its own', 'those of properties'])('has the same properties, read late, when %s are very many', (where) => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`m${at}`, at]));
+    const few = {
+      targetingKey: '7',
+      userId: '8',
+      since: DAY,
+      plan: 'pro',
+      list: [1, [2]],
+      properties: { plan: 'free' },
+    };
+    const own = where === 'its own' ? many : {};
+    const nested = where === 'its own' ? {} : many;
+    const large = { ...few, ...own, properties: { ...few.properties, ...nested } };
+    const { properties, ...members } = toEvaluationContext(large);
+    const { properties: copied, ...same } = toEvaluationContext(few);
+    expect(members).toEqual(same);
+    expect({ ...properties }).toEqual({ ...copied, ...many });
+    expect(Object.hasOwn(properties ?? {}, 'userId')).toBe(false);
+    expect(Object.hasOwn(properties ?? {}, 'constructor')).toBe(false);
+  });
+});
+
+describe('the value of a payload', () => {
+  const json = (value: string): Payload => ({ type: 'json', value });
+
+  it.each([
+    ['string', '7', '7'],
+    ['string', '', ''],
+    ['csv', 'a,b', 'a,b'],
+    ['number', '7', 7],
+    ['number', '-1.5e3', -1500],
+    ['json', '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
+    ['json', '[1,2]', [1, 2]],
+    ['json', '"text"', 'text'],
+    ['json', '1.5', 1.5],
+    ['json', 'false', false],
+  ] as const)('of type %s and text %j is %j', (type, value, expected) => {
+    expect(payloadValue({ type, value })).toEqual(expected);
+  });
+
+  it.each([
+    ['number', 'seven'],
+    ['number', ''],
+    ['number', '0x10'],
+    ['number', '1e999'],
+    ['json', '{'],
+    ['json', ''],
+    ['json', 'null'],
+  ] as const)('of type %s and text %j there is none', (type, value) => {
+    expect(payloadValue({ type, value })).toBeUndefined();
+  });
+
+  it('is the same object for the same payload', () => {
+    const payload = json('{"a":1}');
+    expect(payloadValue(payload)).toBe(payloadValue(payload));
+    expect(payloadValue(payload)).not.toBe(payloadValue(json('{"a":1}')));
+  });
+
+  it('cannot be changed, at any depth', () => {
+    const value = payloadValue(json('{"a":[{"b":{}}]}')) as { a: { b: object }[] };
+    expect([value, value.a, value.a[0], value.a[0]?.b].every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  it('keeps members called __proto__ and constructor as members', () => {
+    const value = payloadValue(json('{"__proto__":{"polluted":true},"constructor":1}'));
+    expect(Object.entries(value ?? {})).toEqual([
+      ['__proto__', { polluted: true }],
+      ['constructor', 1],
+    ]);
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  it('has up to 100 levels', () => {
+    const nested = (levels: number) => json('['.repeat(levels) + ']'.repeat(levels));
+    expect(payloadValue(nested(100))).toBeDefined();
+    expect(payloadValue(nested(101))).toBeUndefined();
+    expect(payloadValue(nested(500_000))).toBeUndefined();
+  });
+});
+
+describe('the reason of an answer', () => {
+  const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] };
+  const SHARE = { name: 'flexibleRollout', parameters: { rollout: 50 } };
+  const EVERYBODY = { name: 'default' };
+
+  function flagWith(changes: Partial<FlagConfiguration>): FlagConfiguration {
+    const texts = { name: 'checkout', project: 'default', type: 'release', description: null };
+    return { ...texts, stale: false, labels: [], enabled: true, strategies: [EVERYBODY], ...changes };
+  }
+
+  const variants = (...weights: readonly number[]) => weights.map((weight, n) => ({ name: `v${n}`, weight }));
+
+  const ON = { name: 'disabled', enabled: false };
+  const v = (n: number) => ({ name: `v${n}`, enabled: true });
+
+  it('is DISABLED where the flag is off in the environment', () => {
+    expect(reasonFor(flagWith({ enabled: false }))).toBe('DISABLED');
+  });
+
+  it.each<[string, string, readonly StrategyDefinition[]]>([
+    ['STATIC', 'no strategies', []],
+    ['STATIC', 'strategies that are all disabled', [{ ...EVERYBODY, disabled: true }]],
+    ['STATIC', 'the strategy default', [EVERYBODY]],
+    ['STATIC', 'one for everybody among others', [{ ...EVERYBODY, constraints: [CONSTRAINT] }, EVERYBODY]],
+    ['STATIC', 'a rollout to all', [{ name: 'flexibleRollout', parameters: { rollout: '100' } }]],
+    ['STATIC', 'all evaluations', [{ name: 'gradualRolloutRandom', parameters: { percentage: 100 } }]],
+    ['SPLIT', 'a rollout', [SHARE]],
+    ['SPLIT', 'rollouts', [SHARE, { name: 'gradualRolloutUserId', parameters: { percentage: 10 } }]],
+    ['SPLIT', 'a rollout to all who have a field', [{ ...SHARE, parameters: { rollout: 100, stickiness: 'team' } }]],
+    ['SPLIT', 'a rollout beside a disabled strategy', [SHARE, { ...EVERYBODY, disabled: true }]],
+    ['TARGETING_MATCH', 'constraints', [{ ...EVERYBODY, constraints: [CONSTRAINT] }]],
+    ['TARGETING_MATCH', 'segments', [{ ...EVERYBODY, segments: [1] }]],
+    ['TARGETING_MATCH', 'a rollout with constraints', [{ ...SHARE, constraints: [CONSTRAINT] }]],
+    ['TARGETING_MATCH', 'a list of users', [{ name: 'userWithId', parameters: { userIds: '7' } }]],
+    ['TARGETING_MATCH', 'a strategy of the host', [{ name: 'ours' }]],
+    ['TARGETING_MATCH', 'a list or a rollout', [SHARE, { name: 'userWithId', parameters: { userIds: '7' } }]],
+  ])('is %s for a flag that is decided by %s', (reason, _, strategies) => {
+    expect(reasonFor(flagWith({ strategies }))).toBe(reason);
+    expect(reasonFor(flagWith({ strategies }), ON)).toBe(reason);
+  });
+
+  it('is TARGETING_MATCH for a flag with a parent', () => {
+    expect(reasonFor(flagWith({ dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ strategies: [SHARE], dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
+  });
+
+  it('is SPLIT for one of several variants', () => {
+    const flag = flagWith({ variants: variants(500, 500) });
+    expect(reasonFor(flag, v(1))).toBe('SPLIT');
+    expect(reasonFor(flag)).toBe('STATIC');
+  });
+
+  it('is that of the flag for the only variant that has weight', () => {
+    expect(reasonFor(flagWith({ variants: variants(1000) }), v(0))).toBe('STATIC');
+    expect(reasonFor(flagWith({ variants: variants(1000, 0) }), v(0))).toBe('STATIC');
+  });
+
+  it("takes a strategy's variants for the chosen ones before the flag's", () => {
+    const strategies = [{ ...EVERYBODY, variants: variants(1000) }];
+    expect(reasonFor(flagWith({ strategies, variants: variants(500, 500) }), v(0))).toBe('STATIC');
+  });
+
+  it('is not STATIC for a variant that only some contexts get', () => {
+    const some = { ...EVERYBODY, constraints: [CONSTRAINT], variants: variants(1000) };
+    expect(reasonFor(flagWith({ strategies: [some, EVERYBODY] }), ON)).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ strategies: [some, EVERYBODY] }), v(0))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ strategies: [some, EVERYBODY] }))).toBe('STATIC');
+    const share = { ...SHARE, variants: variants(1000) };
+    expect(reasonFor(flagWith({ strategies: [share, EVERYBODY] }), ON)).toBe('TARGETING_MATCH');
+    const payload = (value: string) => ({ type: 'string' as const, value });
+    const paid = (value: string) => [{ name: 'v0', weight: 1000, payload: payload(value) }];
+    const alike = [{ ...some, variants: paid('a') }, EVERYBODY];
+    expect(reasonFor(flagWith({ strategies: alike, variants: paid('a') }), v(0))).toBe('STATIC');
+    expect(reasonFor(flagWith({ strategies: alike, variants: paid('b') }), v(0))).toBe('TARGETING_MATCH');
+  });
+
+  it('is not STATIC where an override gives some contexts another variant', () => {
+    const overrides = [{ contextName: 'userId', values: ['7'] }];
+    const flag = flagWith({
+      variants: [
+        { name: 'v0', weight: 1000 },
+        { name: 'v1', weight: 0, overrides },
+      ],
+    });
+    expect(reasonFor(flag, v(0))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flag, v(1))).toBe('TARGETING_MATCH');
   });
 });

@@ -1,4 +1,4 @@
-import type { Change, Flags } from '../../src/index.js';
+import { type Change, type Flags, paginate } from '../../src/index.js';
 
 const DEFAULT = { project: 'default' };
 /** Every set changes the first two flags, and two of the others. */
@@ -38,11 +38,8 @@ export async function expectWholeSets(flags: Flags, rounds: number): Promise<voi
   for (const flag of SHARED) expect((await flags.getFlag({ ...DEFAULT, flag })).revision).toBe(1 + rounds * 4);
   for (const flag of OTHERS) expect((await flags.getFlag({ ...DEFAULT, flag })).revision).toBe(1 + rounds * 2);
   const sets = new Map<string, string[]>();
-  for (let offset = 0; offset < total; offset += 1000) {
-    const { events } = await flags.listEvents({ type: 'flag-updated', limit: 1000, offset });
-    for (const { changeSet, flag } of events) {
-      sets.set(`${changeSet}`, [...(sets.get(`${changeSet}`) ?? []), `${flag}`]);
-    }
+  for await (const { changeSet, flag } of paginate((page) => flags.listEvents({ type: 'flag-updated', ...page }))) {
+    sets.set(`${changeSet}`, [...(sets.get(`${changeSet}`) ?? []), `${flag}`]);
   }
   expect(sets.size).toBe(rounds * 4);
   expect([...sets.values()].filter((named) => new Set(named).size !== 4)).toEqual([]);

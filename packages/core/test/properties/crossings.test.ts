@@ -1,13 +1,22 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
 import { createFlags } from '../../src/create-flags.js';
 import { type Flags, isFlagsError } from '../../src/index.js';
+import { sqliteStorage } from '../../src/sqlite.js';
+import type { Storage } from '../../src/storage/port.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
+import { engineOn } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
+import { contentOf } from './stored-content.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
-const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, round) => round);
 const DEFAULT = { project: 'default' };
+
+const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, round) => round);
+
 const OWNER = 4;
 
 /** What two operations that begin together come to: `done`, or the code of the refusal. */
@@ -40,7 +49,6 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     flags = await createFlags({ storage: opened.storage, pollInterval: 0 });
     other = await createFlags({ storage: opened.storage, pollInterval: 0 });
   });
-
   afterEach(async () => {
     await expectInvariants(opened.storage);
     await opened.dispose();
@@ -58,7 +66,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
       );
       expect(archived).toBe('done');
       expect(['done', 'flag_archived']).toContain(copied);
-      const { events } = await flags.listEvents({ limit: copied === 'done' ? 2 : 1 });
+      const { items: events } = await flags.listEvents({ limit: copied === 'done' ? 2 : 1 });
       expect(events.map(({ flag }) => flag)).toEqual(copied === 'done' ? [source.flag, copy.name] : [source.flag]);
     }
   });
@@ -77,7 +85,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
         ['project_not_empty', 'done'],
       ]).toContainEqual([deleted, created]);
     }
-    const projects = new Set((await flags.listProjects()).map(({ id }) => id));
+    const projects = new Set((await flags.listProjects()).items.map(({ id }) => id));
     const stored = await opened.storage.list({ kind: 'flag', part: 'summary' });
     expect(stored.filter(({ parent }) => !projects.has(parent ?? ''))).toEqual([]);
   });
@@ -119,7 +127,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
 
   it('the leaving of two owners: exactly one leaves', async () => {
     for (const round of ROUNDS) {
-      const [staying] = await flags.listMembers(DEFAULT);
+      const [staying] = (await flags.listMembers(DEFAULT)).items;
       if (!staying) await flags.addMember(DEFAULT, { userId: 1, roleId: OWNER });
       await flags.addMember(DEFAULT, { userId: staying?.userId === 2 ? 1 : 2, roleId: OWNER });
       const outcomes = await crossInTurn(
@@ -128,7 +136,82 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
         () => other.removeMember(DEFAULT, { userId: 2, roleId: OWNER }),
       );
       expect(outcomes.toSorted()).toEqual(['done', 'last_owner']);
-      expect(await flags.listMembers(DEFAULT)).toHaveLength(1);
+      expect((await flags.listMembers(DEFAULT)).items).toHaveLength(1);
     }
+  });
+});
+
+describe('a disk that fails when an event is written', () => {
+  const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
+  const PLACE = { ...CHECKOUT, environment: 'development' };
+  const STRATEGY = { ...PLACE, strategy: 'id-0' };
+  const OLD = { project: 'shop', flag: 'old' };
+
+  /** Every change, by the type of the last event that it appends. */
+  const CHANGES: readonly (readonly [string, (flags: Flags) => Promise<unknown>])[] = [
+    ['project-created', (flags) => flags.createProject({ id: 'new', name: 'New' })],
+    ['project-updated', (flags) => flags.updateProject(DEFAULT, { name: 'Changed' })],
+    ['project-deleted', (flags) => flags.deleteProject({ project: 'shop' })],
+    ['member-added', (flags) => flags.addMember(DEFAULT, { userId: 2, roleId: 4 })],
+    ['member-role-changed', (flags) => flags.changeMemberRole(DEFAULT, { userId: 1, roleId: 4 })],
+    ['member-removed', (flags) => flags.removeMember(DEFAULT, { userId: 1, roleId: 5 })],
+    ['flag-created', (flags) => flags.createFlag(DEFAULT, { name: 'new' })],
+    ['flag-created', (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' })],
+    ['flag-stale-on', (flags) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true })],
+    ['flag-archived', (flags) => flags.archiveFlag(CHECKOUT)],
+    ['flag-revived', (flags) => flags.reviveFlag(OLD)],
+    ['flag-deleted', (flags) => flags.deleteFlag(OLD)],
+    // Along with the project, in the same commit.
+    ['flag-deleted', (flags) => flags.deleteProject({ project: 'shop' })],
+    ['strategy-added', (flags) => flags.addStrategy(PLACE, { name: 'default' })],
+    ['strategy-updated', (flags) => flags.updateStrategy(STRATEGY, { name: 'other' })],
+    ['environment-disabled', (flags) => flags.removeStrategy(STRATEGY)],
+    ['environment-disabled', (flags) => flags.disable(PLACE)],
+    ['environment-enabled', (flags) => flags.enable({ ...CHECKOUT, environment: 'constructor' })],
+    ['variants-updated', (flags) => flags.setVariants(CHECKOUT, [{ name: 'blue' }])],
+    ['token-created', (flags) => flags.createToken({ name: 'new', kind: 'admin' })],
+    ['token-deleted', (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' })],
+  ];
+
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let storage: Storage;
+  let flags: Flags;
+  let saboteur: Database.Database;
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    const path = join(directory.path, 'flags.db');
+    storage = await sqliteStorage(path);
+    flags = await engineOn(storage);
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PLACE, { name: 'default' });
+    await flags.enable(PLACE);
+    await flags.addStrategy({ ...CHECKOUT, environment: 'constructor' }, { name: 'default' });
+    await flags.addMember(DEFAULT, { userId: 1, roleId: 5 });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await flags.createFlag(OLD, { name: 'old' });
+    await flags.archiveFlag(OLD);
+    await flags.createToken({ name: 'known', kind: 'admin', secret: 'secret-of-at-least-32-printable-characters' });
+    saboteur = new Database(path);
+  });
+  afterEach(async () => {
+    saboteur.close();
+    await flags.close();
+    directory.remove();
+  });
+
+  it.each(CHANGES)('leaves nothing of the change (%s), which succeeds when it is repeated', async (type, change) => {
+    const before = await contentOf(storage);
+    saboteur.exec(`
+      CREATE TRIGGER poison BEFORE INSERT ON flags_events WHEN NEW.type = '${type}'
+      BEGIN SELECT RAISE(ABORT, 'injected fault'); END
+    `);
+    await expect(change(flags)).rejects.toMatchObject({ message: 'injected fault' });
+    expect(await contentOf(storage)).toEqual(before);
+    saboteur.exec('DROP TRIGGER poison');
+    await change(flags);
+    const after = await contentOf(storage);
+    expect(after.events.slice(before.events.length).map((event) => event.type)).toContain(type);
+    await expectInvariants(storage);
   });
 });

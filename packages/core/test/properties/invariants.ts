@@ -1,8 +1,8 @@
-import { type Aggregate, nameOf } from '../../src/changesets/documents.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag-documents.js';
 import { type ProjectState, projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments } from '../../src/segments/segment.js';
+import { type Aggregate, nameOf } from '../../src/storage/documents.js';
 import type { Storage } from '../../src/storage/port.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { expectSoundReferences } from './references.js';

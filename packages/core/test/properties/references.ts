@@ -1,6 +1,6 @@
-import { nameOf } from '../../src/changesets/documents.js';
 import { dependenciesOf, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import { type DependencyEdge, edgeId } from '../../src/flags/flag-documents.js';
+import { nameOf } from '../../src/storage/documents.js';
 import type { Content } from './stored-content.js';
 
 type Event = Content['events'][number];

@@ -1,4 +1,9 @@
+import fc from 'fast-check';
+import { mergeJson } from '../../src/base/json.js';
+import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
+import { createDocumentCache } from '../../src/replica/document-cache.js';
+import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { SILENT } from './silent.js';
@@ -120,5 +125,242 @@ onEveryStorage((start) => {
       const { enabled, strategies } = environments.find(({ name }) => name === 'production') ?? {};
       expect(configurationOf(flags, 'other')).toMatchObject({ enabled, strategies });
     });
+  });
+});
+
+describe('configuration changes', () => {
+  const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
+
+  describe('a listener for changes of the configuration', () => {
+    it('is called when the change shows, and not for what changes nothing that is evaluated', async () => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      const seen: unknown[] = [];
+      flags.onConfigurationChange((change) => {
+        seen.push([change, flags.configuration().flags.map(({ name }) => name)]);
+      });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.disable(PRODUCTION);
+      const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
+      await flags.archiveFlag(PRODUCTION);
+      await flags.deleteFlag({ flag: 'checkout' });
+      const environment = 'production';
+      expect(seen).toEqual([
+        [{ environment, flags: ['checkout'], segments: [] }, ['checkout']],
+        [{ environment, flags: [], segments: [id] }, ['checkout']],
+        [{ environment, flags: ['checkout'], segments: [] }, []],
+      ]);
+      await flags.close();
+    });
+
+    it('is called for each environment that a change concerns', async () => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      flags.configuration({ environment: 'development' });
+      const seen: string[] = [];
+      flags.onConfigurationChange(({ environment }) => seen.push(environment));
+      await flags.updateFlag(PRODUCTION, { description: 'new' });
+      await flags.addStrategy({ ...PRODUCTION, environment: 'development' }, { name: 'default' });
+      await flags.addStrategy(PRODUCTION, { name: 'default' });
+      expect(seen).toEqual(['production', 'development', 'development', 'production']);
+      await flags.close();
+    });
+
+    it('is called for changes of another process', async () => {
+      const storage = memoryStorage();
+      const flags = await createFlags({ storage, pollInterval: 0 });
+      const other = await createFlags({ storage, pollInterval: 0 });
+      let calls = 0;
+      flags.onConfigurationChange(() => {
+        calls += 1;
+      });
+      await other.createFlag({ project: 'default' }, { name: 'checkout' });
+      expect(calls).toBe(0);
+      await flags.refresh();
+      expect(calls).toBe(1);
+      await flags.close();
+    });
+
+    it('is not called after its end, and a throwing listener does not affect others', async () => {
+      const errors: unknown[] = [];
+      const flags = await createFlags({ storage: memoryStorage(), onError: (error) => errors.push(error) });
+      let calls = 0;
+      flags.onConfigurationChange(() => {
+        throw new Error('broken');
+      });
+      const stop = flags.onConfigurationChange(() => {
+        calls += 1;
+      });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      stop();
+      stop();
+      await flags.createFlag({ project: 'default' }, { name: 'search' });
+      expect([calls, errors.length]).toEqual([1, 2]);
+      await flags.close();
+    });
+  });
+
+  describe('closing', () => {
+    it('is announced once, as soon as it begins, to every actor', async () => {
+      const flags = await createFlags({ storage: memoryStorage() });
+      let calls = 0;
+      flags.as('ada').closing.addEventListener('abort', () => {
+        calls += 1;
+      });
+      expect(flags.closing.aborted).toBe(false);
+      const closing = flags.close();
+      expect([flags.closing.aborted, calls]).toEqual([true, 1]);
+      await closing;
+      await flags.close();
+      expect(calls).toBe(1);
+    });
+  });
+});
+
+describe('documents in memory', () => {
+  const NAMES = ['checkout', '__proto__', 'constructor'] as const;
+  const LATEST = 6;
+
+  interface News {
+    readonly name: (typeof NAMES)[number];
+    readonly revision: number;
+  }
+
+  /** What each flag is at a revision: at 3 archived, at 5 deleted, else there; the rest tells revisions apart. */
+  function stateAt({ name, revision }: News): unknown {
+    return revision === 5 ? undefined : { name, archived: revision === 3, description: `${revision}` };
+  }
+
+  const ALL: readonly News[] = NAMES.flatMap((name) =>
+    Array.from({ length: LATEST }, (_, at) => ({ name, revision: at + 1 })),
+  );
+  const NEWS = fc.array(fc.constantFrom(...ALL), { maxLength: 60 });
+
+  it('end at the latest announced revision, in any order and however often', () => {
+    fc.assert(
+      fc.property(NEWS, (news) => {
+        const documents = createDocumentCache(memoryStorage());
+        for (const one of news) documents.applyUpdate({ kind: 'flag', id: one.name }, one.revision, stateAt(one));
+        for (const name of NAMES) {
+          const revision = Math.max(0, ...news.filter((one) => one.name === name).map((one) => one.revision));
+          const isThere = revision > 0 && revision !== 5;
+          expect(documents.flags.get(name)).toEqual(isThere ? stateAt({ name, revision }) : undefined);
+          expect(documents.isNewer({ kind: 'flag', id: name }, revision)).toBe(false);
+          expect(documents.isNewer({ kind: 'flag', id: name }, revision + 1)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('do not change by a repetition, nor by a revision that changes nothing', () => {
+    const documents = createDocumentCache(memoryStorage());
+    const key = { kind: 'flag', id: 'checkout' };
+    const state = { name: 'checkout', archived: false };
+    expect(documents.applyUpdate(key, 1, state)).toBe(true);
+    expect(documents.applyUpdate(key, 1, { ...state, description: 'late' })).toBe(false);
+    expect(documents.applyUpdate(key, 2, { ...state })).toBe(false);
+    expect(documents.flags.get('checkout')).toBe(state);
+    expect(documents.applyUpdate(key, 3, undefined)).toBe(true);
+    expect(documents.applyUpdate(key, 4, undefined)).toBe(false);
+  });
+
+  it('are flags and segments, and nothing else', () => {
+    const documents = createDocumentCache(memoryStorage());
+    expect(documents.applyUpdate({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
+    expect(documents.applyUpdate({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
+    expect([documents.flags.size, documents.segments.size]).toEqual([0, 1]);
+  });
+});
+
+describe('a copy of a JSON value beside a known one', () => {
+  const KEYS = ['name', '__proto__', 'constructor', '0'] as const;
+
+  /** Values of few members and leaves, so that two of them often have parts in common; some members are undefined. */
+  const { value: someValue } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constantFrom(null, true, '', 'a', 0, 1),
+      fc.array(fc.oneof(tie('value'), fc.constant(undefined)), { maxLength: 3 }),
+      fc
+        .uniqueArray(
+          fc.tuple(fc.constantFrom(...KEYS), fc.oneof({ weight: 4, arbitrary: tie('value') }, fc.constant(undefined))),
+          { selector: ([key]) => key },
+        )
+        .map((members) => Object.fromEntries(members)),
+    ),
+  }));
+
+  const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+  /** All objects and arrays in a value. */
+  function partsOf(value: unknown): readonly object[] {
+    if (typeof value !== 'object' || value === null) return [];
+    return [value, ...Object.values(value).flatMap(partsOf)];
+  }
+
+  function reversed(value: unknown): unknown {
+    return reordered(value, (members) => members.reverse());
+  }
+
+  function sorted(value: unknown): unknown {
+    return reordered(value, (members) => members.sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+
+  function reordered(value: unknown, order: (members: [string, unknown][]) => [string, unknown][]): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => reordered(item, order));
+    const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, reordered(member, order)]);
+    return Object.fromEntries(order(members));
+  }
+
+  it('equals the parsed text of the value', () => {
+    fc.assert(
+      fc.property(someValue, someValue, (value, known) => {
+        // As text first: a comparison of members would look through `__proto__`.
+        expect(JSON.stringify(sorted(mergeJson(value, { known: json(known) })))).toBe(
+          JSON.stringify(sorted(json(value))),
+        );
+      }),
+    );
+  });
+
+  it('has no part in common with the value', () => {
+    fc.assert(
+      fc.property(someValue, someValue, (value, known) => {
+        const parts = new Set(partsOf(value));
+        expect(partsOf(mergeJson(value, { known: json(known) })).filter((part) => parts.has(part))).toEqual([]);
+      }),
+    );
+  });
+
+  it('is the known one where nothing has changed, whatever the order of members', () => {
+    fc.assert(
+      fc.property(someValue, (value) => {
+        const known = json(value);
+        expect(mergeJson(reversed(value), { known })).toBe(known);
+      }),
+    );
+  });
+
+  it('has the known part in place of each that the value has of the twin', () => {
+    fc.assert(
+      fc.property(someValue, someValue, (one, other) => {
+        const [known, twin] = [json([one]) as unknown[], json([one]) as unknown[]];
+        const copy = mergeJson([...twin, other], { known, twin });
+        expect(JSON.stringify(copy)).toBe(JSON.stringify(json([one, other])));
+        const parts = new Set(partsOf(twin));
+        expect(partsOf(copy).filter((part) => parts.has(part))).toEqual([]);
+        expect((copy as unknown[])[0]).toBe(known[0]);
+      }),
+    );
+  });
+
+  it('keeps the known parts beside those that have changed', () => {
+    const known = { variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'two' }] };
+    const copy = mergeJson({ ...known, environments: [{ name: 'one' }, { name: 'other' }] }, { known }) as typeof known;
+    expect(copy).toEqual({ variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'other' }] });
+    expect(copy.variants).toBe(known.variants);
+    expect(copy.environments[0]).toBe(known.environments[0]);
+    expect(mergeJson({ variants: known.variants }, { known })).toEqual({ variants: [{ name: 'a' }] });
   });
 });

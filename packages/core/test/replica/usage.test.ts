@@ -1,7 +1,18 @@
 import { until } from '../../../../test/until.js';
-import type { Flags } from '../../src/index.js';
+import {
+  createFlags,
+  type FlagCount,
+  type Flags,
+  type Impression,
+  memoryStorage,
+  memoryUsage,
+  type UsageStorage,
+} from '../../src/index.js';
+import { faultyUsage } from '../../src/testing.js';
+import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
+import { createUsageWriter } from '../../src/usage/usage-writer.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 import { HOUR, settableClock } from '../rules/settable-clock.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
@@ -28,7 +39,7 @@ async function adasCheckout(start: Start, options: Parameters<Start>[0] = {}) {
 
 onEveryStorage((start) => {
   describe('usage', () => {
-    it('tells again which application it is that counts, when it was dropped while it counted nothing', async () => {
+    it('registers its application again if that was dropped while it counted nothing', async () => {
       const clock = settableClock();
       const flags = await adasCheckout(start, { appName: 'shop', now: clock.now, applicationRetention: 10 * HOUR });
       flags.isEnabled('checkout');
@@ -88,7 +99,7 @@ onEveryStorage((start) => {
       expect(application.instances).toMatchObject([{ instanceId: 'shop-1' }]);
       expect(application.seenFlags).toEqual(['checkout']);
       expect(application.strategies).toEqual(expect.arrayContaining(['default', 'flexibleRollout', 'weekend']));
-      expect(await flags.listSeenFlags()).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 1 }]);
+      expect((await flags.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 1 }]);
     });
 
     it('is recorded for default and this process without an application name', async () => {
@@ -109,7 +120,7 @@ onEveryStorage((start) => {
       expect(await flags.getFlag(CHECKOUT)).toMatchObject({ revision, lastSeenAt: clock.text() });
     });
 
-    it('does not count unknown flags, explanations and configurations', async () => {
+    it('counts names that no live flag has, and neither explanations nor configurations', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('none', {}, { fallback: true });
       flags.getVariant('none');
@@ -119,8 +130,9 @@ onEveryStorage((start) => {
       flags.isEnabled('checkout');
       await createSwitchedOn(flags, { flag: 'known' });
       flags.isEnabled('known');
-      await recorded(flags, 1);
-      expect(await hourIn(flags)).toEqual({ known: { yes: 1, no: 0 } });
+      await recorded(flags, 4);
+      const expected = { known: { yes: 1, no: 0 }, none: { yes: 1, no: 1 }, checkout: { yes: 0, no: 1 } };
+      expect(await hourIn(flags)).toEqual(expected);
     });
 
     it('counts a parent only when it was asked for itself', async () => {
@@ -141,8 +153,8 @@ onEveryStorage((start) => {
       await flags.reportMetrics({ appName: 'web', bucket });
       clock.advance(3 * HOUR);
       flags.isEnabled('checkout');
-      await until(async () => (await flags.listSeenFlags()).every(({ appName }) => appName !== 'web'));
-      expect((await flags.listSeenFlags()).map(({ appName }) => appName)).toEqual(['early']);
+      await until(async () => (await flags.listSeenFlags()).items.every(({ appName }) => appName !== 'web'));
+      expect((await flags.listSeenFlags()).items.map(({ appName }) => appName)).toEqual(['early']);
     });
 
     it('does not increment the revision of the flag', async () => {
@@ -151,6 +163,267 @@ onEveryStorage((start) => {
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       await expect(flags.disable(PRODUCTION, { ifRevision: revision })).resolves.toBeUndefined();
+    });
+  });
+});
+
+describe('recording usage', () => {
+  const FAILURE = new Error('The disk is gone.');
+  const START = new Date('2026-03-01T12:00:00.000Z');
+
+  /** A recorder that is only flushed by hand, over usage that can be made to fail before anything is taken. */
+  function recording(options: Partial<UsageOptions> = {}) {
+    const stored = memoryUsage();
+    const errors: unknown[] = [];
+    let counted: FlagCount[] = [];
+    const usage = faultyUsage(stored);
+    const now = () => START;
+    const writer = createUsageWriter({
+      ...{ usage, isFlag: () => true, now, applicationRetention: 1e12 },
+      onError: (error) => errors.push(error),
+    });
+    const recorder = startUsageRecorder({
+      ...{ writer, now, application: 'shop', instance: 'shop-1', strategies: [], interval: 0 },
+      drain: () => counted.splice(0).map((count) => ({ ...count, environment: 'production' })),
+      onError: (error) => errors.push(error),
+      ...options,
+    });
+    const count = (...counts: readonly FlagCount[]) => {
+      counted = [...counted, ...counts];
+    };
+    return { recorder, stored, usage, errors, count };
+  }
+
+  const countsIn = async (usage: UsageStorage) => usage.sum({ resolution: 'minute', by: ['flag'] });
+
+  const on = (flag: string, yes = 1): FlagCount => ({ flag, yes, no: 0 });
+
+  it.each(['before', 'after'] as const)(
+    'keeps the counts while recording fails %s it has an effect, and counts nothing twice',
+    async (point) => {
+      const { recorder, stored, usage, errors, count } = recording();
+      usage.inject({ method: 'record', point, error: FAILURE });
+      count(on('checkout', 2), on('other'));
+      await recorder.flush();
+      count({ flag: 'checkout', yes: 1, no: 4 });
+      await recorder.flush();
+      expect((await countsIn(stored)).length).toBe(point === 'before' ? 0 : 2);
+      usage.heal();
+      await recorder.flush();
+      await recorder.flush();
+      expect(await countsIn(stored)).toEqual([{ flag: 'checkout', yes: 3, no: 4 }, on('other')]);
+      expect(errors).toEqual([FAILURE]);
+    },
+  );
+
+  it('reports a failure once, and again only after it has worked in between', async () => {
+    const { recorder, usage, errors, count } = recording();
+    for (const round of [1, 2]) {
+      usage.inject({ method: 'record', error: FAILURE });
+      count(on('checkout'));
+      for (let attempt = 0; attempt < 3; attempt++) await recorder.flush();
+      expect(errors).toHaveLength(round);
+      usage.heal();
+      await recorder.flush();
+    }
+  });
+
+  it('reports lost counts when the last attempt fails as well, and closes', async () => {
+    const { recorder, usage, errors, count } = recording();
+    usage.inject({ method: 'record', error: FAILURE });
+    count(on('checkout'));
+    await recorder.flush();
+    await recorder.close();
+    expect(errors).toEqual([FAILURE, FAILURE]);
+  });
+
+  it('does not write, nor register, while nothing was counted', async () => {
+    const { recorder, stored } = recording();
+    await recorder.flush();
+    expect(await stored.applications({})).toEqual([]);
+  });
+
+  it('records once what two flushes at a time find', async () => {
+    const { recorder, stored, count } = recording();
+    count(on('checkout', 5));
+    await Promise.all([recorder.flush(), recorder.flush(), recorder.close()]);
+    expect(await countsIn(stored)).toEqual([on('checkout', 5)]);
+  });
+
+  it('drops what waits of a flag that is deleted, while it is being recorded as well', async () => {
+    const { recorder, stored, usage, count } = recording();
+    const failing = usage.inject({ method: 'record', hang: true, error: FAILURE });
+    count(on('waiting'), on('checkout'));
+    const first = recorder.flush();
+    while (failing.strikes() === 0) await new Promise(setImmediate);
+    recorder.forget('checkout');
+    failing.release();
+    await first;
+    recorder.forget('waiting');
+    usage.heal();
+    count(on('checkout', 7));
+    await recorder.flush();
+    expect(await countsIn(stored)).toEqual([on('checkout', 7)]);
+  });
+
+  it('holds one pair of numbers for a flag, however long recording fails', async () => {
+    const reports: number[] = [];
+    const { recorder, stored, usage, count } = recording();
+    usage.inject({ method: 'record', error: FAILURE });
+    for (let round = 0; round < 1000; round++) {
+      count(on('checkout'), on('__proto__'));
+      await recorder.flush();
+    }
+    usage.heal();
+    await recorder.flush();
+    for (const { yes } of await countsIn(stored)) reports.push(yes);
+    expect(reports).toEqual([1000, 1000]);
+  });
+});
+
+describe('the counts of a flag', () => {
+  async function countedAfter(change: 'archived' | 'deleted') {
+    const usage = memoryUsage();
+    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 0 });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    flags.isEnabled('checkout');
+    await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
+    if (change === 'deleted') {
+      await flags.deleteFlag({ flag: 'checkout' });
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+    }
+    await flags.close();
+    return usage.sum({ resolution: 'minute', by: ['flag'] });
+  }
+
+  it('still counts when it is archived', async () => {
+    expect(await countedAfter('archived')).toEqual([{ flag: 'checkout', yes: 0, no: 1 }]);
+  });
+
+  it('is not added to a later flag of its name when it is deleted', async () => {
+    expect(await countedAfter('deleted')).toEqual([]);
+  });
+
+  it('is not added to a later flag of its name when it could not be recorded before', async () => {
+    const kept = memoryUsage();
+    const usage = faultyUsage(kept);
+    const failing = usage.inject({ method: 'record' });
+    const onError = () => undefined;
+    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 1, onError });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    flags.isEnabled('checkout');
+    await until(() => failing.strikes() > 0);
+    await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
+    await flags.deleteFlag({ flag: 'checkout' });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    usage.heal();
+    await flags.close();
+    expect(await kept.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
+  });
+});
+
+const ADA = { userId: 'ada' };
+
+async function observed(start: Start) {
+  const errors: unknown[] = [];
+  const flags = await start({ ...SILENT, onError: (error) => errors.push(error) });
+  await createSwitchedOn(flags, { flag: 'checkout' });
+  await createSwitchedOn(flags, { flag: 'unobserved' });
+  await flags.updateFlag(CHECKOUT, { impressionData: true });
+  return { flags, errors };
+}
+
+function recordIn(flags: Flags): readonly Impression[] {
+  const impressions: Impression[] = [];
+  flags.onImpression((impression) => impressions.push(impression));
+  return impressions;
+}
+
+onEveryStorage((start) => {
+  describe('impressions', () => {
+    it('report evaluations of a flag with impression data: environment, context and result', async () => {
+      const { flags } = await observed(start);
+      const impressions = recordIn(flags);
+      flags.isEnabled('checkout', ADA);
+      flags.isEnabled('checkout', ADA, { environment: 'development' });
+      expect(impressions).toEqual([
+        { flag: 'checkout', context: ADA, enabled: true, environment: 'production' },
+        { flag: 'checkout', context: ADA, enabled: false, environment: 'development' },
+      ]);
+    });
+
+    it('contain the variant if it was requested', async () => {
+      const { flags } = await observed(start);
+      await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
+      const impressions = recordIn(flags);
+      const variant = flags.getVariant('checkout', ADA);
+      expect(impressions).toMatchObject([{ flag: 'checkout', variant: { name: 'blue' } }]);
+      expect(impressions[0]?.variant).toBe(variant);
+    });
+
+    it('come during the call, from pinned contexts as well', async () => {
+      const { flags } = await observed(start);
+      const impressions = recordIn(flags);
+      const pinned = flags.forContext(ADA);
+      pinned.isEnabled('checkout');
+      expect(impressions).toHaveLength(1);
+      pinned.getVariant('checkout');
+      expect(impressions).toHaveLength(2);
+    });
+
+    it('are not sent for flags without the setting, for unknown flags, or for explanations', async () => {
+      const { flags } = await observed(start);
+      const impressions = recordIn(flags);
+      flags.isEnabled('unobserved', ADA);
+      flags.isEnabled('none', ADA, { fallback: true });
+      flags.explain('checkout', ADA);
+      flags.forContext(ADA).evaluateAll();
+      expect(impressions).toEqual([]);
+    });
+
+    it('end when the listener is taken away, which may be done twice and ends no other', async () => {
+      const { flags } = await observed(start);
+      const told: string[] = [];
+      const listener = () => void told.push('same');
+      const stop = flags.onImpression(listener);
+      flags.onImpression(listener);
+      flags.isEnabled('checkout');
+      expect(told).toHaveLength(2);
+      stop();
+      stop();
+      flags.isEnabled('checkout');
+      expect(told).toHaveLength(3);
+    });
+
+    it('reach the other listeners, and the caller its answer, when one throws', async () => {
+      const { flags, errors } = await observed(start);
+      const failure = new Error('The listener failed.');
+      flags.onImpression(() => {
+        throw failure;
+      });
+      const impressions = recordIn(flags);
+      expect(flags.isEnabled('checkout', ADA)).toBe(true);
+      expect(flags.getVariant('checkout', ADA).feature_enabled).toBe(true);
+      expect(impressions).toHaveLength(2);
+      expect(errors).toEqual([failure, failure]);
+    });
+
+    it('reach a listener that was added through another actor', async () => {
+      const { flags } = await observed(start);
+      const impressions = recordIn(flags.as('ada'));
+      await flags.addStrategy(DEVELOPMENT, { name: 'default' });
+      flags.isEnabled('checkout');
+      expect(impressions).toHaveLength(1);
+    });
+
+    it('may evaluate in the listener', async () => {
+      const { flags } = await observed(start);
+      const answers: boolean[] = [];
+      flags.onImpression(() => answers.push(flags.isEnabled('unobserved')));
+      flags.isEnabled('checkout');
+      await flags.disable({ ...DEFAULT, flag: 'unobserved', environment: 'production' });
+      flags.isEnabled('checkout');
+      expect(answers).toEqual([true, false]);
     });
   });
 });

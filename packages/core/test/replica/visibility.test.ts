@@ -1,8 +1,19 @@
-import type { Flags } from '../../src/index.js';
+import fc from 'fast-check';
+import { extent } from '../../../../test/extent.js';
+import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
+import { sqliteStorage } from '../../src/sqlite.js';
+import type { Storage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from '../rules/references.js';
+import { refusalOf } from '../rules/refusal.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { someConstraints, someStrategies, someVariants } from './any-flags.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
+import { expectWholeSets } from './whole-sets.js';
+
+// Those who lose a race pause before they try again.
+jest.setTimeout(60_000);
 
 const ADA = { userId: 'ada' };
 
@@ -156,8 +167,324 @@ onEveryStorage((start) => {
       const { flags } = await checkoutOn(start);
       const { version: stamp } = flags.configuration();
       await expect(flags.enable(DEVELOPMENT)).rejects.toMatchObject({ code: 'environment_has_no_strategies' });
-      await expect(flags.disable(PRODUCTION, { ifRevision: 99 })).rejects.toMatchObject({ code: 'revision_mismatch' });
+      await expect(flags.disable(PRODUCTION, { ifRevision: 99 })).rejects.toMatchObject({
+        code: 'revision_mismatch',
+      });
       expect([flags.isEnabled('checkout'), flags.configuration().version]).toEqual([true, stamp]);
     });
+  });
+});
+
+describe('environments', () => {
+  const FALLBACK = { name: 'mine', enabled: true, payload: { type: 'string', value: 'of the caller' } } as const;
+
+  /** On in production, off in development. */
+  async function checkoutIn(start: Start) {
+    const flags = await start(SILENT);
+    await createSwitchedOn(flags, { flag: 'checkout' });
+    return flags;
+  }
+
+  onEveryStorage((start) => {
+    describe('the environment of an evaluation', () => {
+      it('is production by default, or else the first', async () => {
+        expect((await start(SILENT)).settings.environment).toBe('production');
+        const flags = await start({ ...SILENT, environments: [{ name: 'one' }, { name: 'two' }] });
+        await createSwitchedOn(flags, { flag: 'checkout', environment: 'one' });
+        expect(flags.settings.environment).toBe('one');
+        expect([flags.isEnabled('checkout'), flags.isEnabled('checkout', {}, { environment: 'two' })]).toEqual([
+          true,
+          false,
+        ]);
+      });
+
+      it('is the one that the options name', async () => {
+        const flags = await start({ ...SILENT, environment: 'development' });
+        await createSwitchedOn(flags, { flag: 'checkout', environment: 'development' });
+        expect([flags.isEnabled('checkout'), flags.isEnabled('checkout', {}, { environment: 'production' })]).toEqual([
+          true,
+          false,
+        ]);
+      });
+
+      it('can be chosen for every call', async () => {
+        const flags = await checkoutIn(start);
+        const development = { environment: 'development' };
+        await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
+        expect(flags.isEnabled('checkout', {}, development)).toBe(false);
+        expect(flags.getVariant('checkout', {}, development).name).toBe('disabled');
+        expect(flags.explain('checkout', {}, development).reason).toBe('disabled');
+        expect(flags.forContext({}, development).isEnabled('checkout')).toBe(false);
+        expect(flags.configuration(development).flags).toMatchObject([{ name: 'checkout', enabled: false }]);
+        await flags.addStrategy(DEVELOPMENT, { name: 'default' });
+        await flags.enable(DEVELOPMENT);
+        expect(flags.isEnabled('checkout', {}, development)).toBe(true);
+        expect(flags.getVariant('checkout', {}, development).name).toBe('blue');
+      });
+
+      it.each(['none', '', ...INHERITED_NAMES])('is refused at once when it is unknown: %p', async (environment) => {
+        const flags = await checkoutIn(start);
+        const options = { environment, fallback: true };
+        const calls = [
+          () => flags.isEnabled('checkout', {}, options),
+          () => flags.getVariant('checkout', {}, { environment, fallback: FALLBACK }),
+          () => flags.explain('checkout', {}, options),
+          () => flags.forContext({}, options),
+          () => flags.configuration(options),
+        ];
+        for (const call of calls) expect(call).toThrow(expect.objectContaining({ code: 'environment_not_found' }));
+        expect(calls[0]).toThrow(`There is no environment ${environment}; there are development, production.`);
+      });
+    });
+
+    describe('the fallback', () => {
+      it('answers for a flag that does not exist', async () => {
+        const flags = await start(SILENT);
+        expect([flags.isEnabled('none'), flags.isEnabled('none', {}, { fallback: true })]).toEqual([false, true]);
+        expect(flags.getVariant('none')).toEqual({ name: 'disabled', enabled: false, feature_enabled: false });
+        expect(flags.getVariant('none', {}, { fallback: FALLBACK })).toEqual({ ...FALLBACK, feature_enabled: false });
+      });
+
+      it('answers for an archived flag', async () => {
+        const flags = await checkoutIn(start);
+        await flags.archiveFlag(CHECKOUT);
+        expect(flags.isEnabled('checkout', {}, { fallback: true })).toBe(true);
+        expect(flags.getVariant('checkout', {}, { fallback: FALLBACK }).name).toBe('mine');
+        expect(flags.explain('checkout').reason).toBe('unknown_flag');
+      });
+
+      it('is never used for a disabled flag', async () => {
+        const flags = await start(SILENT);
+        await flags.createFlag(DEFAULT, { name: 'checkout' });
+        expect(flags.isEnabled('checkout', {}, { fallback: true })).toBe(false);
+        expect(flags.getVariant('checkout', {}, { fallback: FALLBACK }).name).toBe('disabled');
+      });
+
+      it.each(INHERITED_NAMES)('answers for %s until there is such a flag', async (flag) => {
+        const flags = await start(SILENT);
+        expect(flags.isEnabled(flag, {}, { fallback: true })).toBe(true);
+        await flags.createFlag(DEFAULT, { name: flag });
+        expect(flags.isEnabled(flag, {}, { fallback: true })).toBe(false);
+      });
+    });
+  });
+
+  describe('options of an evaluation', () => {
+    it('may be null where no types keep callers from it', async () => {
+      const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+      await createSwitchedOn(flags, { flag: 'checkout' });
+      const nothing = null as never;
+      expect([flags.isEnabled('checkout', nothing, nothing), flags.isEnabled('none', nothing, nothing)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(flags.getVariant('none', nothing, nothing).enabled).toBe(false);
+      expect(flags.forContext(nothing, nothing).isEnabled('checkout')).toBe(true);
+      expect(flags.explain('checkout', nothing, nothing).enabled).toBe(true);
+      await flags.close();
+    });
+
+    it.each(['none', '', 'toString', 7])('cannot make %p the default environment', async (environment) => {
+      const opening = createFlags({ storage: memoryStorage(), environment: environment as string });
+      const { code, details } = await refusalOf(opening);
+      expect(code).toBe('invalid_input');
+      expect(details).toEqual([expect.objectContaining({ path: '/environment' })]);
+    });
+  });
+});
+
+describe('another node', () => {
+  it('never evaluates half a change set, on one SQLite file', async () => {
+    const directory = temporaryDirectory();
+    await expectWholeSets(() => sqliteStorage(`${directory.path}/flags.db`));
+    directory.remove();
+  });
+
+  it('never evaluates half a change set, on one storage of its process', async () => {
+    const shared = memoryStorage();
+    await expectWholeSets(() => ({ ...shared, close: async () => undefined }));
+  });
+
+  it('never stops within a change set that is longer than a page of the feed', async () => {
+    const shared: Storage = { ...memoryStorage(), close: async () => undefined };
+    const writer = await createFlags({ ...SILENT, storage: shared });
+    const reader = await createFlags({ ...SILENT, storage: shared });
+    const names = Array.from({ length: 1_300 }, (_, index) => `flag-${index}`);
+    const states = names.map((name) => ({
+      ...{ name, project: 'default', description: '', type: 'release', stale: false, impressionData: false },
+      ...{ archived: false, createdAt: '2026-01-01T00:00:00.000Z', variants: [], environments: [] },
+    }));
+    const about = { at: '2026-01-01T00:00:00.000Z', actor: 'ada', changeSet: 'long', project: 'default' };
+    await shared.commit({
+      writes: states.map((body) => {
+        return { key: { kind: 'flag', id: body.name }, expected: 0, parent: 'default', body, summary: {} };
+      }),
+      events: states.map((data) => {
+        const subject = { kind: 'flag', id: data.name };
+        return { type: 'flag-created', ...about, subject, environment: null, data, before: null };
+      }),
+    });
+    const counts = new Set<number>();
+    reader.onConfigurationChange(() => counts.add(reader.configuration().flags.length));
+    await reader.refresh();
+    expect([...counts]).toEqual([1_300]);
+    await writer.close();
+    await reader.close();
+  });
+});
+
+describe('simultaneous changes', () => {
+  const NAMES = ['one', 'two', 'three', '__proto__'] as const;
+  const CONTEXTS = [{ userId: 'ada' }, { userId: 'bob', properties: { region: '7' } }] as const;
+
+  type Change = (flags: Flags) => Promise<unknown>;
+
+  const name = fc.constantFrom(...NAMES);
+  const environment = fc.constantFrom('production', 'development');
+  const place = fc.record({ ...{ project: fc.constant('default') }, flag: name, environment });
+
+  /** One operation on one of a few flags; many are refused, as when callers do not know of each other. */
+  const someChange: fc.Arbitrary<Change> = fc.oneof(
+    name.map(
+      (flag): Change =>
+        (flags) =>
+          flags.createFlag(DEFAULT, { name: flag }),
+    ),
+    fc.tuple(name, name).map(
+      ([flag, copy]): Change =>
+        (flags) =>
+          flags.cloneFlag({ ...DEFAULT, flag }, { name: copy }),
+    ),
+    name.map(
+      (flag): Change =>
+        (flags) =>
+          flags.archiveFlag({ ...DEFAULT, flag }),
+    ),
+    name.map(
+      (flag): Change =>
+        (flags) =>
+          flags.reviveFlag({ flag }),
+    ),
+    name.map(
+      (flag): Change =>
+        (flags) =>
+          flags.deleteFlag({ flag }),
+    ),
+    place.map(
+      (ref): Change =>
+        (flags) =>
+          flags.enable(ref),
+    ),
+    place.map(
+      (ref): Change =>
+        (flags) =>
+          flags.disable(ref),
+    ),
+    fc.tuple(place, someStrategies).map(
+      ([ref, [strategy]]): Change =>
+        async (flags) => {
+          if (strategy) await flags.addStrategy(ref, strategy);
+        },
+    ),
+    place.map(
+      (ref): Change =>
+        async (flags) => {
+          const { environments } = await flags.getFlag(ref);
+          const [strategy] = environments.find((one) => one.name === ref.environment)?.strategies ?? [];
+          if (strategy) await flags.removeStrategy({ ...ref, strategy: strategy.id });
+        },
+    ),
+    fc.tuple(name, someVariants).map(
+      ([flag, variants]): Change =>
+        (flags) =>
+          flags.setVariants({ ...DEFAULT, flag }, variants),
+    ),
+    fc.tuple(name, name).map(
+      ([flag, parent]): Change =>
+        (flags) =>
+          flags.addDependency({ ...DEFAULT, flag }, { flag: parent }),
+    ),
+    name.map(
+      (flag): Change =>
+        (flags) =>
+          flags.removeDependencies({ ...DEFAULT, flag }),
+    ),
+    fc.constantFrom('a', 'b').map(
+      (segment): Change =>
+        (flags) =>
+          flags.createSegment({ name: segment, constraints: [] }),
+    ),
+    someConstraints.map(
+      (constraints): Change =>
+        (flags) =>
+          flags.updateSegment({ segment: 1 }, { constraints }),
+    ),
+    fc.constantFrom(1, 2).map(
+      (segment): Change =>
+        (flags) =>
+          flags.deleteSegment({ segment }),
+    ),
+    fc.constant<Change>((flags) => flags.refresh()),
+  );
+
+  /** Refusals by rule are part of the game; any other failure is not. */
+  async function attempt(flags: Flags, change: Change): Promise<void> {
+    try {
+      await change(flags);
+    } catch (error) {
+      if (!isFlagsError(error)) throw error;
+    }
+  }
+
+  /** All that an instance evaluates by, and what it comes to. */
+  function answersOf(flags: Flags) {
+    return ['production', 'development'].map((where) => {
+      const choice = { environment: where };
+      const { flags: definitions, segments } = flags.configuration(choice);
+      const answers = CONTEXTS.map((context) => flags.forContext(context, choice).evaluateAll());
+      return { definitions, segments, answers };
+    });
+  }
+
+  async function expectAsFresh(storage: Storage, flags: Flags): Promise<void> {
+    const fresh = await createFlags({ ...SILENT, storage: { ...storage, close: () => undefined } });
+    expect(answersOf(flags)).toEqual(answersOf(fresh));
+    await fresh.close();
+  }
+
+  it('leave every instance evaluating as a fresh one on the same storage does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(someChange, fc.boolean()), { minLength: 20, maxLength: 60 }),
+        async (changes) => {
+          const storage = memoryStorage();
+          const [one, other] = await Promise.all([1, 2].map(() => createFlags({ ...SILENT, storage })));
+          if (!one || !other) throw new Error('Two instances were opened.');
+          await Promise.all(
+            changes.map(async ([change, isOnes]) => {
+              await attempt(isOnes ? one : other, change);
+              for (const context of CONTEXTS) for (const flag of NAMES) one.isEnabled(flag, context);
+            }),
+          );
+          await Promise.all([one.refresh(), other.refresh()]);
+          for (const flags of [one, other]) await expectAsFresh(storage, flags);
+          await one.close();
+        },
+      ),
+      { numRuns: extent({ short: 10, full: 60 }) },
+    );
+  });
+
+  it('of one instance alone need no refresh to show', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(someChange, { minLength: 20, maxLength: 60 }), async (changes) => {
+        const storage = memoryStorage();
+        const flags = await createFlags({ ...SILENT, storage });
+        await Promise.all(changes.map((change) => attempt(flags, change)));
+        await expectAsFresh(storage, flags);
+        await flags.close();
+      }),
+      { numRuns: extent({ short: 30, full: 200 }) },
+    );
   });
 });

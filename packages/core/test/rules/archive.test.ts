@@ -29,11 +29,11 @@ onEveryStorage((start) => {
     it('has left its project’s list for the archive’s', async () => {
       const { flags } = await archived(start);
       await flags.createProject({ id: 'shop', name: 'Shop' });
-      expect(await flags.listFlags(DEFAULT)).toEqual([]);
+      expect((await flags.listFlags(DEFAULT)).items).toEqual([]);
       expect(await flags.getProject(DEFAULT)).toMatchObject({ flags: [], flagCount: 0 });
-      expect(await flags.listArchivedFlags()).toMatchObject([{ name: 'checkout', project: 'default' }]);
-      expect(await flags.listArchivedFlags(DEFAULT)).toHaveLength(1);
-      expect(await flags.listArchivedFlags({ project: 'shop' })).toEqual([]);
+      expect((await flags.listArchivedFlags()).items).toMatchObject([{ name: 'checkout', project: 'default' }]);
+      expect((await flags.listArchivedFlags(DEFAULT)).items).toHaveLength(1);
+      expect((await flags.listArchivedFlags({ project: 'shop' })).items).toEqual([]);
       await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }));
     });
 
@@ -48,12 +48,12 @@ onEveryStorage((start) => {
         description: 'The checkout',
         impressionData: true,
       };
-      expect(await flags.listArchivedFlags()).toMatchObject([details]);
+      expect((await flags.listArchivedFlags()).items).toMatchObject([details]);
       expect((await flags.listArchivedFlags({}, {})).items).toMatchObject([details]);
       await flags.reviveFlag(FLAG);
       now.setUTCFullYear(2027);
       await flags.archiveFlag(CHECKOUT);
-      expect(await flags.listArchivedFlags()).toMatchObject([{ archivedAt: now.toISOString() }]);
+      expect((await flags.listArchivedFlags()).items).toMatchObject([{ archivedAt: now.toISOString() }]);
     });
 
     it('can be archived again, without an event', async () => {
@@ -118,8 +118,8 @@ onEveryStorage((start) => {
         variants: [{ name: 'blue', weight: 1000 }],
         environments: [{ enabled: false }, { enabled: false, strategies: [{ id: strategy }] }],
       });
-      expect(await flags.listFlags(DEFAULT)).toHaveLength(1);
-      expect(await flags.listArchivedFlags()).toEqual([]);
+      expect((await flags.listFlags(DEFAULT)).items).toHaveLength(1);
+      expect((await flags.listArchivedFlags()).items).toEqual([]);
     });
 
     it('is recorded once, and not at all for a flag that is not archived', async () => {

@@ -1,8 +1,9 @@
 import type { DependencyInput, Flags } from '../../src/index.js';
 import { eventsOf, factsOf } from './facts.js';
-import { onEveryStorage } from './on-every-storage.js';
-import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
+import { onEveryStorage, type Start } from './on-every-storage.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from './references.js';
 import { expectRefusal } from './refusal.js';
+import { DAY, settableClock } from './settable-clock.js';
 
 const PAYMENTS = { ...DEFAULT, flag: 'payments' };
 const SEARCH = { ...DEFAULT, flag: 'search' };
@@ -205,9 +206,9 @@ onEveryStorage((start) => {
       await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag({ project: 'shop' }, { name: 'basket' });
-      expect(await flags.listPossibleParents(CHECKOUT)).toEqual(['payments', 'search']);
-      expect(await flags.listPossibleParents(SEARCH)).toEqual(['payments']);
-      expect(await flags.listPossibleParents(PAYMENTS)).toEqual([]);
+      expect((await flags.listPossibleParents(CHECKOUT)).items).toEqual(['payments', 'search']);
+      expect((await flags.listPossibleParents(SEARCH)).items).toEqual(['payments']);
+      expect((await flags.listPossibleParents(PAYMENTS)).items).toEqual([]);
       await expectRefusal(flags, 'flag_not_found', () => flags.listPossibleParents({ ...DEFAULT, flag: 'basket' }));
     });
   });
@@ -234,6 +235,180 @@ onEveryStorage((start) => {
       await flags.deleteFlag({ flag: 'copy' });
       await flags.cloneFlag(CHECKOUT, { name: 'copy' });
       expect((await flags.getFlag(COPY)).dependencies).toEqual([]);
+    });
+  });
+});
+
+async function checkoutIn(start: Start): Promise<{ flags: Flags; strategy: string }> {
+  const flags = await start();
+  await flags.createFlag(DEFAULT, { name: 'checkout' });
+  const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+  return { flags, strategy: id };
+}
+
+async function enabledIn(flags: Flags): Promise<readonly boolean[]> {
+  return (await flags.getFlag(CHECKOUT)).environments.map(({ enabled }) => enabled);
+}
+
+onEveryStorage((start) => {
+  describe('switching', () => {
+    it('keeps an environment off while it has no strategies', async () => {
+      const { flags } = await checkoutIn(start);
+      await expectRefusal(flags, 'environment_has_no_strategies', () => flags.enable(DEVELOPMENT));
+    });
+
+    it('enables and disables one environment, and does not change the others', async () => {
+      const { flags } = await checkoutIn(start);
+      await flags.enable(PRODUCTION);
+      expect(await enabledIn(flags)).toEqual([false, true]);
+      expect((await flags.listFlags(DEFAULT)).items[0]?.environments.map(({ enabled }) => enabled)).toEqual([
+        false,
+        true,
+      ]);
+      await flags.disable(PRODUCTION);
+      expect(await enabledIn(flags)).toEqual([false, false]);
+    });
+
+    it('counts a disabled strategy as a strategy', async () => {
+      const { flags } = await checkoutIn(start);
+      await flags.addStrategy(DEVELOPMENT, { name: 'default', disabled: true });
+      await flags.enable(DEVELOPMENT);
+      expect(await enabledIn(flags)).toEqual([true, false]);
+    });
+
+    it('is one fact each way, and none when repeated', async () => {
+      const { flags } = await checkoutIn(start);
+      const place = { flag: 'checkout', project: 'default', environment: 'production' };
+      expect(await eventsOf(flags, () => flags.enable(PRODUCTION))).toMatchObject([
+        { type: 'environment-enabled', ...place },
+      ]);
+      expect(await factsOf(flags, () => flags.enable(PRODUCTION))).toEqual([]);
+      expect(await eventsOf(flags, () => flags.disable(PRODUCTION))).toMatchObject([
+        { type: 'environment-disabled', ...place },
+      ]);
+      expect(await factsOf(flags, () => flags.disable(PRODUCTION))).toEqual([]);
+      expect(await factsOf(flags, () => flags.disable(DEVELOPMENT))).toEqual([]);
+    });
+
+    it('switches off with the removal of the last strategy, as a fact of its own', async () => {
+      const { flags, strategy } = await checkoutIn(start);
+      await flags.enable(PRODUCTION);
+      const facts = await factsOf(flags, () => flags.removeStrategy({ ...PRODUCTION, strategy }));
+      expect(facts).toEqual(['strategy-removed', 'environment-disabled']);
+      expect(await enabledIn(flags)).toEqual([false, false]);
+    });
+
+    it('stays on while a strategy is left', async () => {
+      const { flags, strategy } = await checkoutIn(start);
+      await flags.addStrategy(PRODUCTION, { name: 'second' });
+      await flags.enable(PRODUCTION);
+      expect(await factsOf(flags, () => flags.removeStrategy({ ...PRODUCTION, strategy }))).toEqual([
+        'strategy-removed',
+      ]);
+      expect(await enabledIn(flags)).toEqual([false, true]);
+    });
+
+    it('never leaves an environment on without a strategy, however removal and switching cross', async () => {
+      const { flags } = await checkoutIn(start);
+      for (let round = 0; round < 10; round++) {
+        const { id } = await flags.addStrategy(DEVELOPMENT, { name: 'default' });
+        const removal = flags.removeStrategy({ ...DEVELOPMENT, strategy: id });
+        await Promise.allSettled([flags.enable(DEVELOPMENT), removal, flags.enable(DEVELOPMENT)]);
+        expect((await flags.getFlag(CHECKOUT)).environments[0]).toMatchObject({ enabled: false, strategies: [] });
+      }
+    });
+
+    it.each(['enable', 'disable'] as const)('refuses to %s unknown documents', async (operation) => {
+      const { flags } = await checkoutIn(start);
+      const change = flags[operation].bind(flags);
+      await expectRefusal(flags, 'project_not_found', () => change({ ...PRODUCTION, project: 'none' }));
+      await expectRefusal(flags, 'flag_not_found', () => change({ ...PRODUCTION, flag: 'none' }));
+      await expectRefusal(flags, 'environment_not_found', () => change({ ...PRODUCTION, environment: 'toString' }));
+    });
+  });
+});
+
+async function healthOf(flags: Flags): Promise<number> {
+  const { health } = await flags.getProject(DEFAULT);
+  expect((await flags.listProjects()).items).toMatchObject([{ health }]);
+  return health;
+}
+
+onEveryStorage((start) => {
+  describe('a project’s health', () => {
+    it('is 100 without flags', async () => {
+      expect(await healthOf(await start())).toBe(100);
+    });
+
+    it('falls by the share of stale flags, rounded', async () => {
+      const flags = await start();
+      for (const name of ['a', 'b', 'checkout']) await flags.createFlag(DEFAULT, { name });
+      expect(await healthOf(flags)).toBe(100);
+      await flags.updateFlag(CHECKOUT, { stale: true });
+      expect(await healthOf(flags)).toBe(67);
+      await flags.updateFlag({ ...DEFAULT, flag: 'a' }, { stale: true });
+      expect(await healthOf(flags)).toBe(33);
+      await flags.updateFlag(CHECKOUT, { stale: false });
+      expect(await healthOf(flags)).toBe(67);
+    });
+
+    it('leaves archived flags out', async () => {
+      const flags = await start();
+      for (const name of ['a', 'checkout']) await flags.createFlag(DEFAULT, { name });
+      await flags.updateFlag(CHECKOUT, { stale: true });
+      await flags.archiveFlag(CHECKOUT);
+      expect(await healthOf(flags)).toBe(100);
+    });
+
+    it.each([
+      ['release', 40],
+      ['experiment', 40],
+      ['operational', 7],
+    ])('counts a flag of type %s as potentially stale after %i days', async (type, days) => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      await flags.createFlag(DEFAULT, { name: 'checkout', type });
+      clock.advance(days * DAY - 1000);
+      expect(await healthOf(flags)).toBe(100);
+      clock.advance(2000);
+      expect(await healthOf(flags)).toBe(0);
+    });
+
+    it.each(['kill-switch', 'permission'])('never counts a flag of type %s as potentially stale', async (type) => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      await flags.createFlag(DEFAULT, { name: 'checkout', type });
+      clock.advance(10_000 * DAY);
+      expect(await healthOf(flags)).toBe(100);
+    });
+
+    it('counts a flag that is both stale and old once', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      clock.advance(41 * DAY);
+      await flags.createFlag(DEFAULT, { name: 'young' });
+      await flags.updateFlag(CHECKOUT, { stale: true });
+      expect(await healthOf(flags)).toBe(50);
+      expect(await flags.getProject(DEFAULT)).toMatchObject({
+        flagCount: 2,
+        staleCount: 1,
+        potentiallyStaleCount: 0,
+      });
+      await flags.updateFlag(CHECKOUT, { stale: false });
+      expect(await flags.getProject(DEFAULT)).toMatchObject({
+        flagCount: 2,
+        staleCount: 0,
+        potentiallyStaleCount: 1,
+      });
+    });
+
+    it('follows configured lifetimes', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now, flagTypes: [{ name: 'release', lifetimeDays: 1 }] });
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      clock.advance(2 * DAY);
+      expect(await healthOf(flags)).toBe(0);
     });
   });
 });

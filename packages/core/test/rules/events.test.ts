@@ -1,4 +1,7 @@
-import type { EventQuery, Flags } from '../../src/index.js';
+import { flagDocuments } from '../../src/flags/flag-documents.js';
+import { createFlags, type EventQuery, type Flags, memoryStorage, type PageQuery, paginate } from '../../src/index.js';
+import { segmentDocuments } from '../../src/segments/segment.js';
+import type { Aggregate } from '../../src/storage/documents.js';
 import { eventsOf, factsOf } from './facts.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
@@ -6,7 +9,7 @@ import { expectRefusal } from './refusal.js';
 import { MINUTE, settableClock } from './settable-clock.js';
 
 async function logged(flags: Flags, query?: EventQuery): Promise<readonly (string | null)[]> {
-  return (await flags.listEvents(query)).events.map(({ type, flag }) => `${type} ${flag}`);
+  return (await flags.listEvents(query)).items.map(({ type, flag }) => `${type} ${flag}`);
 }
 
 onEveryStorage((start) => {
@@ -98,8 +101,23 @@ onEveryStorage((start) => {
       const created: EventQuery = { type: 'flag-created' };
       expect(await logged(flags, created)).toEqual(['d', 'c', 'b', 'a'].map((name) => `flag-created ${name}`));
       expect(await logged(flags, { ...created, limit: 2 })).toEqual(['flag-created d', 'flag-created c']);
-      expect(await logged(flags, { ...created, limit: 2, offset: 3 })).toEqual(['flag-created a']);
-      expect(await flags.listEvents({ ...created, limit: 0 })).toEqual({ events: [], total: 4 });
+      const { next } = await flags.listEvents({ ...created, limit: 3 });
+      expect(await logged(flags, { ...created, limit: 3, after: next })).toEqual(['flag-created a']);
+      expect(await flags.listEvents({ ...created, after: next })).toMatchObject({ total: 4 });
+      expect(await logged(flags, { ...created, since: next })).toEqual(['flag-created d', 'flag-created c']);
+      expect(await flags.listEvents({ ...created, limit: 0 })).toEqual({ items: [], total: 4 });
+    });
+
+    it('are read to the end, page by page, while others are appended', async () => {
+      const flags = await start();
+      for (let index = 0; index < 5; index++) await flags.createFlag(DEFAULT, { name: `flag-${index}` });
+      const names: (string | null)[] = [];
+      const read = (page: PageQuery) => flags.listEvents({ type: 'flag-created', ...page, limit: 2 });
+      for await (const { flag } of paginate(read)) {
+        names.push(flag);
+        await flags.createFlag(DEFAULT, { name: `later-${flag}` });
+      }
+      expect(names).toEqual(['flag-4', 'flag-3', 'flag-2', 'flag-1', 'flag-0']);
     });
 
     it('are found by flag, project, type and time', async () => {
@@ -149,7 +167,93 @@ onEveryStorage((start) => {
       expect(events.map(({ actor }) => actor)).toEqual(['deployment', 'ada', 'grace', 'linus']);
       const anonymous = await start();
       await anonymous.createFlag(DEFAULT, { name: 'a' });
-      expect((await anonymous.listEvents({ flag: 'a' })).events[0]?.actor).toBe('system');
+      expect((await anonymous.listEvents({ flag: 'a' })).items[0]?.actor).toBe('system');
+    });
+  });
+});
+
+const SEGMENT = { segment: 1 };
+
+async function livedIn() {
+  const storage = memoryStorage();
+  const flags = await createFlags({ storage });
+  for (const name of ['checkout', 'payments', 'search']) await flags.createFlag(DEFAULT, { name });
+  await flags.createSegment({ name: 'beta', constraints: [] });
+  await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+  await flags.updateSegment(SEGMENT, { description: 'Early', constraints: [] });
+  await flags.addDependency(CHECKOUT, { flag: 'payments' });
+  await flags.addDependency(CHECKOUT, { flag: 'search' });
+  await flags.addDependency(CHECKOUT, { flag: 'payments', variants: ['blue'] });
+  await flags.removeDependency(CHECKOUT, { flag: 'search' });
+  await flags.cloneFlag(CHECKOUT, { name: 'copy' });
+  return storage;
+}
+
+type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
+
+describe.each<Documents>([flagDocuments as Documents, segmentDocuments as Documents])(
+  'the events of a $kind',
+  (documents) => {
+    it('give the document when they are replayed', async () => {
+      const storage = await livedIn();
+      const listed = await storage.list({ kind: documents.kind, part: 'body' });
+      expect(listed.length).toBeGreaterThan(0);
+      for (const { key, content } of listed) {
+        const { events } = await storage.events({ order: 'oldest-first', filter: { subject: key }, limit: 100 });
+        const replayed = events.reduce<unknown>((state, event) => documents.evolve(state, event as never), undefined);
+        expect(replayed).toEqual(content);
+      }
+    });
+  },
+);
+
+describe('references as text', () => {
+  const OTHERS: readonly unknown[] = [7, null, {}, [], true, undefined];
+
+  type Attempt = (flags: Flags, name: never) => Promise<unknown>;
+
+  const BY_NAME: readonly (readonly [string, Attempt])[] = [
+    ['getProject', (flags, project) => flags.getProject({ project })],
+    ['updateProject', (flags, project) => flags.updateProject({ project }, { name: 'x' })],
+    ['deleteProject', (flags, project) => flags.deleteProject({ project })],
+    ['getFlag', (flags, flag) => flags.getFlag({ ...DEFAULT, flag })],
+    ['updateFlag', (flags, flag) => flags.updateFlag({ ...DEFAULT, flag }, {})],
+    ['cloneFlag', (flags, flag) => flags.cloneFlag({ ...DEFAULT, flag }, { name: 'copy' })],
+    ['reviveFlag', (flags, flag) => flags.reviveFlag({ flag })],
+    ['deleteFlag', (flags, flag) => flags.deleteFlag({ flag })],
+    ['deleteToken', (flags, token) => flags.deleteToken({ token })],
+    ['getApplication', (flags, application) => flags.getApplication({ application })],
+    ['deleteApplication', (flags, application) => flags.deleteApplication({ application })],
+  ];
+
+  const HOSTILE: readonly unknown[] = [Symbol('name'), Object.create(null), [Object.create(null)], 1n];
+
+  const BESIDE: readonly (readonly [string, Attempt])[] = [
+    ['enable', (flags, project) => flags.enable({ project, flag: 'checkout', environment: 'production' })],
+    ['disable', (flags, environment) => flags.disable({ ...CHECKOUT, environment })],
+    ['removeStrategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
+    ['patchStrategy', (flags, strategy) => flags.patchStrategy({ ...PRODUCTION, strategy }, [])],
+    ['getSegment', (flags, segment) => flags.getSegment({ segment })],
+    ['updateSegment', (flags, segment) => flags.updateSegment({ segment }, {})],
+    ['deleteSegment', (flags, segment) => flags.deleteSegment({ segment })],
+    ['updateStrategy', (flags, strategy) => flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'default' })],
+  ];
+
+  onEveryStorage((start) => {
+    it.each([...BY_NAME, ...BESIDE])('%s refuses a name that cannot even be made text', async (_, attempt) => {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
+      for (const name of HOSTILE) {
+        await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
+      }
+    });
+
+    it.each(BY_NAME)('%s refuses a name that is not text', async (_, attempt) => {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
+      for (const name of OTHERS) {
+        await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
+      }
     });
   });
 });

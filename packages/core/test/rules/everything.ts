@@ -2,18 +2,18 @@ import type { FlagDetail, Flags, ProjectSummary } from '../../src/index.js';
 
 /** All that the interface shows of an engine's state, to be compared before and after. */
 export async function everythingIn(flags: Flags): Promise<unknown> {
-  const projects = await flags.listProjects();
+  const { items: projects } = await flags.listProjects();
   return {
     projects: await Promise.all(projects.map((project) => projectIn(flags, project))),
     archived: await Promise.all(
-      (await flags.listArchivedFlags()).map(({ project, name }) => flags.getFlag({ project, flag: name })),
+      (await flags.listArchivedFlags()).items.map(({ project, name }) => flags.getFlag({ project, flag: name })),
     ),
-    segments: await flags.listSegments(),
-    tokens: await flags.listTokens(),
+    segments: (await flags.listSegments()).items,
+    tokens: (await flags.listTokens()).items,
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),
-    usage: await flags.listSeenFlags(),
-    applications: await flags.listApplications(),
+    usage: (await flags.listSeenFlags()).items,
+    applications: (await flags.listApplications()).items,
   };
 }
 
@@ -23,5 +23,5 @@ async function projectIn(flags: Flags, { id }: ProjectSummary): Promise<unknown>
   const details: FlagDetail[] = await Promise.all(
     overview.flags.map(({ name }) => flags.getFlag({ ...project, flag: name })),
   );
-  return { overview, details, members: await flags.listMembers(project) };
+  return { overview, details, members: (await flags.listMembers(project)).items };
 }

@@ -4,7 +4,7 @@ import type { EventType, Flags, FlagsEvent } from '../../src/index.js';
 export async function eventsOf(flags: Flags, action: () => Promise<unknown>): Promise<readonly FlagsEvent[]> {
   const { total: before } = await flags.listEvents({ limit: 0 });
   await action();
-  const { events, total } = await flags.listEvents({ limit: 1000 });
+  const { items: events, total } = await flags.listEvents({ limit: 1000 });
   return events.slice(0, total - before).reverse();
 }
 

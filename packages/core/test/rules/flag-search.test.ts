@@ -28,7 +28,7 @@ async function orchard(flags: Flags, clock = settableClock()): Promise<Flags> {
 }
 
 async function namesOf(flags: Flags, query?: FlagQuery): Promise<readonly string[]> {
-  const { items, total } = await flags.listFlags({}, query);
+  const { items, total } = await flags.searchFlags(query);
   if (query?.limit === undefined) expect(total).toBe(items.length);
   return items.map(({ name }) => name);
 }
@@ -49,7 +49,7 @@ onEveryStorage((start) => {
         audience: [],
         offBecauseOf: null,
       };
-      expect(await flags.listFlags({}, { query: 'cherry' })).toEqual({
+      expect(await flags.searchFlags({ query: 'cherry' })).toEqual({
         items: [
           {
             name: 'cherry',
@@ -74,7 +74,7 @@ onEveryStorage((start) => {
         ],
         total: 1,
       });
-      const [apple] = (await flags.listFlags({}, { project: 'shop' })).items;
+      const [apple] = (await flags.searchFlags({ project: 'shop' })).items;
       expect(apple?.environments.map(({ hasVariants }) => hasVariants)).toEqual([true, true]);
     });
 
@@ -87,7 +87,7 @@ onEveryStorage((start) => {
       }
       await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'base' });
       const offBecauseOf = async (): Promise<unknown> =>
-        (await flags.listFlags({}, { query: 'child' })).items[0]?.environments.map((one) => one.offBecauseOf);
+        (await flags.searchFlags({ query: 'child' })).items[0]?.environments.map((one) => one.offBecauseOf);
       expect(await offBecauseOf()).toEqual([null, null]);
       await flags.disable(inProduction('base'));
       expect(await offBecauseOf()).toEqual([null, 'base']);
@@ -100,7 +100,7 @@ onEveryStorage((start) => {
       await flags.createFlag(DEFAULT, { name: 'a' });
       expect(await namesOf(flags)).toEqual(['a']);
       const { revision } = await flags.changeLabels({ ...DEFAULT, flag: 'a' }, { add: ['x'] });
-      expect((await flags.listFlags({}, { label: 'x' })).items).toMatchObject([{ revision }]);
+      expect((await flags.searchFlags({ label: 'x' })).items).toMatchObject([{ revision }]);
       await flags.archiveFlag({ ...DEFAULT, flag: 'a' });
       expect(await namesOf(flags)).toEqual([]);
       await flags.deleteFlag({ flag: 'a' });
@@ -171,7 +171,7 @@ onEveryStorage((start) => {
         const paged: string[] = [];
         let after: string | undefined;
         do {
-          const page = await flags.listFlags({}, { sort, limit: 2, after });
+          const page = await flags.searchFlags({ sort, limit: 2, after });
           expect(page.total).toBe(5);
           paged.push(...page.items.map(({ name }) => name));
           after = page.next;
@@ -184,7 +184,7 @@ onEveryStorage((start) => {
       const flags = await start();
       for (let n = 0; n < 103; n++) await flags.createFlag(DEFAULT, { name: `flag-${1000 + n}` });
       expect(await namesOf(flags)).toHaveLength(103);
-      const page = await flags.listFlags({}, { after: 'flag-1001' });
+      const page = await flags.searchFlags({ after: 'flag-1001' });
       expect([page.items.length, page.items[0]?.name, page.next]).toEqual([100, 'flag-1002', 'flag-1101']);
     });
 
@@ -192,10 +192,10 @@ onEveryStorage((start) => {
       const flags = await orchard(await start());
       const asked: string[] = [];
       const canRead = async (project: string) => asked.push(project) > 0 && project === 'shop';
-      expect(await flags.listFlags({}, { canRead })).toMatchObject({ items: [{ name: 'apple' }], total: 1 });
+      expect(await flags.searchFlags({ canRead })).toMatchObject({ items: [{ name: 'apple' }], total: 1 });
       expect(asked.sort()).toEqual(['default', 'shop']);
       const failing = () => Promise.reject(new Error('no answer'));
-      await expect(flags.listFlags({}, { canRead: failing })).rejects.toThrow('no answer');
+      await expect(flags.searchFlags({ canRead: failing })).rejects.toThrow('no answer');
     });
 
     it.each<[object, string]>([
@@ -210,13 +210,13 @@ onEveryStorage((start) => {
       [{ canRead: true }, '/canRead'],
     ])('refuses %j', async (query, path) => {
       const flags = await start();
-      const refused = await expectRefusal(flags, 'invalid_input', () => flags.listFlags({}, query as FlagQuery));
+      const refused = await expectRefusal(flags, 'invalid_input', () => flags.searchFlags(query as FlagQuery));
       expect(refused.details).toContainEqual(expect.objectContaining({ path }));
     });
 
     it('refuses an unknown environment, and a project that is undefined by mistake', async () => {
       const flags = await start();
-      await expectRefusal(flags, 'environment_not_found', () => flags.listFlags({}, { enabledIn: 'moon' }));
+      await expectRefusal(flags, 'environment_not_found', () => flags.searchFlags({ enabledIn: 'moon' }));
       await expectRefusal(flags, 'invalid_input', () => flags.listFlags({ project: undefined } as never, {}));
     });
 
@@ -232,7 +232,7 @@ onEveryStorage((start) => {
       const flags = await start({ onProblem: () => undefined });
       await flags.createFlag(DEFAULT, { name: 'a' });
       for (const strategy of strategies) await flags.addStrategy(inProduction('a'), strategy as never);
-      const [flag] = (await flags.listFlags({})).items;
+      const [flag] = (await flags.searchFlags()).items;
       expect(flag?.environments[1]).toMatchObject({ strategyCount: strategies.length, rollout });
     });
   });
@@ -261,7 +261,7 @@ describe('the list of flags of several instances on one storage', () => {
     };
     const flags = await createFlags({ ...SILENT, storage: { ...storage, events }, pollInterval: 0 });
     isAway = true;
-    await expect(flags.listFlags({})).rejects.toBe(fault);
+    await expect(flags.searchFlags()).rejects.toBe(fault);
     isAway = false;
     expect(await namesOf(flags)).toEqual([]);
     await flags.close();

@@ -5,8 +5,8 @@ import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 
-/** In short, the rules on SQLite are those of storage/sqlite/rules.test.ts. */
-const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
+/** The short form runs rules in memory, and on SQLite those of storage/sqlite/rules.test.ts. */
+export const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
 
 /**
  * Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. `share` opens an

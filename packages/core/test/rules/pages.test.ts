@@ -1,4 +1,4 @@
-import type { Flags, Page, PageQuery } from '../../src/index.js';
+import { type Flags, type Page, type PageQuery, paginate } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -36,19 +36,25 @@ onEveryStorage((start) => {
       expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
     });
 
-    it('has what the whole list has, 100 at most when nothing is said', async () => {
+    it('has a part of the whole list, and at most 100 flags after another page', async () => {
       const flags = await start();
       const names = Array.from({ length: 101 }, (_, index) => `flag-${100 + index}`);
       await createAll(flags, names);
-      const whole = await flags.listFlags(DEFAULT);
-      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
+      const { items: whole } = await flags.listFlags(DEFAULT);
+      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole });
+      await flags.createFlag(DEFAULT, { name: 'a' });
+      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
+      await flags.archiveFlag({ ...DEFAULT, flag: 'a' });
       expect((await flags.listFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
+      const all: unknown[] = [];
+      for await (const flag of paginate((page) => flags.listFlags(DEFAULT, { ...page, limit: 7 }))) all.push(flag);
+      expect(all).toEqual(whole);
       for (const limit of [1, 7, 101, 1000]) {
         expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(whole);
       }
     });
 
-    it('tells of live flags and of archived flags each their own, however many of the others lie between', async () => {
+    it('lists live flags or archived flags, however many of the others are between them', async () => {
       const flags = await start();
       const live = ['a', 'm', 'z'];
       const archived = Array.from({ length: 40 }, (_, index) => `b-${10 + index}`);
@@ -57,7 +63,7 @@ onEveryStorage((start) => {
       for (const limit of [1, 2, 3]) {
         expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(named(live));
       }
-      const whole = await flags.listArchivedFlags();
+      const { items: whole } = await flags.listArchivedFlags();
       for (const limit of [1, 39, 40, 41]) {
         expect(await readAll((query) => flags.listArchivedFlags({}, query), limit)).toEqual(whole);
         expect(await readAll((query) => flags.listArchivedFlags(DEFAULT, query), limit)).toEqual(whole);
@@ -126,7 +132,7 @@ onEveryStorage((start) => {
       for (const id of ['shop', 'Zoo', 'lab']) await flags.createProject({ id, name: id });
       await createAll(flags, ['a', 'b'], 'shop');
       await flags.updateFlag({ project: 'shop', flag: 'a' }, { stale: true });
-      const whole = await flags.listProjects();
+      const { items: whole } = await flags.listProjects();
       expect(whole.map(({ health }) => health)).toContain(50);
       for (const limit of [1, 3, 4]) expect(await readAll((page) => flags.listProjects(page), limit)).toEqual(whole);
     });
@@ -134,7 +140,7 @@ onEveryStorage((start) => {
     it('of segments goes by their ids as numbers', async () => {
       const flags = await start();
       for (let n = 1; n <= 11; n++) await flags.createSegment({ name: `segment ${n}`, constraints: [] });
-      expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual(await flags.listSegments());
+      expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual((await flags.listSegments()).items);
       await flags.deleteSegment({ segment: 9 });
       const ids = (await flags.listSegments({}, { after: '9' })).items.map(({ id }) => id);
       expect(ids).toEqual([10, 11]);
@@ -148,7 +154,7 @@ onEveryStorage((start) => {
       for (const name of ['1', '2', '3']) await flags.createToken({ name, kind: 'admin' });
       clock.advance(1000);
       for (const name of ['4', '5']) await flags.createToken({ name, kind: 'admin' });
-      const whole = await flags.listTokens();
+      const { items: whole } = await flags.listTokens();
       expect(
         whole
           .map(({ name }) => name)
@@ -170,10 +176,12 @@ onEveryStorage((start) => {
       ] as const) {
         await flags.registerApplication({ appName, strategies, started: new Date().toISOString(), interval: 1 });
       }
-      expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(await flags.listApplications());
+      expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(
+        (await flags.listApplications()).items,
+      );
       const filter = { strategies: ['own'] };
       const own = await readAll((query) => flags.listApplications(filter, query), 1);
-      expect(own).toEqual(await flags.listApplications(filter));
+      expect(own).toEqual((await flags.listApplications(filter)).items);
       expect(own).toHaveLength(2);
     });
 
@@ -183,7 +191,7 @@ onEveryStorage((start) => {
       await flags.archiveFlag({ ...DEFAULT, flag: 'b' });
       await flags.addDependency({ ...DEFAULT, flag: 'd' }, { flag: 'e' });
       const child = { ...DEFAULT, flag: 'c' };
-      const whole = await flags.listPossibleParents(child);
+      const { items: whole } = await flags.listPossibleParents(child);
       expect(whole).toEqual(['a', 'e', 'f']);
       for (const limit of [1, 2, 3]) {
         expect(await readAll((query) => flags.listPossibleParents(child, query), limit)).toEqual(whole);

@@ -1,16 +1,24 @@
-import type { NewSegment, SegmentChanges } from '../../src/index.js';
+import {
+  type Flags,
+  FlagsError,
+  type NewSegment,
+  type SegmentChanges,
+  type SegmentUseRequest,
+} from '../../src/index.js';
 import { eventsOf, factsOf } from './facts.js';
 import { onEveryStorage } from './on-every-storage.js';
-import { INHERITED_NAMES } from './references.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from './references.js';
 import { expectRefusal } from './refusal.js';
 import { MINUTE, settableClock } from './settable-clock.js';
+
+const EMPTY = { constraints: [] };
+const SEGMENT = { segment: 1 };
 
 const BETA: NewSegment = {
   name: 'beta',
   description: 'Who has asked for it',
   constraints: [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }],
 };
-const EMPTY = { constraints: [] };
 
 onEveryStorage((start) => {
   describe('segments', () => {
@@ -37,12 +45,12 @@ onEveryStorage((start) => {
     it('are listed by id, as numbers are ordered', async () => {
       const flags = await start();
       for (let n = 12; n > 0; n--) await flags.createSegment({ name: `segment ${n}`, ...EMPTY });
-      const listed = await flags.listSegments();
+      const { items: listed } = await flags.listSegments();
       expect(listed.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
       expect(listed[0]).toEqual(await flags.getSegment({ segment: 1 }));
     });
 
-    it('have unique names, whatever they are called', async () => {
+    it('have unique names, inherited ones included', async () => {
       const flags = await start();
       for (const name of [...INHERITED_NAMES, 'two words', '☃']) {
         expect((await flags.createSegment({ name, ...EMPTY })).name).toBe(name);
@@ -55,7 +63,7 @@ onEveryStorage((start) => {
       const creations = Array.from({ length: 50 }, () => flags.createSegment(BETA));
       const outcomes = await Promise.allSettled(creations);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect(await flags.listSegments()).toHaveLength(1);
+      expect((await flags.listSegments()).items).toHaveLength(1);
     });
 
     it('never share an id, however many are created at once', async () => {
@@ -76,7 +84,7 @@ onEveryStorage((start) => {
         name: 'early',
         description: '',
       });
-      expect(await flags.listSegments()).toEqual([await flags.getSegment({ segment: id })]);
+      expect((await flags.listSegments()).items).toEqual([await flags.getSegment({ segment: id })]);
     });
 
     it('free their old name after a rename, and cannot take a used one', async () => {
@@ -123,7 +131,7 @@ onEveryStorage((start) => {
       },
     );
 
-    it('are not found when there are none of that id', async () => {
+    it('are not found by an unknown id', async () => {
       const flags = await start();
       for (const segment of [0, 1, -1, 1.5, Number.NaN, Number.MAX_VALUE]) {
         await expectRefusal(flags, 'segment_not_found', () => flags.getSegment({ segment }));
@@ -143,7 +151,7 @@ onEveryStorage((start) => {
       await flags.deleteSegment({ segment: 1 }, { ifRevision: revision });
     });
 
-    it('are recorded whole, one fact per change and none for what stays', async () => {
+    it('are recorded whole, one event per change and none without a difference', async () => {
       const flags = await start();
       const events = await eventsOf(flags, async () => {
         await flags.createSegment(BETA);
@@ -171,6 +179,257 @@ onEveryStorage((start) => {
       await flags.createSegment(input);
       input.constraints[0]?.values.push('9');
       expect((await flags.getSegment({ segment: 1 })).constraints).toEqual(BETA.constraints);
+    });
+  });
+});
+
+const SHOP = { project: 'shop', flag: 'basket', environment: 'production' };
+const OTHER = { project: 'default', flag: 'checkout', environment: 'production' };
+
+async function withTwoProjects(flags: Flags): Promise<void> {
+  await flags.createProject({ id: 'shop', name: 'Shop' });
+  for (const { project, flag } of [SHOP, OTHER]) await flags.createFlag({ project }, { name: flag });
+}
+
+onEveryStorage((start) => {
+  describe('a segment of a project', () => {
+    it('is used by flags of that project alone, in every way in which strategies change', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      expect(await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY })).toMatchObject({
+        project: 'shop',
+      });
+      await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
+      const { id } = await flags.addStrategy(OTHER, { name: 'default' });
+      const strategy = { ...OTHER, strategy: id };
+      const use = { name: 'default', segments: [1] };
+      await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(OTHER, use));
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(strategy, use));
+      const error = await expectRefusal(flags, 'invalid_input', () =>
+        flags.patchStrategy(strategy, [{ op: 'add', path: '/segments', value: [1] }]),
+      );
+      expect(error.message).not.toContain('shop');
+    });
+
+    it('exists only for a project that exists', async () => {
+      const flags = await start();
+      await expectRefusal(flags, 'project_not_found', () =>
+        flags.createSegment({ name: 'a', project: 'no', ...EMPTY }),
+      );
+      await flags.createSegment({ name: 'a', ...EMPTY });
+      await expectRefusal(flags, 'project_not_found', () => flags.updateSegment(SEGMENT, { project: 'no' }));
+    });
+
+    it('becomes one only while no flag of another project uses it', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      await flags.createSegment({ name: 'beta', ...EMPTY });
+      const { id } = await flags.addStrategy(OTHER, { name: 'default', segments: [1] });
+      await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
+      const error = await expectRefusal(flags, 'segment_in_use', () =>
+        flags.updateSegment(SEGMENT, { project: 'shop' }),
+      );
+      expect(error.message).not.toContain('default');
+      await flags.removeStrategy({ ...OTHER, strategy: id });
+      expect(await flags.updateSegment(SEGMENT, { project: 'shop' })).toMatchObject({
+        project: 'shop',
+        name: 'beta',
+      });
+      expect(await flags.updateSegment(SEGMENT, { project: null })).toMatchObject({ project: null });
+    });
+
+    it('and a use by another project that begins at the same moment exclude each other', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      for (let round = 1; round <= 5; round++) {
+        await flags.createSegment({ name: `segment ${round}`, ...EMPTY });
+        const outcomes = await Promise.allSettled([
+          flags.addStrategy(OTHER, { name: 'default', segments: [round] }),
+          flags.updateSegment({ segment: round }, { project: 'shop' }),
+        ]);
+        expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      }
+    });
+
+    it('goes with its project, and its name is free again', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
+      await flags.createSegment({ name: 'all', ...EMPTY });
+      await flags.addStrategy(SHOP, { name: 'default', segments: [1] });
+      await flags.archiveFlag(SHOP);
+      await flags.deleteProject({ project: 'shop' });
+      expect((await flags.listSegments()).items).toMatchObject([{ name: 'all' }]);
+      expect((await flags.listEvents({ type: 'segment-deleted' })).items).toMatchObject([{ project: 'shop' }]);
+      expect(await flags.createSegment({ name: 'beta', ...EMPTY })).toMatchObject({ id: 3 });
+    });
+  });
+
+  describe("the actor's check of changes", () => {
+    it('gets every segment that a strategy begins to use, and can refuse', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
+      for (const name of ['all', 'secret']) await flags.createSegment({ name, ...EMPTY });
+      const asked: SegmentUseRequest[] = [];
+      const refusal = new FlagsError('segment_not_found', 'Not yours.');
+      const checked = flags.as('ada', {
+        async authorize({ segmentUses }) {
+          asked.push(...segmentUses);
+          if (segmentUses.some(({ segment }) => segment === 3)) throw refusal;
+        },
+      });
+      const { id } = await checked.addStrategy(SHOP, { name: 'default', segments: [1] });
+      const strategy = { ...SHOP, strategy: id };
+      await checked.updateStrategy(strategy, { name: 'default', segments: [2, 1] });
+      const patch = [{ op: 'add', path: '/segments/-', value: 3 }] as const;
+      const { revision } = await flags.getFlag(SHOP);
+      await expect(checked.patchStrategy(strategy, patch)).rejects.toBe(refusal);
+      await checked.patchStrategy(strategy, [{ op: 'remove', path: '/segments/0' }]);
+      await checked.cloneFlag(SHOP, { name: 'copy' });
+      expect((await flags.getFlag(SHOP)).revision).toBe(revision + 1);
+      // After a refusal, the engine may decide again on the stored documents, and asks a second time.
+      expect(asked.filter(({ segment }, index) => segment !== asked[index - 1]?.segment)).toEqual([
+        { segment: 1, project: 'shop' },
+        { segment: 2, project: null },
+        { segment: 3, project: null },
+      ]);
+    });
+
+    it('gets both projects of a segment that the set moves', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      await flags.createSegment({ name: 'beta', ...EMPTY });
+      const asked: SegmentUseRequest[] = [];
+      const checked = flags.as('ada', { authorize: ({ segmentUses }) => void asked.push(...segmentUses) });
+      await checked.plan([
+        { op: 'updateSegment', ref: SEGMENT, input: { project: 'shop' } },
+        { op: 'addStrategy', ref: SHOP, input: { name: 'default', segments: [1] } },
+      ]);
+      expect(asked).toEqual([
+        { segment: 1, project: null },
+        { segment: 1, project: 'shop' },
+      ]);
+    });
+  });
+
+  describe('a flag reference without a project', () => {
+    it('is located, archived or not, and revived and deleted in that project alone', async () => {
+      const flags = await start();
+      await withTwoProjects(flags);
+      expect(await flags.locateFlag({ flag: 'basket' })).toEqual({ project: 'shop', flag: 'basket' });
+      await flags.archiveFlag(SHOP);
+      expect(await flags.locateFlag({ flag: 'basket' })).toEqual({ project: 'shop', flag: 'basket' });
+      const elsewhere = { project: 'default', flag: 'basket' };
+      await expectRefusal(flags, 'flag_not_found', () => flags.reviveFlag(elsewhere));
+      await expectRefusal(flags, 'flag_not_found', () => flags.deleteFlag(elsewhere));
+      await flags.deleteFlag({ project: 'shop', flag: 'basket' });
+      await expectRefusal(flags, 'flag_not_found', () => flags.locateFlag({ flag: 'basket' }));
+    });
+  });
+});
+
+async function withSegments(flags: Flags): Promise<Flags> {
+  await flags.createSegment({ name: 'beta', constraints: [] });
+  await flags.createSegment({ name: 'gamma', constraints: [] });
+  await flags.createFlag(DEFAULT, { name: 'checkout' });
+  return flags;
+}
+
+async function flagsThatUse(flags: Flags, segment: number): Promise<readonly string[]> {
+  return (await flags.listSegmentUses({ segment })).items.map(({ flag }) => flag);
+}
+
+onEveryStorage((start) => {
+  describe('the uses of a segment', () => {
+    it('are its strategies, of any project and environment, by flag name', async () => {
+      const flags = await withSegments(await start());
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await flags.createFlag({ project: 'shop' }, { name: 'basket' });
+      const basket = { project: 'shop', flag: 'basket', environment: 'development' };
+      const first = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1, 2] });
+      const second = await flags.addStrategy(basket, { name: 'default', segments: [1] });
+      await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [2] });
+      expect((await flags.listSegmentUses(SEGMENT)).items).toEqual([
+        { ...basket, strategy: second.id },
+        { ...PRODUCTION, strategy: first.id },
+      ]);
+    });
+
+    it('begin and end with every way of changing strategies', async () => {
+      const flags = await withSegments(await start());
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+      const strategy = { ...PRODUCTION, strategy: id };
+      expect(await flagsThatUse(flags, 1)).toEqual([]);
+      await flags.updateStrategy(strategy, { name: 'default', segments: [1] });
+      expect(await flagsThatUse(flags, 1)).toEqual(['checkout']);
+      await flags.patchStrategy(strategy, [{ op: 'replace', path: '/segments', value: [2] }]);
+      expect([await flagsThatUse(flags, 1), await flagsThatUse(flags, 2)]).toEqual([[], ['checkout']]);
+      await flags.cloneFlag(CHECKOUT, { name: 'copy' });
+      expect(await flagsThatUse(flags, 2)).toEqual(['checkout', 'copy']);
+      await flags.removeStrategy(strategy);
+      expect(await flagsThatUse(flags, 2)).toEqual(['copy']);
+    });
+
+    it('keep it from being deleted, in the archive too', async () => {
+      const flags = await withSegments(await start());
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+      const error = await expectRefusal(flags, 'segment_in_use', () => flags.deleteSegment(SEGMENT));
+      expect(error.message).toContain('a strategy');
+      expect(error.message).not.toContain('checkout');
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+      await flags.archiveFlag(CHECKOUT);
+      const archived = await expectRefusal(flags, 'segment_in_use', () => flags.deleteSegment(SEGMENT));
+      expect(archived.message).toContain('2 strategies');
+      await flags.deleteFlag({ flag: 'checkout' });
+      await flags.deleteSegment(SEGMENT);
+    });
+
+    it('move its revision when they begin, not while they stay', async () => {
+      const flags = await withSegments(await start());
+      const { revision } = await flags.getSegment(SEGMENT);
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+      const used = await flags.getSegment(SEGMENT);
+      expect(used.revision).toBeGreaterThan(revision);
+      await flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1] });
+      await flags.enable(PRODUCTION);
+      expect(await flags.getSegment(SEGMENT)).toEqual(used);
+    });
+
+    it('are of segments that exist, each at most once', async () => {
+      const flags = await withSegments(await start());
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
+      const strategy = { ...PRODUCTION, strategy: id };
+      const ways = [
+        (segments: number[]) => flags.addStrategy(PRODUCTION, { name: 'default', segments }),
+        (segments: number[]) => flags.updateStrategy(strategy, { name: 'default', segments }),
+        (segments: number[]) => flags.patchStrategy(strategy, [{ op: 'add', path: '/segments', value: segments }]),
+      ];
+      for (const way of ways) {
+        for (const bad of [99, 0, -1, 1]) {
+          const error = await expectRefusal(flags, 'invalid_input', () => way([1, bad]));
+          expect(error.details).toMatchObject([{ path: '/segments/1' }]);
+        }
+      }
+      await expectRefusal(flags, 'segment_not_found', () => flags.listSegmentUses({ segment: 99 }));
+    });
+
+    it('list the segments of one strategy, by id', async () => {
+      const flags = await withSegments(await start());
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [2, 1] });
+      const other = await flags.addStrategy(PRODUCTION, { name: 'default' });
+      expect((await flags.listSegments({ strategy: id })).items).toEqual((await flags.listSegments()).items);
+      expect((await flags.listSegments({ strategy: other.id })).items).toEqual([]);
+      expect((await flags.listSegments({ strategy: 'unknown' })).items).toEqual([]);
+    });
+
+    it('begin in fifty flags at once', async () => {
+      const flags = await withSegments(await start());
+      const names = Array.from({ length: 50 }, (_, n) => `flag-${String(n).padStart(2, '0')}`);
+      await Promise.all(names.map((name) => flags.createFlag(DEFAULT, { name })));
+      const begin = (flag: string) => flags.addStrategy({ ...PRODUCTION, flag }, { name: 'default', segments: [1] });
+      await Promise.all(names.map(begin));
+      expect(await flagsThatUse(flags, 1)).toEqual(names);
     });
   });
 });

@@ -1,5 +1,6 @@
 import { until } from '../../../../test/until.js';
-import type { Flags, UsageFilter } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageFilter } from '../../src/index.js';
+import { faultyUsage } from '../../src/testing.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -18,22 +19,22 @@ async function reporting(start: Start) {
 }
 
 async function yesOf(flags: Flags, filter: UsageFilter) {
-  return (await flags.listUsage(filter)).map(({ yes }) => yes);
+  return (await flags.listUsage(filter)).items.map(({ yes }) => yes);
 }
 
 onEveryStorage((start) => {
   describe('usage over time', () => {
     it('lists every hour of an evaluated flag, and none of other flags', async () => {
       const { flags, report } = await reporting(start);
-      expect(await flags.listUsage({ flag: 'checkout' })).toEqual([]);
+      expect((await flags.listUsage({ flag: 'checkout' })).items).toEqual([]);
       for (const age of [0, 2 * HOUR, 2 * HOUR, 30 * HOUR]) await report(age);
-      const hours = await flags.listUsage({ flag: 'checkout' });
+      const { items: hours } = await flags.listUsage({ flag: 'checkout' });
       expect(hours).toHaveLength(24);
       expect(hours.map(({ yes }) => yes).reduce((one, other) => one + other)).toBe(3);
       expect(new Set(hours.map(({ hour }) => hour)).size).toBe(24);
       expect(await yesOf(flags, { flag: 'checkout', hours: 168 })).toHaveLength(168);
       expect((await yesOf(flags, { flag: 'checkout', days: 30 })).reduce((one, other) => one + other)).toBe(4);
-      expect((await flags.listUsage({ hours: 168 })).map(({ yes }) => yes)).toEqual([1, 2, 1]);
+      expect((await flags.listUsage({ hours: 168 })).items.map(({ yes }) => yes)).toEqual([1, 2, 1]);
     });
 
     it('lists zeros for one application in one environment without evaluations', async () => {
@@ -51,7 +52,7 @@ onEveryStorage((start) => {
       await flags.reportMetrics({ ...report, environment: 'development' }, { environment: '*' });
       await flags.reportMetrics({ ...report, environment: 'invented' });
       await flags.reportMetrics(report);
-      const usage = await flags.listUsage({ hours: 1 });
+      const { items: usage } = await flags.listUsage({ hours: 1 });
       expect(usage.map(({ environment, yes }) => [environment, yes])).toEqual([
         ['development', 3],
         ['production', 2],
@@ -72,7 +73,9 @@ onEveryStorage((start) => {
       flags.isEnabled('checkout', {}, { environment: 'production' });
       await until(async () => (await yesOf(flags, { hours: 1 })).reduce((one, other) => one + other, 0) === 3);
       const hour = clock.text().replace(/:.*/, ':00:00.000Z');
-      expect((await flags.listUsage({ hours: 1 })).map((row) => ({ ...row, variants: [...row.variants] }))).toEqual([
+      expect(
+        (await flags.listUsage({ hours: 1 })).items.map((row) => ({ ...row, variants: [...row.variants] })),
+      ).toEqual([
         {
           flag: 'checkout',
           environment: 'development',
@@ -108,7 +111,7 @@ onEveryStorage((start) => {
         { flag: 'search', days: 3 },
         { flag: 'search', application: 'web' },
       ]) {
-        const whole = await flags.listUsage(filter);
+        const { items: whole } = await flags.listUsage(filter);
         for (const limit of [1, 7]) {
           const found: unknown[] = [];
           let after: string | undefined;
@@ -129,7 +132,7 @@ onEveryStorage((start) => {
       await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
       await flags.deleteFlag({ ...DEFAULT, flag: 'checkout' });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
-      expect(await flags.listUsage({ flag: 'checkout', days: 30 })).toEqual([]);
+      expect((await flags.listUsage({ flag: 'checkout', days: 30 })).items).toEqual([]);
     });
 
     it('refuses an unknown flag, hours beside days, and a cursor of another list', async () => {
@@ -141,5 +144,55 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'environment_not_found', () => flags.listUsage({ environment: 'unknown' }));
       await expectRefusal(flags, 'invalid_input', () => flags.listUsage({}, { after: '["checkout"]' }));
     });
+  });
+});
+
+describe('while usage fails', () => {
+  const FAULT = new Error('The usage cannot be reached.');
+  const ref = { ...DEFAULT, flag: 'checkout' };
+
+  /** An engine whose usage begins to fail when told to. */
+  async function running() {
+    const errors: unknown[] = [];
+    const usage = faultyUsage(memoryUsage());
+    const flags = await createFlags({ storage: memoryStorage(), usage, onError: (error) => errors.push(error) });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.createFlag(DEFAULT, { name: 'archived' });
+    await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
+    const breakUsage = () => usage.inject({ method: ['lastSeen', 'forget'], error: FAULT });
+    return { flags, errors, breakUsage };
+  }
+
+  it.each<[string, (flags: Flags) => Promise<unknown>]>([
+    ['creation', (flags) => flags.createFlag(DEFAULT, { name: 'payments' })],
+    ['clone', (flags) => flags.cloneFlag(ref, { name: 'payments' })],
+    ['update', (flags) => flags.updateFlag(ref, { description: 'new' })],
+    ['patch', (flags) => flags.patchFlag(ref, [{ op: 'replace', path: '/description', value: 'new' }])],
+    ['change of labels', (flags) => flags.changeLabels(ref, { add: ['a'] })],
+    ['revival', (flags) => flags.reviveFlag({ flag: 'archived' })],
+  ])('a %s of a flag reads no usage', async (_, attempt) => {
+    const { flags, errors, breakUsage } = await running();
+    breakUsage();
+    await attempt(flags);
+    expect(errors).toEqual([]);
+  });
+
+  it('a deletion is kept, and the host is notified', async () => {
+    const { flags, errors, breakUsage } = await running();
+    breakUsage();
+    await flags.deleteFlag({ flag: 'archived' });
+    expect(errors).toEqual([FAULT]);
+    await expect(flags.getFlag({ ...DEFAULT, flag: 'archived' })).rejects.toMatchObject({ code: 'flag_not_found' });
+  });
+
+  it('the deletion of a project is kept, and the host is notified', async () => {
+    const { flags, errors, breakUsage } = await running();
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await flags.createFlag({ project: 'shop' }, { name: 'old' });
+    await flags.archiveFlag({ project: 'shop', flag: 'old' });
+    breakUsage();
+    await flags.deleteProject({ project: 'shop' });
+    expect(errors).toEqual([FAULT]);
+    await expect(flags.getProject({ project: 'shop' })).rejects.toMatchObject({ code: 'project_not_found' });
   });
 });

@@ -1,8 +1,18 @@
-import type { Flags, JsonPatch, VariantInput } from '../../src/index.js';
+import { type Arbitrary, array, assert, asyncProperty, integer } from 'fast-check';
+import { isWithin } from '../../../../test/processor-time.js';
+import {
+  createFlags,
+  type Flags,
+  type JsonPatch,
+  type JsonPatchOperation,
+  memoryStorage,
+  type Variant,
+  type VariantInput,
+} from '../../src/index.js';
 import { factsOf } from './facts.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
-import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
-import { expectRefusal } from './refusal.js';
+import { CHECKOUT, DEFAULT, INHERITED_NAMES, PRODUCTION } from './references.js';
+import { expectRefusal, refusalOf } from './refusal.js';
 
 async function checkoutIn(start: Start): Promise<Flags> {
   const flags = await start();
@@ -32,7 +42,7 @@ const FAULTY: readonly [string, unknown[]][] = [
   ['a weight above the scale', [{ name: 'a', weight: 1001 }]],
   ['an unknown weight type', [{ name: 'a', weightType: 'other' }]],
   ['no name', [{ weightType: 'variable' }]],
-  ['a name that is no flag name', [{ name: 'a b' }]],
+  ['a name that is not valid for a flag', [{ name: 'a b' }]],
   ['an unknown member', [{ name: 'a', color: 'red' }]],
   ['a number for a stickiness', [{ name: 'a', stickiness: 1 }]],
   ['a payload without a value', [{ name: 'a', payload: { type: 'string' } }]],
@@ -207,6 +217,107 @@ onEveryStorage((start) => {
         names.map((name) => flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/-', value: { name } }])),
       );
       expect((await weightsIn(flags)).map(([name]) => name).sort()).toEqual(names);
+    });
+  });
+});
+
+/** Lists with fixed weights (≥ 0) and variable variants (-1) in any order. */
+const weights: Arbitrary<readonly number[]> = array(integer({ min: -1, max: 400 }), { minLength: 1, maxLength: 12 });
+
+function variantsOf(list: readonly number[]): VariantInput[] {
+  return list.map((weight, n) =>
+    weight < 0 ? { name: `v${n}` } : { name: `v${n}`, weightType: 'fix' as const, weight },
+  );
+}
+
+function expectFairShares(variants: readonly Variant[], remainder: number): void {
+  const shares = variants.filter(({ weightType }) => weightType === 'variable').map(({ weight }) => weight);
+  const least = Math.floor(remainder / shares.length);
+  const extra = remainder % shares.length;
+  expect(shares).toEqual(shares.map((_, n) => (n < extra ? least + 1 : least)));
+}
+
+onEveryStorage((start) => {
+  describe('the weights of variants', () => {
+    it('are 334, 333 and 333 for three variable variants', async () => {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const variants = await flags.setVariants(CHECKOUT, variantsOf([-1, -1, -1]));
+      expect(variants.map(({ weight }) => weight)).toEqual([334, 333, 333]);
+    });
+
+    it('add up to 1000, keep what is fixed and share the rest, or the list is refused', async () => {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      await assert(
+        asyncProperty(weights, async (list) => {
+          const fixed = list.filter((weight) => weight >= 0);
+          const sum = fixed.reduce((total, weight) => total + weight, 0);
+          const attempt = flags.setVariants(CHECKOUT, variantsOf(list));
+          if (sum >= 1000 || fixed.length === list.length) {
+            expect((await refusalOf(attempt)).code).toBe('invalid_input');
+            return;
+          }
+          const variants = await attempt;
+          expect(variants.map(({ name }) => name)).toEqual(list.map((_, n) => `v${n}`));
+          expect(variants.reduce((total, { weight }) => total + weight, 0)).toBe(1000);
+          expect(variants.filter(({ weightType }) => weightType === 'fix').map(({ weight }) => weight)).toEqual(fixed);
+          expectFairShares(variants, 1000 - sum);
+        }),
+        { numRuns: 100 },
+      );
+    });
+  });
+});
+
+describe('a patch of a document of 1 MiB', () => {
+  const many = <T>(length: number, item: T) => Array.from({ length }, () => item);
+  const LIST = '/constraints/0/values';
+
+  /** Constraints of 250,000 values: a document of 1 MiB. */
+  const CONSTRAINTS = many(5, { contextName: 'userId', operator: 'IN', values: many(49_999, 'a') } as const);
+
+  async function withLargeStrategy(): Promise<{ flags: Flags; ref: typeof PRODUCTION & { strategy: string } }> {
+    const flags = await createFlags({ storage: memoryStorage() });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', constraints: CONSTRAINTS });
+    return { flags, ref: { ...PRODUCTION, strategy: id } };
+  }
+
+  it.each<[string, readonly object[]]>([
+    ['one small change', [{ op: 'add', path: '/title', value: 'x' }]],
+    ['a thousand moves', many(1000, { op: 'move', from: `${LIST}/0`, path: `${LIST}/40000` })],
+    ['a thousand insertions', many(1000, { op: 'add', path: `${LIST}/0`, value: 'a' })],
+    ['copies of everything', many(1000, { op: 'copy', from: '/constraints', path: '/constraints/-' })],
+    ['copies to what is kept', many(1000, { op: 'copy', from: '/constraints', path: '/id' })],
+    ['a pointer of a million characters', [{ op: 'test', path: `/title${'/a'.repeat(500_000)}`, value: 1 }]],
+  ])('takes a fraction of a second for %s', async (_, patch) => {
+    const { flags, ref } = await withLargeStrategy();
+    const attempt = () => flags.patchStrategy(ref, patch as never).catch(() => undefined);
+    expect(await isWithin(450, attempt)).toBe(true);
+    await flags.close();
+  });
+});
+
+describe('the caller’s patch', () => {
+  const ref = { ...DEFAULT, flag: 'checkout' };
+  const environment = { ...ref, environment: 'production' };
+
+  onEveryStorage((start) => {
+    it('carries out a patch as it was given, whatever the caller does to it afterwards', async () => {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const { id } = await flags.addStrategy(environment, { name: 'default' });
+      const ofFlag: JsonPatchOperation[] = [{ op: 'replace', path: '/description', value: 'new' }];
+      const ofStrategy: JsonPatchOperation[] = [{ op: 'add', path: '/title', value: 'all' }];
+      const ofVariants: JsonPatchOperation[] = [{ op: 'add', path: '/-', value: { name: 'blue' } }];
+      const patching = Promise.all([
+        flags.patchFlag(ref, ofFlag),
+        flags.patchStrategy({ ...environment, strategy: id }, ofStrategy),
+        flags.patchVariants(ref, ofVariants),
+      ]);
+      for (const patch of [ofFlag, ofStrategy, ofVariants]) patch.length = 0;
+      expect(await patching).toMatchObject([{ description: 'new' }, { title: 'all' }, [{ name: 'blue' }]]);
     });
   });
 });

@@ -47,9 +47,10 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: CHANGES,
     take: (flags, input) => flags.preview(input, { environment: 'production', contexts: [{ userId: '7' }] }),
   },
-  undo: {
+  undoChangeSet: {
     input: { actor: 'ada', reason: 'x' },
-    take: async (flags, input) => flags.undo(`${(await flags.apply(CHANGES as Change[])).id}`, input),
+    take: async (flags, input) =>
+      flags.undoChangeSet({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
   },
   plan: { input: CHANGES, take: (flags, input) => flags.plan(input) },
   addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
@@ -109,7 +110,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: { overlap: 1000, expiresAt: null },
     take: async (flags, input) => {
       const { token } = await flags.createToken({ name: `rotated ${Math.random()}`, kind: 'admin' });
-      return flags.rotateToken(token.id, input);
+      return flags.rotateToken({ token: token.id }, input);
     },
   },
   registerApplication: {
@@ -118,7 +119,8 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },
   reportMetricsInBulk: { input: { reports: [REPORT] }, take: (flags, input) => flags.reportMetricsInBulk(input) },
-  history: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.history(input) },
+  listHistory: { input: { project: 'default', flag: 'checkout' }, take: (flags, input) => flags.listHistory(input) },
+  searchFlags: { input: { label: 'shop', limit: 1 }, take: (flags, input) => flags.searchFlags(input) },
   listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
 };
 

@@ -38,7 +38,7 @@ describe('the secret of a token', () => {
     await flags.close();
   });
 
-  it('is told from one whose digest begins alike', async () => {
+  it('differs from one whose digest starts with the same bytes', async () => {
     const inner = memoryStorage();
     const flags = await createFlags({ storage: inner, pollInterval: 0 });
     await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });

@@ -1,124 +1,263 @@
+import fc from 'fast-check';
+import { compareCodePoints } from '../../src/base/collections.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import type { SegmentState } from '../../src/segments/segment.js';
+import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
+import type { Commit, DocumentKey, DocumentWrite, Storage } from '../../src/storage/port.js';
+import { sqliteStorage } from '../../src/storage/sqlite/storage.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
+import { happened, put } from './samples.js';
 
-storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));
+describe('memory', () => {
+  storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));
 
-describe('memoryStorage', () => {
-  it('refuses every call after it was closed', async () => {
-    const storage = memoryStorage();
-    await storage.close();
-    const closed = { name: 'FlagsError', code: 'closed' };
-    await expect(storage.get({ kind: 'flag', id: 'a' })).rejects.toMatchObject(closed);
-    await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject(closed);
-    await expect(storage.commit({ writes: [], events: [] })).rejects.toMatchObject(closed);
-    await expect(storage.events({ order: 'oldest-first', limit: 1 })).rejects.toMatchObject(closed);
+  describe('memoryStorage', () => {
+    it('refuses every call after it was closed', async () => {
+      const storage = memoryStorage();
+      await storage.close();
+      const closed = { name: 'FlagsError', code: 'closed' };
+      await expect(storage.get({ kind: 'flag', id: 'a' })).rejects.toMatchObject(closed);
+      await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject(closed);
+      await expect(storage.commit({ writes: [], events: [] })).rejects.toMatchObject(closed);
+      await expect(storage.events({ order: 'oldest-first', limit: 1 })).rejects.toMatchObject(closed);
+    });
+
+    it('keeps each flag and segment once, for itself and for evaluation', async () => {
+      const storage = memoryStorage();
+      const flag = { project: 'default', flag: 'checkout' };
+      const place = { ...flag, environment: 'production' };
+      const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
+      const before = await createFlags({ storage });
+      await before.createFlag(flag, { name: 'checkout' });
+      await before.addStrategy(place, { name: 'default', constraints });
+      const opened = await createFlags({ storage });
+      await opened.addStrategy(place, { name: 'default', constraints });
+      await opened.createSegment({ name: 'beta', constraints });
+      await before.refresh();
+      for (const flags of [before, opened]) {
+        const { flags: listed, segments } = flags.configuration();
+        const flag = storage.peek?.({ kind: 'flag', id: 'checkout' })?.body as FlagState | undefined;
+        const segment = storage.peek?.({ kind: 'segment', id: '1' })?.body as SegmentState | undefined;
+        expect(listed[0]?.strategies).toBe(flag?.environments[0]?.strategies);
+        expect(segments[0]?.constraints).toBe(segment?.constraints);
+      }
+    });
+
+    it('shares frozen documents, which keep their unchanged parts', async () => {
+      const storage = memoryStorage();
+      const key = { kind: 'flag', id: 'a' };
+      const put = { key, parent: null, summary: {} };
+      await storage.commit({ writes: [{ ...put, expected: 0, body: { same: { a: [1] }, b: 1 } }], events: [] });
+      const first = storage.peek?.(key);
+      await storage.commit({ writes: [{ ...put, expected: 1, body: { same: { a: [1] }, b: 2 } }], events: [] });
+      const second = storage.peek?.(key);
+      expect([first, second]).toMatchObject([
+        { revision: 1, body: { same: { a: [1] }, b: 1 } },
+        { revision: 2, body: { same: { a: [1] }, b: 2 } },
+      ]);
+      const parts = [first, second].map((one) => (one?.body as { same: { a: number[] } } | undefined)?.same);
+      expect(parts[1]).toBe(parts[0]);
+      expect(() => parts[0]?.a.push(2)).toThrow(TypeError);
+      expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
+    });
+
+    it('copies only the changed parts when a commit contains the JSON text of the body', async () => {
+      const storage = memoryStorage();
+      const key = { kind: 'flag', id: 'a' };
+      const put = { key, parent: null, summary: {} };
+      await storage.commit({ writes: [{ ...put, expected: 0, body: { same: [1], list: [{ a: 1 }] } }], events: [] });
+      const before = storage.peek?.(key)?.body as { same: number[] };
+      const item: { a: number; b?: number } = { a: -0 };
+      const body = { ...before, list: [item], absent: undefined };
+      await storage.commit({ writes: [{ ...put, expected: 1, body, text: JSON.stringify(body) }], events: [] });
+      item.b = 2;
+      const after = storage.peek?.(key)?.body as typeof body;
+      expect(after).toStrictEqual({ same: [1], list: [{ a: 0 }] });
+      expect(after.same).toBe(before.same);
+      expect(() => after.list.push(item)).toThrow(TypeError);
+    });
+
+    it('gives results of changes that callers may change', async () => {
+      const storage = memoryStorage();
+      const flags = await createFlags({ storage });
+      const ref = { project: 'default', flag: 'checkout' };
+      const place = { ...ref, environment: 'production' };
+      await flags.createFlag(ref, { name: 'checkout' });
+      await flags.setVariants(ref, [{ name: 'red' }, { name: 'blue' }]);
+      const { strategies } = await flags.configureEnvironment(place, {
+        enabled: true,
+        strategies: [{ name: 'default' }],
+      });
+      const variants = await flags.patchVariants(ref, [{ op: 'replace', path: '/0/name', value: 'green' }]);
+      for (const list of [strategies, variants] as unknown[][]) list.push('changed by the caller');
+      Object.assign(strategies[0] as object, { name: 'changed by the caller' });
+      Object.assign(variants[1] as object, { name: 'changed by the caller' });
+      const { environments, variants: stored } = await flags.getFlag(ref);
+      expect(stored.map(({ name }) => name)).toEqual(['green', 'blue']);
+      expect(environments.find(({ name }) => name === 'production')?.strategies).toMatchObject([{ name: 'default' }]);
+      await flags.close();
+    });
+
+    it('keeps the data of a creation when the document changes', async () => {
+      const storage = memoryStorage();
+      const key = { kind: 'flag', id: 'a' };
+      const put = { key, parent: null, summary: {} };
+      const event = { at: '2026-01-01T00:00:00.000Z', actor: 'ann', subject: key, project: null, environment: null };
+      const created = { b: { list: [1] }, a: 1 };
+      await storage.commit({
+        writes: [{ ...put, expected: 0, body: created }],
+        events: [{ ...event, type: 'flag-created', data: created, before: null }],
+      });
+      const next = { b: { list: [1] }, a: 2 };
+      await storage.commit({
+        writes: [{ ...put, expected: 1, body: next }],
+        events: [{ ...event, type: 'flag-updated', data: next, before: created, changeSet: 'set' }],
+      });
+      const read = async () => (await storage.events({ order: 'oldest-first', limit: 2 })).events;
+      const [first] = await read();
+      (first?.data as typeof created | undefined)?.b.list.push(2);
+      expect((await read()).map(({ data, before, changeSet }) => ({ data, before, changeSet }))).toEqual([
+        { data: created, before: null, changeSet: null },
+        { data: next, before: created, changeSet: 'set' },
+      ]);
+      expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));
+    });
+
+    it('offers usage at the same place', async () => {
+      expect(await memoryStorage().usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
+    });
   });
+});
 
-  it('keeps each flag and segment once, for itself and for evaluation', async () => {
-    const storage = memoryStorage();
-    const flag = { project: 'default', flag: 'checkout' };
-    const place = { ...flag, environment: 'production' };
-    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
-    const before = await createFlags({ storage });
-    await before.createFlag(flag, { name: 'checkout' });
-    await before.addStrategy(place, { name: 'default', constraints });
-    const opened = await createFlags({ storage });
-    await opened.addStrategy(place, { name: 'default', constraints });
-    await opened.createSegment({ name: 'beta', constraints });
-    await before.refresh();
-    for (const flags of [before, opened]) {
-      const { flags: listed, segments } = flags.configuration();
-      const flag = storage.peek?.({ kind: 'flag', id: 'checkout' })?.body as FlagState | undefined;
-      const segment = storage.peek?.({ kind: 'segment', id: '1' })?.body as SegmentState | undefined;
-      expect(listed[0]?.strategies).toBe(flag?.environments[0]?.strategies);
-      expect(segments[0]?.constraints).toBe(segment?.constraints);
+describe('memoryStorage and sqliteStorage', () => {
+  const ids = fc.constantFrom('a', '\ufffd', '\u{1f600}', '__proto__');
+  const parents = fc.constantFrom('shop', 'lab');
+  const kinds = fc.constantFrom('flag', 'project');
+  const keys = fc.record<DocumentKey>({ kind: kinds, id: ids });
+  const revisions = fc.integer({ min: 0, max: 4 });
+
+  const writes: fc.Arbitrary<DocumentWrite> = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .record({
+          key: keys,
+          expected: revisions,
+          parent: fc.option(parents),
+          body: fc.jsonValue(),
+          summary: fc.jsonValue(),
+          hasText: fc.boolean(),
+        })
+        .map(({ hasText, ...put }) => (hasText ? { ...put, text: JSON.stringify(put.body) } : put)),
+    },
+    { weight: 1, arbitrary: fc.record({ key: keys, expected: revisions, deleted: fc.constant(true as const) }) },
+  );
+
+  const commits: fc.Arbitrary<Commit> = fc
+    .record({
+      steps: fc.uniqueArray(writes, { maxLength: 3, selector: ({ key }) => `${key.kind} ${key.id}` }),
+      checked: fc.nat({ max: 1 }),
+      vacant: fc.array(fc.record({ kind: kinds, parent: parents }), { maxLength: 1 }),
+    })
+    .map(({ steps, checked, vacant }) => ({
+      writes: steps.slice(checked),
+      checks: steps.slice(0, checked).map(({ key, expected }) => ({ key, expected })),
+      vacant,
+      events: steps.slice(checked).map(({ key }) => ({ ...happened(key.id), subject: key })),
+    }));
+
+  /** Everything a storage answers to a history of commits. */
+  async function answers(storage: Storage, history: readonly Commit[]): Promise<unknown> {
+    const results: unknown[] = [];
+    for (const commit of history) results.push(await storage.commit(commit));
+    const lists = [];
+    for (const kind of ['flag', 'project']) {
+      lists.push(
+        await storage.list({ kind, part: 'body' }),
+        await storage.list({ kind, parent: 'shop', part: 'summary' }),
+        await storage.list({ kind, part: 'summary', after: 'a', limit: 2 }),
+        await storage.list({ kind, parent: 'shop', part: 'body', after: '\ufffd', limit: 1 }),
+      );
     }
-  });
+    const log = await storage.events({
+      order: 'newest-first',
+      filter: { subject: { kind: 'flag', id: 'a' } },
+      limit: 3,
+      total: true,
+    });
+    const feed = await storage.events({ order: 'oldest-first', limit: 1000, total: true });
+    await storage.close();
+    return { results, lists, log, feed };
+  }
 
-  it('shares frozen documents, which keep their unchanged parts', async () => {
-    const storage = memoryStorage();
-    const key = { kind: 'flag', id: 'a' };
-    const put = { key, parent: null, summary: {} };
-    await storage.commit({ writes: [{ ...put, expected: 0, body: { same: { a: [1] }, b: 1 } }], events: [] });
-    const first = storage.peek?.(key);
-    await storage.commit({ writes: [{ ...put, expected: 1, body: { same: { a: [1] }, b: 2 } }], events: [] });
-    const second = storage.peek?.(key);
-    expect([first, second]).toMatchObject([
-      { revision: 1, body: { same: { a: [1] }, b: 1 } },
-      { revision: 2, body: { same: { a: [1] }, b: 2 } },
+  it('answer alike to any history of commits', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(commits, { maxLength: 25 }), async (history) => {
+        const expected = await answers(memoryStorage(), history);
+        expect(await answers(await sqliteStorage(':memory:'), history)).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('compareCodePoints', () => {
+  const wellFormedText = fc.string({ unit: 'binary' });
+
+  it('puts characters beyond U+FFFF after all others', () => {
+    expect(['\u{1f600}', '\uffff', '\ufffd', '\ue000', 'a', ''].sort(compareCodePoints)).toEqual([
+      '',
+      'a',
+      '\ue000',
+      '\ufffd',
+      '\uffff',
+      '\u{1f600}',
     ]);
-    const parts = [first, second].map((one) => (one?.body as { same: { a: number[] } } | undefined)?.same);
-    expect(parts[1]).toBe(parts[0]);
-    expect(() => parts[0]?.a.push(2)).toThrow(TypeError);
-    expect(storage.peek?.({ kind: 'flag', id: 'b' })).toBeUndefined();
   });
 
-  it('copies only the changed parts when a commit contains the JSON text of the body', async () => {
-    const storage = memoryStorage();
-    const key = { kind: 'flag', id: 'a' };
-    const put = { key, parent: null, summary: {} };
-    await storage.commit({ writes: [{ ...put, expected: 0, body: { same: [1], list: [{ a: 1 }] } }], events: [] });
-    const before = storage.peek?.(key)?.body as { same: number[] };
-    const item: { a: number; b?: number } = { a: -0 };
-    const body = { ...before, list: [item], absent: undefined };
-    await storage.commit({ writes: [{ ...put, expected: 1, body, text: JSON.stringify(body) }], events: [] });
-    item.b = 2;
-    const after = storage.peek?.(key)?.body as typeof body;
-    expect(after).toStrictEqual({ same: [1], list: [{ a: 0 }] });
-    expect(after.same).toBe(before.same);
-    expect(() => after.list.push(item)).toThrow(TypeError);
+  it('orders as the bytes of UTF-8 do', () => {
+    fc.assert(
+      fc.property(wellFormedText, wellFormedText, (a, b) => {
+        expect(Math.sign(compareCodePoints(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
   });
+});
 
-  it('gives results of changes that callers may change', async () => {
-    const storage = memoryStorage();
-    const flags = await createFlags({ storage });
-    const ref = { project: 'default', flag: 'checkout' };
-    const place = { ...ref, environment: 'production' };
-    await flags.createFlag(ref, { name: 'checkout' });
-    await flags.setVariants(ref, [{ name: 'red' }, { name: 'blue' }]);
-    const { strategies } = await flags.configureEnvironment(place, {
-      enabled: true,
-      strategies: [{ name: 'default' }],
-    });
-    const variants = await flags.patchVariants(ref, [{ op: 'replace', path: '/0/name', value: 'green' }]);
-    for (const list of [strategies, variants] as unknown[][]) list.push('changed by the caller');
-    Object.assign(strategies[0] as object, { name: 'changed by the caller' });
-    Object.assign(variants[1] as object, { name: 'changed by the caller' });
-    const { environments, variants: stored } = await flags.getFlag(ref);
-    expect(stored.map(({ name }) => name)).toEqual(['green', 'blue']);
-    expect(environments.find(({ name }) => name === 'production')?.strategies).toMatchObject([{ name: 'default' }]);
-    await flags.close();
-  });
+describe('a prepared commit', () => {
+  /** A JSON value that counts how often its text is made. */
+  function counted() {
+    let texts = 0;
+    const toJSON = () => {
+      texts++;
+      return { name: 'a' };
+    };
+    return { body: { toJSON }, texts: () => texts };
+  }
 
-  it('keeps the data of a creation when the document changes', async () => {
-    const storage = memoryStorage();
-    const key = { kind: 'flag', id: 'a' };
-    const put = { key, parent: null, summary: {} };
-    const event = { at: '2026-01-01T00:00:00.000Z', actor: 'ann', subject: key, project: null, environment: null };
-    const created = { b: { list: [1] }, a: 1 };
-    await storage.commit({
-      writes: [{ ...put, expected: 0, body: created }],
-      events: [{ ...event, type: 'flag-created', data: created, before: null }],
+  it('serializes a document once if its event contains all of it', () => {
+    const { body, texts } = counted();
+    const { writes, events } = prepareCommit({
+      writes: [{ ...put('a'), body }],
+      events: [{ ...happened('a'), data: body, before: null }],
     });
-    const next = { b: { list: [1] }, a: 2 };
-    await storage.commit({
-      writes: [{ ...put, expected: 1, body: next }],
-      events: [{ ...event, type: 'flag-updated', data: next, before: created, changeSet: 'set' }],
-    });
-    const read = async () => (await storage.events({ order: 'oldest-first', limit: 2 })).events;
-    const [first] = await read();
-    (first?.data as typeof created | undefined)?.b.list.push(2);
-    expect((await read()).map(({ data, before, changeSet }) => ({ data, before, changeSet }))).toEqual([
-      { data: created, before: null, changeSet: null },
-      { data: next, before: created, changeSet: 'set' },
+    expect([writes[0]?.content, events[0]?.data, events[0]?.before]).toEqual([
+      { body: '{"name":"a"}', summary: expect.any(String) },
+      '{"name":"a"}',
+      'null',
     ]);
-    expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));
+    expect(texts()).toBe(1);
   });
 
-  it('offers usage at the same place', async () => {
-    expect(await memoryStorage().usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
+  it('serializes each event that contains something else', () => {
+    const { events } = prepareCommit({
+      writes: [put('a'), { key: put('b').key, expected: 1, deleted: true }],
+      events: [happened('a'), { ...happened('b'), data: undefined }],
+    });
+    expect(events.map(({ data, write }) => [data, write])).toEqual([
+      ['{"id":"a"}', 0],
+      ['null', 1],
+    ]);
   });
 });

@@ -1,5 +1,7 @@
-import { createFlags, defineFlags, type Flags, memoryStorage } from '@flags/core';
+import asyncHooks, { type AsyncLocalStorage } from 'node:async_hooks';
+import { join } from 'node:path';
 import { type TestFlags, testFlags, vary, withFlags } from '@flags/core/testing';
+import { createFlags, defineFlags, type Flags, memoryStorage } from '../../src/index.js';
 
 const project = 'default';
 const environment = 'production';
@@ -37,7 +39,7 @@ describe('testFlags', () => {
       ['production', true],
     ]);
     expect(variants.map(({ name, weight }) => [name, weight])).toEqual([['red', 1000]]);
-    const { events } = await flags.listEvents({ flag: 'checkout' });
+    const { items: events } = await flags.listEvents({ flag: 'checkout' });
     expect(events.map(({ type }) => type)).toEqual([
       'environment-disabled',
       'environment-enabled',
@@ -46,7 +48,7 @@ describe('testFlags', () => {
       'strategy-added',
       'flag-created',
     ]);
-    expect((await flags.listProjects()).map(({ id }) => id)).toEqual([project]);
+    expect((await flags.listProjects()).items.map(({ id }) => id)).toEqual([project]);
     await flags.close();
   });
 
@@ -54,15 +56,15 @@ describe('testFlags', () => {
     const flags = testFlags({ checkout: true });
     const ref = { project, flag: 'checkout' };
     await flags.as('ada').apply([{ op: 'disable', ref: { ...ref, environment } }], { reason: 'too slow' });
-    const { items } = await flags.history(ref);
+    const { items } = await flags.listHistory(ref);
     expect(items.map(({ actor, reason }) => [actor, reason])).toEqual([
       ['ada', 'too slow'],
       ['system', null],
     ]);
     expect(items[0]?.events.map(({ type }) => type)).toEqual(['environment-disabled']);
-    await flags.undo(String(items[0]?.id));
+    await flags.undoChangeSet({ changeSet: String(items[0]?.id) });
     expect(flags.isEnabled('checkout')).toBe(true);
-    expect((await flags.fork().history(ref)).items).toHaveLength(3);
+    expect((await flags.fork().listHistory(ref)).items).toHaveLength(3);
   });
 
   it.each<[string, (flags: TestFlags) => unknown]>([
@@ -72,6 +74,7 @@ describe('testFlags', () => {
     ['getPayload', (flags) => flags.getPayload('chekout')],
     ['explain', (flags) => flags.explain('chekout')],
     ['forContext', (flags) => flags.forContext({}).isEnabled('chekout')],
+    ['evaluator', (flags) => flags.evaluator.isEnabled('chekout')],
     ['as', (flags) => flags.as('ada').isEnabled('chekout')],
     ['override', (flags) => flags.override({ chekout: true }, () => undefined)],
     ['vary', (flags) => flags.vary(['chekout'], () => undefined)],
@@ -106,7 +109,7 @@ describe('testFlags', () => {
     const detail = await given.getFlag(ref);
     expect(detail.createdAt).toBe('2026-01-01T00:00:00.000Z');
     expect(detail.environments[0]?.strategies[0]?.id).toBe('given');
-    const { events } = await given.listEvents({ flag: 'checkout' });
+    const { items: events } = await given.listEvents({ flag: 'checkout' });
     expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set(['tests']));
   });
 
@@ -325,8 +328,13 @@ describe('fork', () => {
     expect(fork.isEnabled('checkout')).toBe(true);
     expect(fork.isEnabled('later')).toBe(false);
     expect(base.configuration().flags.map(({ name }) => name)).toEqual(['banner', 'checkout', 'later']);
-    expect((await fork.listFlags({ project })).map(({ name }) => name)).toEqual(['banner', 'checkout', 'later', 'own']);
-    const { events } = await fork.listEvents({ flag: 'later' });
+    expect((await fork.listFlags({ project })).items.map(({ name }) => name)).toEqual([
+      'banner',
+      'checkout',
+      'later',
+      'own',
+    ]);
+    const { items: events } = await fork.listEvents({ flag: 'later' });
     expect(events.map(({ type }) => type)).toEqual(['flag-created']);
     await fork.disable(ref);
     expect(fork.isEnabled('checkout')).toBe(false);
@@ -369,5 +377,23 @@ describe('fork', () => {
     const microseconds = Number(process.hrtime.bigint() - start) / 1000 / 1000;
     // About 2 on a quiet machine. Opening an engine with 500 flags takes milliseconds.
     expect(microseconds).toBeLessThan(200);
+  });
+});
+
+describe('environment', () => {
+  // By its whole path: relative ones that end in .cjs mean sources of TypeScript.
+  const Environment = require(join(__dirname, '../../../../test/environment.cjs'));
+
+  it('the environment of a test file ends the asynchronous stores that the file has begun', async () => {
+    const projectConfig = { globals: {}, testEnvironmentOptions: {} };
+    const environment = new Environment({ projectConfig, globalConfig: {} }, {});
+    const before = asyncHooks.AsyncLocalStorage;
+    await environment.setup();
+    const storage: AsyncLocalStorage<string> = new asyncHooks.AsyncLocalStorage();
+    storage.enterWith('begun');
+    expect(storage.getStore()).toBe('begun');
+    await environment.teardown();
+    expect(storage.getStore()).toBeUndefined();
+    expect(asyncHooks.AsyncLocalStorage).toBe(before);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createWriteQueue } from '../../src/storage/sqlite/database.js';
-import { MIGRATIONS } from '../../src/storage/sqlite/migrations.js';
+import { migrate } from '../../src/storage/sqlite/migrations.js';
 import { sqliteUsage } from '../../src/storage/sqlite/usage.js';
 import type { UsageStorage } from '../../src/storage/usage-port.js';
 
@@ -30,7 +30,7 @@ export async function usageFile(tablePrefix = 'flags_'): Promise<UsageFile> {
   };
 
   const database = connect();
-  for (const step of MIGRATIONS) database.exec(step(tablePrefix));
+  migrate(database, tablePrefix);
 
   return {
     database,

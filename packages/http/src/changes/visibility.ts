@@ -1,4 +1,4 @@
-import type { EventType, FlagsEvent, HistoryEntry } from '@flags/core';
+import type { EventType, Flags, FlagsEvent, HistoryEntry } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 
 /** Resolves to whether the caller may read a project; null stands for the instance. */
@@ -24,6 +24,11 @@ export interface Visibility {
   show(event: FlagsEvent): FlagsEvent | undefined;
   /** Returns a change set as the caller may see it; undefined if one of its events is hidden. */
   showSet(set: HistoryEntry): HistoryEntry | undefined;
+}
+
+/** Returns a function that resolves to all projects of a change set. */
+export function projectsOfSetIn(flags: Flags): VisibilityQuestions['projectsOfSet'] {
+  return async (changeSet) => (await flags.listChangeSetProjects({ changeSet })).items;
 }
 
 interface VisibilityQuestions {

@@ -11,7 +11,7 @@ import type {
   Preview,
 } from '@flags/core';
 import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
-import { type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import {
   actorSchema,
   eventSchema,
@@ -242,15 +242,14 @@ export const validatePreview: Validator<WirePreview> = createValidator({
   properties: { ...BODIES.preview.properties, changes: {} },
 });
 
-/** Generates the JSON of a change set in pieces: its events may have 8 MiB. */
-export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: { user?: ShownUser } = {}): JsonChunks {
+/** The events of a change set may have 8 MiB. */
+export function changeSetToWire({ events, ...changeSet }: ChangeSet, { user }: { user?: ShownUser } = {}) {
   const { id, at, actor, reason, revisions } = changeSet;
-  return jsonObject({ id, at, actor, user, reason, events: jsonArray(events, eventToWire), revisions });
+  return { id, at, actor, user, reason, events: jsonArray(events, eventToWire), revisions };
 }
 
-export function historyEntryToWire(entry: HistoryEntry) {
-  const { id, at, actor, reason, events, revisions, differences } = entry;
-  return { id, at, actor, reason, events: events.map(eventToWire), revisions, differences };
+export function historyEntryToWire({ events, ...entry }: HistoryEntry) {
+  return { ...entry, events: events.map(eventToWire) };
 }
 
 /** The effects on flags that the caller may read, and the number of hidden ones. */
@@ -259,16 +258,16 @@ export interface VisibleEffects {
   readonly hiddenEffects: number;
 }
 
-export function planToWire({ documents, effects, hiddenEffects }: Plan & VisibleEffects): JsonChunks {
-  return jsonObject({
+export function planToWire({ documents, effects, hiddenEffects }: Plan & VisibleEffects) {
+  return {
     documents: jsonArray(documents, plannedDocumentToWire),
-    effects: jsonArray(effects, asGiven),
+    effects: jsonArray(effects),
     hiddenEffects,
-  });
+  };
 }
 
-function plannedDocumentToWire({ kind, id, before, after, events }: PlannedDocument) {
-  return { kind, id, before, after, events: events.map(plannedEventToWire) };
+function plannedDocumentToWire({ events, ...document }: PlannedDocument) {
+  return { ...document, events: events.map(plannedEventToWire) };
 }
 
 function plannedEventToWire({ type, project, flag, environment, data, before }: PlannedEvent) {
@@ -276,36 +275,31 @@ function plannedEventToWire({ type, project, flag, environment, data, before }: 
   return { type: eventTypeToWire(type), project, featureName: flag, environment, ...states };
 }
 
-/** Generates the JSON of definitions in pieces: a store may have many flags of 1 MiB. */
-export function definitionsToWire({ version, projects = [], segments = [], flags = [] }: Definitions): JsonChunks {
-  return jsonObject({
+/** A store may have many flags of 1 MiB. */
+export function definitionsToWire({ version, projects = [], segments = [], flags = [] }: Definitions) {
+  return {
     version,
-    projects: jsonArray(projects, asGiven),
-    segments: jsonArray(segments, asGiven),
-    flags: jsonArray(flags, asGiven),
-  });
+    projects: jsonArray(projects),
+    segments: jsonArray(segments),
+    flags: jsonArray(flags),
+  };
 }
 
-const asGiven = (item: unknown) => item;
-
-export function importResultToWire(
-  { dryRun, changeSets, differences }: ImportResult,
-  visible?: VisibleEffects,
-): JsonChunks {
-  return jsonObject({
+export function importResultToWire({ dryRun, changeSets, differences }: ImportResult, visible?: VisibleEffects) {
+  return {
     dryRun,
-    changeSets: jsonArray(changeSets, asGiven),
-    differences: jsonArray(differences, asGiven),
-    ...(visible && { effects: jsonArray(visible.effects, asGiven), hiddenEffects: visible.hiddenEffects }),
-  });
+    changeSets: jsonArray(changeSets),
+    differences: jsonArray(differences),
+    ...(visible && { effects: jsonArray(visible.effects), hiddenEffects: visible.hiddenEffects }),
+  };
 }
 
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */
 const MAX_PAYLOADS_LENGTH = 1024 * 1024;
 
-export function previewToWire({ flags }: Preview): JsonChunks {
+export function previewToWire({ flags }: Preview) {
   const toVariant = createVariantTruncator();
-  return jsonObject({ flags: jsonList(flags.map((flag) => flagPreviewToWire(flag, toVariant))) });
+  return { flags: jsonArray(flags, (flag) => flagPreviewToWire(flag, toVariant)) };
 }
 
 type ToVariant = ReturnType<typeof createVariantTruncator>;
@@ -318,7 +312,7 @@ function flagPreviewToWire({ project, flag, before, after, contexts }: FlagPrevi
     after: toWire(context.after),
     buckets: context.buckets,
   }));
-  return jsonObject({ project, flag, before, after, contexts: previews });
+  return { project, flag, before, after, contexts: previews };
 }
 
 function createVariantTruncator() {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -11,12 +10,10 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '@flags/core';
-import { findFlag, paced } from '@flags/core/integration';
-import { entityTag, type ResponseCache } from '../caching.js';
-import { collectChunks, type JsonChunks, jsonArray, jsonList, jsonObject } from '../json-chunks.js';
+import { findFlag } from '@flags/core/integration';
+import type { CachedBody } from '../caching.js';
+import { jsonArray } from '../json-chunks.js';
 import type { Scope } from '../permissions.js';
-import { ownBytes, type Serialized } from '../reply.js';
-import { labelsInQuery, SIMPLE } from '../wire/tags.js';
 
 /** What a client asks for: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {
@@ -60,6 +57,21 @@ export function isSelected(
 /** Returns a cache key. Equal queries have equal keys. */
 export function keyOf({ environment, projects, namePrefix, labels }: ClientQuery): string {
   return JSON.stringify([environment, namePrefix, projects, labels]);
+}
+
+/** The only type of tag, which every Unleash 4.x server has: its tags are the labels. */
+export const SIMPLE = 'simple';
+
+/**
+ * Returns the labels that the tags in a query name; undefined without tags. The label of a tag of another type is the
+ * whole tag, as imports from Unleash make it.
+ */
+export function labelsInQuery(query: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { tag: tags } = query as { readonly tag?: readonly string[] };
+  if (tags === undefined) return undefined;
+  const prefix = `${SIMPLE}:`;
+  const labels = tags.map((tag) => (tag.startsWith(prefix) ? tag.slice(prefix.length) : tag));
+  return [...new Set(labels)].sort();
 }
 
 function projectsOf({ projects }: Scope, requestedProjects: readonly string[] = []): readonly string[] | undefined {
@@ -180,17 +192,15 @@ const NEVER: ConstraintDefinition = { contextName: 'userId', operator: 'IN', val
 type SegmentsById = ReadonlyMap<number, SegmentConfiguration>;
 
 /**
- * Generates the JSON of a flag for clients without segment support. Each strategy includes the constraints of its
- * segments. Converts them one by one, because many strategies may share a large segment.
+ * Converts a flag for clients without segment support. Each strategy includes the constraints of its segments, one by
+ * one, because many strategies may share a large segment.
  */
-export function inlinedFlagChunks(flag: FlagConfiguration, segments: SegmentsById): AsyncGenerator<string, void> {
-  const strategies = strategiesInUse(flag).map((strategy) => inlinedStrategyChunks(strategy, segments));
-  return jsonObject({ ...clientFlagToWire(flag), strategies: jsonList(strategies) });
-}
-
-function inlinedStrategyChunks(strategy: StrategyDefinition, segments: SegmentsById): AsyncGenerator<string, void> {
-  const { segments: _references, ...wire } = clientStrategyToWire(strategy);
-  return jsonObject({ ...wire, constraints: jsonArray(allConstraints(strategy, segments), clientConstraintToWire) });
+export function inlinedFlagToWire(flag: FlagConfiguration, segments: SegmentsById) {
+  const strategies = jsonArray(strategiesInUse(flag), (strategy) => {
+    const { segments: _references, ...wire } = clientStrategyToWire(strategy);
+    return { ...wire, constraints: jsonArray(allConstraints(strategy, segments), clientConstraintToWire) };
+  });
+  return { ...clientFlagToWire(flag), strategies };
 }
 
 function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): Generator<ConstraintDefinition> {
@@ -204,106 +214,54 @@ export interface ClientRequest {
   readonly segments: SegmentForm;
 }
 
-/** A reply to a client: bytes if it is short, else chunks. */
-interface ClientAnswer {
-  readonly serialized?: Serialized;
-  readonly chunks?: JsonChunks;
-  readonly etag: string;
-}
-
-/** A reply in the response cache. A long one has no bytes, only its tag: it is generated for each client. */
-interface CachedAnswer {
-  readonly etag: string;
-  readonly bytes?: Buffer;
-}
-
-/** The replies to client SDKs. */
-export interface ClientDocuments {
-  /**
-   * Returns the flags that a client asks for, with their segments.
-   *
-   * @throws FlagsError `environment_not_found`
-   */
-  features(request: ClientRequest): Promise<ClientAnswer>;
-  /**
-   * Returns one flag; undefined if the client may not see such a flag.
-   *
-   * @throws FlagsError `environment_not_found`
-   */
-  feature(request: ClientRequest, name: string): Promise<ClientAnswer | undefined>;
-}
-
-export function createClientDocuments(flags: Flags, cache: ResponseCache<CachedAnswer>): ClientDocuments {
-  async function answer(source: AnswerSource): Promise<ClientAnswer> {
-    const { bytes, etag } = await cache.fetch(source.key, source.version, () => makeAnswer(source));
-    return bytes ? { serialized: { bytes, etag }, etag } : { chunks: source.chunks(), etag };
-  }
-
+/**
+ * Returns the flags that a client asks for, with their segments.
+ *
+ * @throws FlagsError `environment_not_found`
+ */
+export function clientFeatures(flags: Flags, { asked, segments: form }: ClientRequest): CachedBody {
+  const configuration = flags.configuration(asked);
+  const document = () => clientDocumentOf(configuration, asked);
   return {
-    async features(request) {
-      const { asked, segments } = request;
-      const configuration = flags.configuration(asked);
-      const document = () => clientDocumentOf(configuration, asked);
-      return answer({
-        key: `${segments} ${keyOf(asked)}`,
-        version: `${configuration.version}`,
-        chunks: () => featuresChunks(document(), request),
-        contents: () => featuresChunks(document(), { asked, segments: 'beside' }),
-      });
-    },
-
-    async feature({ asked, segments }, name) {
-      const configuration = flags.configuration(asked);
-      const flag = findFlag(configuration, name);
-      if (!flag || !isSelected(flag, asked)) return undefined;
-      const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });
-      return answer({
-        key: `${segments} ${asked.environment} ${name}`,
-        version: `${configuration.version}`,
-        chunks: () =>
-          segments === 'inlined'
-            ? inlinedFlagChunks(flag, byId(document().segments))
-            : jsonObject(clientFlagToWire(flag)),
-        contents: () => featuresChunks(document(), { asked, segments: 'beside' }),
-      });
-    },
+    key: `${form} ${keyOf(asked)}`,
+    version: `${configuration.version}`,
+    body: () => featuresToWire(document(), asked, form),
+    contents: () => featuresToWire(document(), asked, 'beside'),
   };
 }
 
-/** How to make a reply. */
-interface AnswerSource {
-  readonly key: string;
-  /** The version of the configuration. */
-  readonly version: string;
-  readonly chunks: () => JsonChunks;
-  /** Each flag and segment once. Inlined segments may make the reply hundreds of times as long. */
-  readonly contents: () => JsonChunks;
+/**
+ * Returns one flag; undefined if the client may not see such a flag.
+ *
+ * @throws FlagsError `environment_not_found`
+ */
+export function clientFeature(
+  flags: Flags,
+  { asked, segments: form }: ClientRequest,
+  name: string,
+): CachedBody | undefined {
+  const configuration = flags.configuration(asked);
+  const flag = findFlag(configuration, name);
+  if (!flag || !isSelected(flag, asked)) return undefined;
+  const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });
+  return {
+    key: `${form} ${asked.environment} ${name}`,
+    version: `${configuration.version}`,
+    body: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(document().segments)) : clientFlagToWire(flag)),
+    contents: () => featuresToWire(document(), asked, 'beside'),
+  };
 }
 
-/** The tag is a hash of the contents, and so the same in every process. */
-async function makeAnswer({ key, chunks, contents }: AnswerSource): Promise<CachedAnswer> {
-  const text = await collectChunks(chunks());
-  if (typeof text === 'string') return { etag: entityTag(text, undefined), bytes: ownBytes(text) };
-  await text.rest.return();
-  const hash = createHash('sha256').update(key);
-  for await (const chunk of paced(contents())) hash.update(chunk);
-  return { etag: `"${hash.digest('hex').slice(0, 32)}"` };
-}
-
-function featuresChunks({ flags, segments }: ClientDocument, { asked, segments: form }: ClientRequest): JsonChunks {
+function featuresToWire({ flags, segments }: ClientDocument, asked: ClientQuery, form: SegmentForm) {
   const { environment, projects, namePrefix, labels } = asked;
   const tag = labels?.map((label) => [SIMPLE, label]);
   const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
   if (form === 'beside') {
     const features = jsonArray(flags, clientFlagToWire);
-    return jsonObject({ version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query });
+    return { version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query };
   }
-  return jsonObject({ version: 2, features: jsonList(inlinedFlags(flags, byId(segments))), query });
-}
-
-/** Creates generators on demand. One generator for every flag at once would take more memory than the flags. */
-function* inlinedFlags(flags: readonly FlagConfiguration[], segments: SegmentsById) {
-  for (const flag of flags) yield inlinedFlagChunks(flag, segments);
+  const known = byId(segments);
+  return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, known)), query };
 }
 
 function byId(segments: ClientDocument['segments']): SegmentsById {

@@ -2,7 +2,7 @@ import type { ErrorCode, Settings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
 import { queryParametersOf } from '../query.js';
-import type { QueryParameter, Route } from '../route.js';
+import { isLogged, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
 import { positiveInteger, schemaFrom } from '../schema.js';
 
 /** The dependencies of an operation's description beside its route. */
@@ -74,14 +74,16 @@ function queryParameter({ name, description, schema }: QueryParameter, schemas: 
 const CLIENT_SPEC =
   'The version of the client specification that the client implements. Below 4.2.0, or without it, segments are inlined.';
 
-function headersOf({ method, ifMatch, media, conditional, vary }: Route): readonly object[] {
+function headersOf(route: Route): readonly object[] {
+  const { method, ifMatch, media, conditional, vary } = route;
   if (media === 'text/event-stream') return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
   if (method === 'GET' || conditional) {
     const condition = header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.');
     return vary === undefined ? [condition] : [condition, header(vary, CLIENT_SPEC)];
   }
-  if (ifMatch === undefined) return [];
-  return [header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`)];
+  const reason = header(REASON_HEADER, 'Why, percent-encoded; the history shows it. A reason in the body comes first.');
+  const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
+  return [...(ifMatch === undefined ? [] : [tag]), ...(isLogged(route) ? [reason] : [])];
 }
 
 function header(name: string, description: string): object {

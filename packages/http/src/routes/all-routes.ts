@@ -2,13 +2,11 @@ import type { Flags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import type { AuthOptions } from '../auth.js';
 import { createBodyReader } from '../body.js';
-import { createResponseCaches } from '../caching.js';
-import { createClientDocuments } from '../client/client-document.js';
+import { createResponseCache } from '../caching.js';
 import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
 import { createGate } from '../gate.js';
 import { openApiDocument, type RouteGroup } from '../openapi/document.js';
 import { type Actor, authModeOf, DEFAULT_BODY_LIMIT, DEFAULT_HEARTBEAT_INTERVAL } from '../options.js';
-import { type Serialized, serialized } from '../reply.js';
 import type { Route } from '../route.js';
 import { createEventHub } from '../streaming/event-hub.js';
 import { createHub } from '../streaming/hub.js';
@@ -117,27 +115,19 @@ export function createEndpoints<A extends Actor, Native>(flags: Flags, options: 
 
 function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): EndpointParts {
   const inputs = inputSchemas(flags.settings);
-  const cacheFor = createResponseCaches();
   const auth = authModeOf(options.auth);
   const { bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
-  let document: Serialized | undefined;
   return {
     flags,
     inputs,
     admin: { auth, actions: adminActionsOf(ROUTES) },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
-    documents: createClientDocuments(flags, cacheFor('client')),
-    replies: cacheFor('admin'),
+    replies: createResponseCache(),
     describeUsers: describeUsersFor(options),
-    hub: createHub(flags, { heartbeatInterval, cache: cacheFor('stream') }),
+    hub: createHub(flags, { heartbeatInterval }),
     eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    openApi() {
-      document ??= serialized(
-        JSON.stringify(openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth })),
-      );
-      return document;
-    },
+    openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
   };
 }
 

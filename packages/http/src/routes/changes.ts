@@ -82,7 +82,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
       const changes = await askForChanges(asking, changesIn(body));
-      const { id, reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const { id, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
       const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await askForCommitted(asking, applied);
@@ -125,7 +125,7 @@ export const changeRoutes: readonly Route[] = [
       const maySee = createProjectFilter(request.principal, 'previewChanges');
       const visible: Preview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
-      return { chunks: previewToWire({ flags: visible }) };
+      return { body: previewToWire({ flags: visible }) };
     },
   }),
   route('GET', CHANGE, 'getChange', {
@@ -134,13 +134,13 @@ export const changeRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: changeSetSchema,
     async handle({ flags, params, principal, describeUsers }) {
-      const changeSet = await flags.getChangeSet(params.id);
+      const changeSet = await flags.getChangeSet({ changeSet: params.id });
       for (const project of projectsOf(changeSet.events)) await principal.check('getChange', project);
       for (const project of projectsOf(changeSet.events.filter(isAboutAccess)))
         await principal.check('listEvents', project);
       const first = changeSet.events.slice(0, 1);
-      const { userOf, audience } = await describeActors(describeUsers, first);
-      return { chunks: changeSetToWire(changeSet, userOf(first[0])), audience };
+      const userOf = await describeActors(describeUsers, first);
+      return { body: changeSetToWire(changeSet, userOf(first[0])) };
     },
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {
@@ -153,9 +153,11 @@ export const changeRoutes: readonly Route[] = [
     changes: 'flag',
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
-      const { reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
+      const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
-      return shown(await asking.flags.undo(params.id, { ...withoutUndefined({ reason }), authorize }));
+      return shown(
+        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ reason }), authorize }),
+      );
     },
   }),
   route('POST', `${CHANGE}/undo/plan`, 'planUndo', {
@@ -168,7 +170,7 @@ export const changeRoutes: readonly Route[] = [
     async handle({ params, ...request }) {
       const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
-      return visiblePlan(await asking.flags.planUndo(params.id, { authorize }), request.principal);
+      return visiblePlan(await asking.flags.planUndo({ changeSet: params.id }, { authorize }), request.principal);
     },
   }),
 ];
@@ -186,7 +188,7 @@ async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest
     const isVisible = await areAll(projectsOfDocument(document), maySee);
     if (isVisible && (!holdsMembers(document) || (await maySeeMembers(document.id)))) visible.push(document);
   }
-  return { chunks: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
+  return { body: planToWire({ documents: visible, ...(await visibleEffects(effects, maySee)) }) };
 }
 
 /** Checks each project once, because there may be many effects. */
@@ -230,7 +232,7 @@ function holdsMembers({ kind, before, after }: PlannedDocument): boolean {
 
 /** The reply to a set that changed a single flag has the `ETag` of the flag. */
 function shown(changeSet: ChangeSet): RouteResult {
-  return { chunks: changeSetToWire(changeSet), ...flagOf(changeSet) };
+  return { body: changeSetToWire(changeSet), ...flagOf(changeSet) };
 }
 
 function flagOf({ events, revisions }: ChangeSet): { readonly flag?: FlagRef; readonly revision?: number } {

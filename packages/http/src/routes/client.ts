@@ -1,6 +1,13 @@
 import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOrigin } from '@flags/core';
 import { unchecked } from '../body.js';
-import { CLIENT_SPEC_HEADER, type ClientRequest, clientQueryOf, segmentFormFor } from '../client/client-document.js';
+import {
+  CLIENT_SPEC_HEADER,
+  type ClientRequest,
+  clientFeature,
+  clientFeatures,
+  clientQueryOf,
+  segmentFormFor,
+} from '../client/client-document.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import {
   boolean,
@@ -134,7 +141,7 @@ export const clientRoutes: readonly Route[] = [
     reply: clientFeaturesSchema,
     errors: ['environment_not_found'],
     vary: CLIENT_SPEC_HEADER,
-    handle: (request) => request.documents.features(clientRequestOf(request)),
+    handle: async (request) => ({ cached: clientFeatures(request.flags, clientRequestOf(request)) }),
   }),
   route('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
     summary: 'One flag, as server-side SDKs evaluate it',
@@ -144,9 +151,9 @@ export const clientRoutes: readonly Route[] = [
     vary: CLIENT_SPEC_HEADER,
     async handle(request) {
       const { featureName } = request.params;
-      const found = await request.documents.feature(clientRequestOf(request), featureName);
-      if (!found) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
-      return found;
+      const cached = clientFeature(request.flags, clientRequestOf(request), featureName);
+      if (!cached) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
+      return { cached };
     },
   }),
   route('GET', `${CLIENT}/streaming`, 'streamClientFlags', {

@@ -73,17 +73,11 @@ export const definitionRoutes: readonly Route[] = [
     errors: ['project_not_found'],
     heavy: 'read',
     async handle({ flags, principal, query: { project } }) {
-      const maySee = createProjectFilter(principal, 'exportDefinitions');
-      const readable = new Set<string>();
-      const canRead = async (one: string | null) => {
-        const isReadable = await maySee(one);
-        if (isReadable) readable.add(JSON.stringify(one));
-        return isReadable;
-      };
+      const canRead = createProjectFilter(principal, 'exportDefinitions');
       const named = typeof project === 'string' ? { project } : {};
       if (typeof project === 'string') await principal.check('exportDefinitions', project);
       const definitions = await flags.exportDefinitions({ ...named, canRead });
-      return { chunks: definitionsToWire(definitions), audience: [...readable].sort() };
+      return { body: definitionsToWire(definitions) };
     },
   }),
   route('POST', '/api/admin/import', 'importDefinitions', {
@@ -95,7 +89,12 @@ export const definitionRoutes: readonly Route[] = [
     heavy: 'change',
     async handle({ body: given, ...request }) {
       // Does not use rest syntax: it would copy every unknown member, and every character of a text body.
-      const { definitions: document, prune, dryRun, reason } = unchecked<WireImport>(Object(given));
+      const {
+        definitions: document,
+        prune,
+        dryRun,
+        reason = request.context.reason,
+      } = unchecked<WireImport>(Object(given));
       await checkNamedProjects(request.principal, document);
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
       const result = await createAsking(request, needs).flags.importDefinitions(document, {
@@ -109,7 +108,7 @@ export const definitionRoutes: readonly Route[] = [
       );
       const ids = created.map(({ id }) => id);
       const maySee = createProjectFilter(request.principal, 'importDefinitions', ids);
-      return { chunks: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
+      return { body: importResultToWire(result, effects && (await visibleEffects(effects, maySee))) };
     },
   }),
 ];

@@ -57,9 +57,8 @@ export const dependencyRoutes: readonly Route[] = [
     reply: possibleParentsSchema,
     handle: ({ flags, ref, query }) =>
       listReply(query, {
-        whole: () => flags.listPossibleParents(ref),
+        isWhole: true,
         page: (page) => flags.listPossibleParents(ref, page),
-        toWire: (name) => name,
         body: (names) => names,
       }),
   }),

@@ -1,10 +1,10 @@
-import type { Dependency, EventQuery, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
+import type { Dependency, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
 import { TOKEN_KINDS } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import type { JsonSchema, WireEventQuery } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { subjectsOf, visibilityOf } from '../changes/visibility.js';
-import { type JsonChunks, jsonObject, jsonTexts } from '../json-chunks.js';
+import { projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
+import { jsonTexts } from '../json-chunks.js';
 import { inputParameters, parameter, textsOfPage } from '../query.js';
 import type { Action } from '../roles.js';
 import {
@@ -28,7 +28,7 @@ import {
   version,
 } from '../schema.js';
 import { describeActors } from '../users.js';
-import { constraintToWire, dependencyToWire, flagToWire } from '../wire/flag.js';
+import { dependencyToWire, flagToWire, strategyToWire } from '../wire/flag.js';
 import { EVENTS } from './paths.js';
 import { tokenToWire } from './tokens.js';
 
@@ -122,10 +122,6 @@ export function eventTypeFromWire(name: WireEventType): EventType {
   return type;
 }
 
-function eventListToWire(events: JsonChunks, total: number) {
-  return jsonObject({ version: 1, events, totalEvents: total });
-}
-
 export function eventToWire(event: FlagsEvent) {
   return {
     id: event.id,
@@ -137,9 +133,9 @@ export function eventToWire(event: FlagsEvent) {
     project: event.project,
     featureName: event.flag,
     environment: event.environment,
-    ...toWireState(event),
     changeSet: event.changeSet,
     reason: event.reason,
+    ...toWireState(event),
   };
 }
 
@@ -167,15 +163,10 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
     case 'strategy-added':
     case 'strategy-updated':
     case 'strategy-removed':
-      return withValues(unchecked(state));
+      return strategyToWire(unchecked<Strategy>(state));
     default:
       return state;
   }
-}
-
-/** Clients expect `values` in every constraint, as in strategies. */
-function withValues(strategy: Strategy) {
-  return { ...strategy, constraints: strategy.constraints.map(constraintToWire) };
 }
 
 /** Converts a whole flag. Events of release 0.1 contain only the changed members, which pass through unchanged. */
@@ -238,27 +229,26 @@ export const eventRoutes: readonly Route[] = [
  * Returns a page of at most 1 MiB, without the events that the caller may not see. The next page continues after the last
  * event of the page, shown or hidden.
  */
-async function readEvents(request: RouteRequest, action: Action, query: EventQuery): Promise<RouteResult> {
+async function readEvents(request: RouteRequest, action: Action, query: WireEventQuery): Promise<RouteResult> {
   const { flags, principal, describeUsers } = request;
-  const { events, total } = await flags.listEvents(query);
+  const { items: events, total } = await flags.listEvents(query);
   const maySee = (project: string | null) => isPermitted(principal, action, project);
-  const projectsOfSet = flags.listChangeSetProjects;
+  const projectsOfSet = projectsOfSetIn(flags);
   const visibility = await visibilityOf(subjectsOf(events), { projectsOfSet, maySee });
   const visible = events.flatMap((event) => visibility.show(event) ?? []);
-  const { userOf, audience } = await describeActors(describeUsers, visible);
-  const texts = textsOfPage(visible, (event) => ({ ...eventToWire(event), ...userOf(event) }));
+  const userOf = await describeActors(describeUsers, visible);
+  const texts = textsOfPage(visible, (event) => ({ ...userOf(event), ...eventToWire(event) }));
   const cut = visible[texts.length];
   const read = cut ? events.findIndex(({ position }) => position === cut.position) : events.length;
   const end = (query.offset ?? 0) + read;
   return {
-    chunks: eventListToWire(jsonTexts(texts), total),
-    audience: [...audience, ...visible.map(({ id, reason }) => `${id} ${reason === null}`)],
+    body: { version: 1, events: jsonTexts(texts), totalEvents: total },
     next: read > 0 && end < total ? { offset: `${end}` } : undefined,
   };
 }
 
 /** Converts a wire query to an engine query. Only the names of the event types differ. */
-function eventQuery({ type, ...rest }: QueryValues): EventQuery {
-  const query = unchecked<EventQuery>(rest);
+function eventQuery({ type, ...rest }: QueryValues): WireEventQuery {
+  const query = unchecked<WireEventQuery>(rest);
   return type === undefined ? query : { ...query, type: eventTypeFromWire(unchecked(type)) };
 }

@@ -1,8 +1,8 @@
-import { type FlagOverview, type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
 import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
-import { versionTag } from '../caching.js';
-import { jsonArray, jsonObject, jsonTexts } from '../json-chunks.js';
+import { labelsInQuery } from '../client/client-document.js';
+import { jsonArray, jsonTexts } from '../json-chunks.js';
 import { inputParameters, parameter, textsOfPage } from '../query.js';
 import {
   type QueryParameter,
@@ -27,7 +27,6 @@ import {
   version,
 } from '../schema.js';
 import { flagMembers } from '../wire/flag.js';
-import { labelsInQuery } from '../wire/tags.js';
 import { FEATURES, TAG_PARAMETER } from './paths.js';
 
 const audiencePartSchema = objectComponent(
@@ -84,34 +83,6 @@ const featureListSchema = objectComponent('FeatureList', {
   total: { ...count, description: 'Of all pages.' },
 });
 
-function flagOverviewToWire(flag: FlagOverview) {
-  const { name, project, description, type, stale, archived, labels, owner, revision, createdAt, lastSeenAt } = flag;
-  return {
-    name,
-    project,
-    description,
-    type,
-    stale,
-    archived,
-    labels,
-    owner,
-    revision,
-    createdAt,
-    lastSeenAt,
-    environments: flag.environments.map(
-      ({ name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf }) => {
-        return { name, enabled, strategyCount, rollout, hasVariants, audience, offBecauseOf };
-      },
-    ),
-  };
-}
-
-/** Revisions and sightings determine everything that a list shows of a flag, except whether a parent switches it off. */
-function versionOf({ name, revision, lastSeenAt, environments }: FlagOverview): string {
-  const parents = environments.map(({ offBecauseOf }) => offBecauseOf ?? '').join(' ');
-  return `${name} ${revision} ${lastSeenAt} ${parents}`;
-}
-
 function repeatable(name: keyof FlagQuery, description: string): QueryParameter {
   return parameter(name, description, ({ flagQuery }) => {
     const { items, maxItems } = propertyOf(flagQuery, name);
@@ -153,7 +124,7 @@ export async function listReadable(query: FlagQuery, { flags, principal }: Pick<
     isAnyReadable ||= isReadable;
     return isReadable;
   }
-  const page = await flags.listFlags({}, { ...query, canRead });
+  const page = await flags.searchFlags({ ...query, canRead });
   if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
   return page;
 }
@@ -163,17 +134,16 @@ type ListFlags = (query: FlagQuery) => ReturnType<typeof listReadable>;
 /** Returns a page of at most 1 MiB. */
 async function readPage(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
   const { items, next, total } = await list(query);
-  const texts = textsOfPage(items, flagOverviewToWire);
+  const texts = textsOfPage(items);
   // The page was cut: ask again with the smaller limit to get its cursor.
   if (texts.length < items.length) return readPage(list, { ...query, limit: texts.length });
-  const chunks = jsonObject({ version: 1, features: jsonTexts(texts), total });
-  return { chunks, next: next === undefined ? undefined : { after: next } };
+  const body = { version: 1, total, features: jsonTexts(texts) };
+  return { body, next: next === undefined ? undefined : { after: next } };
 }
 
 async function readWhole(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
   const { items, total } = await list(query);
-  const chunks = jsonObject({ version: 1, features: jsonArray(items, flagOverviewToWire), total });
-  return { chunks, etag: versionTag(items.map(versionOf)) };
+  return { body: { version: 1, total, features: jsonArray(items) } };
 }
 
 export const featureRoutes: readonly Route[] = [

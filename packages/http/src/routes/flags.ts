@@ -5,7 +5,6 @@ import { inputParameters, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, route } from '../route.js';
 import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
 import {
-  archivedFlagToWire,
   flagDetailSchema,
   flagDetailToWire,
   flagListToWire,
@@ -13,7 +12,7 @@ import {
   flagSchema,
   flagSummary,
   flagSummarySchema,
-  flagSummaryToWire,
+  flagTag,
 } from '../wire/flag.js';
 import { flagQueryOf } from './features.js';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from './paths.js';
@@ -40,6 +39,11 @@ function flagUpdateInput({ flagChanges }: InputSchemas): JsonSchema {
   };
 }
 
+/** Leaves out what archived flags and overviews have beside it. */
+function summaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
+  return { name, type, stale, createdAt, lastSeenAt, environments };
+}
+
 /** Lists the flags of a project from memory, because the storage does not find flags by label. */
 async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePrefix, tag }: QueryValues) {
   // Refuses an unknown project.
@@ -55,10 +59,10 @@ async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePref
   });
   async function find(page: PageQuery): Promise<Page<FlagSummary>> {
     const query = flagQueryOf({ archived, namePrefix, tag, project: ref.project });
-    const { items, next } = await flags.listFlags({}, { ...query, ...page });
+    const { items, next } = await flags.searchFlags({ ...query, ...page });
     return { items: items.map(toSummary), ...(next !== undefined && { next }) };
   }
-  return { whole: async () => (await find({})).items, page: find };
+  return find;
 }
 
 export const flagRoutes: readonly Route[] = [
@@ -73,16 +77,14 @@ export const flagRoutes: readonly Route[] = [
     cacheBy: 'flags',
     reply: flagListSchema,
     async handle({ flags, ref, query }) {
-      const live = { whole: () => flags.listFlags(ref), page: (page: PageQuery) => flags.listFlags(ref, page) };
-      const archived = {
-        whole: () => flags.listArchivedFlags(ref),
-        page: (page: PageQuery) => flags.listArchivedFlags(ref, page),
-      };
+      const live = (page: PageQuery) => flags.listFlags(ref, page);
+      const archived = (page: PageQuery) => flags.listArchivedFlags(ref, page);
       const all = query.archived === true ? archived : live;
       const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
       return listReply<FlagSummary>(query, {
-        ...(isFiltered ? await filteredFlags(flags, ref, query) : all),
-        toWire: flagSummaryToWire,
+        page: isFiltered ? await filteredFlags(flags, ref, query) : all,
+        isWhole: true,
+        toWire: summaryToWire,
         body: flagListToWire,
       });
     },
@@ -94,8 +96,8 @@ export const flagRoutes: readonly Route[] = [
     status: 201,
     reply: flagSchema,
     errors: ['flag_exists'],
-    async handle({ flags, ref, body }) {
-      return { changed: await flags.createFlag(ref, unchecked(body)) };
+    async handle({ flags, ref, body, context }) {
+      return { changed: await flags.createFlag(ref, unchecked(body), context) };
     },
   }),
   route('GET', FLAG, 'getFlag', {
@@ -113,7 +115,7 @@ export const flagRoutes: readonly Route[] = [
     async handle({ flags, ref, query: { asOf } }) {
       if (typeof asOf === 'string') return { body: flagDetailToWire(await flags.asOf(asOf).getFlag(ref)) };
       const flag = await flags.getFlag(ref);
-      return { body: flagDetailToWire(flag), revision: flag.revision };
+      return { body: flagDetailToWire(flag), etag: flagTag(flag) };
     },
   }),
   route('PUT', FLAG, 'updateFlag', {
@@ -158,8 +160,6 @@ export const flagRoutes: readonly Route[] = [
   }),
 ];
 
-const ARCHIVED = { toWire: archivedFlagToWire, body: flagListToWire };
-
 export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
     summary: 'The archived flags of all projects, by name',
@@ -168,9 +168,9 @@ export const archiveRoutes: readonly Route[] = [
     reply: archivedFlagListSchema,
     handle: ({ flags, query }) =>
       listReply(query, {
-        ...ARCHIVED,
-        whole: () => flags.listArchivedFlags(),
+        isWhole: true,
         page: (page) => flags.listArchivedFlags({}, page),
+        body: flagListToWire,
       }),
   }),
   route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
@@ -180,9 +180,9 @@ export const archiveRoutes: readonly Route[] = [
     reply: archivedFlagListSchema,
     handle: ({ flags, ref, query }) =>
       listReply(query, {
-        ...ARCHIVED,
-        whole: () => flags.listArchivedFlags(ref),
+        isWhole: true,
         page: (page) => flags.listArchivedFlags(ref, page),
+        body: flagListToWire,
       }),
   }),
   route('POST', `${ARCHIVE}/revive/:featureName`, 'reviveFlag', {

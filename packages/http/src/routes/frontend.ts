@@ -1,7 +1,7 @@
 import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
 import { unchecked } from '../body.js';
 import { clientQueryOf, isSelected } from '../client/client-document.js';
-import { wholeList } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { parameter } from '../query.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
 import { boolean, listOf, mapOf, objectComponent, text, variantName } from '../schema.js';
@@ -34,7 +34,7 @@ const frontendTogglesSchema = objectComponent('FrontendToggles', {
 /** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */
 function toToggles(flags: readonly EvaluatedFlag[]) {
   const on = flags.filter(({ enabled }) => enabled);
-  return wholeList('toggles', on, frontendToggleToWire);
+  return { body: { toggles: jsonArray(on, frontendToggleToWire) } };
 }
 
 function frontendToggleToWire({ name, enabled, variant, impressionData }: EvaluatedFlag) {

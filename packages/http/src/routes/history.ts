@@ -2,9 +2,9 @@ import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
-import { areAll, isAboutAccess, subjectsOf, visibilityOf } from '../changes/visibility.js';
+import { areAll, isAboutAccess, projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
 import { historyEntryToWire, historySchema } from '../changes/wire.js';
-import { jsonObject, jsonTexts } from '../json-chunks.js';
+import { jsonTexts } from '../json-chunks.js';
 import { inputParameters } from '../query.js';
 import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
@@ -60,28 +60,24 @@ async function readHistory(
   const maySeeAccess = createProjectFilter(principal, 'listEvents');
   const { limit } = unchecked<PageQuery>(query);
   const texts: string[] = [];
-  const audience: string[] = [];
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page: Page<HistoryEntry> = await flags.history(ref, { limit, after });
+    const page: Page<HistoryEntry> = await flags.listHistory(ref, { limit, after });
     const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
-    const visibility = await visibilityOf(subjects, { projectsOfSet: flags.listChangeSetProjects, maySee });
+    const visibility = await visibilityOf(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
     const visible: HistoryEntry[] = [];
     for (const entry of page.items) {
       const shown = visibility.showSet(entry);
       if (shown && (await areAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
     }
     // The engine limits the size of a page.
-    const actors = await describeActors(
-      describeUsers,
-      visible.flatMap(({ events }) => events.slice(0, 1)),
-    );
-    const toWire = (entry: HistoryEntry) => ({ ...historyEntryToWire(entry), ...actors.userOf(entry.events[0]) });
+    const first = visible.flatMap(({ events }) => events.slice(0, 1));
+    const userOf = await describeActors(describeUsers, first);
+    const toWire = (entry: HistoryEntry) => ({ ...userOf(entry.events[0]), ...historyEntryToWire(entry) });
     texts.push(...visible.map((entry) => JSON.stringify(toWire(entry))));
-    audience.push(...visible.map(({ id, reason }) => `${id} ${reason === null}`), ...actors.audience);
     after = page.next;
     if (texts.length > 0 || after === undefined) break;
   }
-  const chunks = jsonObject({ version: 1, changes: jsonTexts(texts), next: after });
-  return { chunks, audience, next: after === undefined ? undefined : { after } };
+  const body = { version: 1, changes: jsonTexts(texts), next: after };
+  return { body, next: after === undefined ? undefined : { after } };
 }

@@ -1,8 +1,7 @@
 import type { ErrorDetail, Member, Role } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { versionTag } from '../caching.js';
 import { invalidInput } from '../errors.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { positiveIntegerIn } from '../query.js';
 import { type Route, route } from '../route.js';
 import { example, listOf, objectComponent, positiveInteger, text } from '../schema.js';
@@ -53,15 +52,10 @@ function memberFromWire(params: MemberParams, body: unknown): Member {
 type Users = ReadonlyMap<UserId, ShownUser>;
 
 function memberListToWire(roles: readonly Role[], members: readonly Member[], users: Users | undefined) {
-  return jsonObject({
+  return {
     roles: roles.map(({ id, name }) => ({ id, name })),
     users: jsonArray(members, ({ userId, roleId }) => ({ id: userId, roleId, ...users?.get(userId) })),
-  });
-}
-
-/** Returns the tag of a list with names, which change without a change of the project. */
-function namedListTag(members: readonly Member[], users: Users): string {
-  return versionTag(members.map(({ userId, roleId }) => JSON.stringify([userId, roleId, users.get(userId)])));
+  };
 }
 
 function contradictions(path: Readonly<Record<string, unknown>>, body: unknown): readonly ErrorDetail[] {
@@ -77,10 +71,9 @@ export const memberRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: memberListSchema,
     async handle({ flags, ref, describeUsers }) {
-      const members = await flags.listMembers(ref);
+      const { items: members } = await flags.listMembers(ref);
       const users = await describeUsers?.(members.map(({ userId }) => userId));
-      const chunks = memberListToWire(flags.settings.roles, members, users);
-      return users ? { chunks, etag: namedListTag(members, users) } : { chunks };
+      return { body: memberListToWire(flags.settings.roles, members, users) };
     },
   }),
   route('POST', USER_ROLE, 'addMember', {

@@ -1,6 +1,6 @@
 import type { Application, ApplicationDetail, FlagApplication, SeenFlags } from '@flags/core';
 import { unchecked } from '../body.js';
-import { jsonArray, jsonMap, jsonObject } from '../json-chunks.js';
+import { jsonArray, jsonMap, type Pieces } from '../json-chunks.js';
 import { allPages, listReply, parameter } from '../query.js';
 import { type Route, route } from '../route.js';
 import {
@@ -78,46 +78,41 @@ const seenAppSchema = objectComponent('SeenApp', {
 
 const seenAppsSchema = component('SeenApps', mapOf(listOf(seenAppSchema)));
 
-const asGiven = (item: unknown) => item;
-
 function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
   return { appName, seenToggles: flags, metricsCount };
 }
 
 function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
-  return jsonObject({
+  return {
     appName,
-    instances: jsonArray(instances, asGiven),
+    instances: jsonArray(instances),
     strategies: [{ appName, strategies }],
-    seenToggles: jsonArray(seenFlags, asGiven),
+    seenToggles: jsonArray(seenFlags),
     droppedNames,
-  });
+  };
 }
 
 /** Generates one piece per application, because a flag may have more applications than fit into memory. */
-async function* seenApplicationsToWire(pairs: AsyncIterable<FlagApplication>): AsyncGenerator<string, void> {
+async function* seenApplicationsToWire(pages: AsyncIterable<readonly FlagApplication[]>): Pieces {
   let before: string | undefined;
-  for await (const { flag, application } of pairs) {
-    const record = JSON.stringify(applicationRecordToWire(application));
-    if (flag === before) yield `,${record}`;
-    else yield `${before === undefined ? '{' : '],'}${JSON.stringify(flag)}:[${record}`;
-    before = flag;
+  for await (const pairs of pages) {
+    for (const { flag, application } of pairs) {
+      const record = JSON.stringify(application);
+      if (flag === before) yield `,${record}`;
+      else yield `${before === undefined ? '{' : '],'}${JSON.stringify(flag)}:[${record}`;
+      before = flag;
+    }
   }
   yield before === undefined ? '{}' : ']}';
 }
 
-function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
+export function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
   return {
     appName,
     strategies,
     createdAt,
     links: { appDetails: `/api/admin/applications/${encodeURIComponent(appName)}` },
   };
-}
-
-function applicationRecordToWire(application: Application) {
-  const { appName, createdAt, updatedAt, description, strategies, url, color, icon } = application;
-  return { appName, createdAt, updatedAt, description, strategies, url, color, icon };
 }
 
 export const metricsRoutes: readonly Route[] = [
@@ -127,7 +122,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: seenTogglesSchema,
     deprecated: true,
     handle: async ({ flags }) => ({
-      chunks: jsonArray(
+      body: jsonArray(
         allPages((page) => flags.listSeenFlags(page)),
         seenFlagsToWire,
       ),
@@ -139,7 +134,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: featureMetricsSchema,
     async handle({ flags }) {
       const { lastHour, lastMinute } = await flags.countEvaluations();
-      return { chunks: jsonObject({ lastHour: jsonMap(lastHour, asGiven), lastMinute: jsonMap(lastMinute, asGiven) }) };
+      return { body: { lastHour: jsonMap(lastHour), lastMinute: jsonMap(lastMinute) } };
     },
   }),
   route('GET', APPLICATIONS, 'listApplications', {
@@ -159,7 +154,7 @@ export const metricsRoutes: readonly Route[] = [
       return listReply(query, {
         page: (page) => flags.listApplications(filter, page),
         toWire: applicationSummaryToWire,
-        body: (applications) => jsonObject({ applications }),
+        body: (applications) => ({ applications }),
       });
     },
   }),
@@ -168,7 +163,7 @@ export const metricsRoutes: readonly Route[] = [
     streamed: 'projects',
     reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
-      chunks: applicationToWire(await flags.getApplication({ application: params.appName })),
+      body: applicationToWire(await flags.getApplication({ application: params.appName })),
     }),
   }),
   route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
@@ -183,7 +178,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: seenAppsSchema,
     deprecated: true,
     handle: async ({ flags }) => ({
-      chunks: seenApplicationsToWire(allPages((page) => flags.listApplicationsByFlag(page))),
+      body: seenApplicationsToWire(allPages((page) => flags.listApplicationsByFlag(page))),
     }),
   }),
 ];

@@ -13,7 +13,7 @@ import {
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
-import { wholeList } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
@@ -142,7 +142,8 @@ export const ofrepRoutes: readonly Route[] = [
       const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
       const { signal } = request;
       const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
-      return wholeList('flags', resolutions, (one) => resolutionToOfrep(one, request.principal.token?.kind));
+      const toWire = (one: FlagResolution) => resolutionToOfrep(one, request.principal.token?.kind);
+      return { body: { flags: jsonArray(resolutions, toWire) } };
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { type Serialized, serialized } from '../reply.js';
+import { jsonTexts } from '../json-chunks.js';
 import { type Route, route, TOO_LARGE } from '../route.js';
 import {
   boolean,
@@ -225,7 +225,7 @@ export const playgroundRoutes: readonly Route[] = [
           : // A view caches its reads, so one view per flag bounds the memory of the request.
             (name: string) => flags.asOf(asOf).explain(name, context, { environment });
       const maxFlags = asOf === undefined ? selected.length : MAX_PAST_FLAGS;
-      return { serialized: await explainAll(environment, selected, { explain, maxFlags, signal }) };
+      return { body: { environment, ...(await explainAll(selected, { explain, maxFlags, signal })) } };
     },
   }),
   route('GET', '/api/admin/contexts', 'listRecentContexts', {
@@ -252,33 +252,27 @@ interface ExplainOptions {
 }
 
 /** Evaluates and serializes flag by flag, because one flag may have very many constraints. */
-async function explainAll(
-  environment: string,
-  selected: readonly Candidate[],
-  { explain, maxFlags, signal }: ExplainOptions,
-): Promise<Serialized> {
-  const parts: string[] = [];
+async function explainAll(selected: readonly Candidate[], { explain, maxFlags, signal }: ExplainOptions) {
+  const texts: string[] = [];
   const end = performance.now() + MAX_MILLISECONDS;
   let length = 0;
-  let next = '';
   for await (const [index, flag] of paced(selected.entries(), { signal })) {
     if (length >= MAX_REPLY_LENGTH || index >= maxFlags || performance.now() > end) {
-      next = `,"next":${JSON.stringify(flag.name)}`;
-      break;
+      return { features: jsonTexts(texts), next: flag.name };
     }
     const explanation = await explain(flag.name);
     // The flag did not exist at that time, or was archived.
     if (explanation.reason === 'unknown_flag') continue;
-    const part = JSON.stringify(explanationToWire(flag, explanation));
-    parts.push(part);
-    length += part.length;
+    const text = JSON.stringify(explanationToWire(flag, explanation));
+    texts.push(text);
+    length += text.length;
   }
-  return serialized(`{"environment":${JSON.stringify(environment)},"features":[${parts.join(',')}]${next}}`);
+  return { features: jsonTexts(texts) };
 }
 
 /** Adds the flags that are archived now, because they may not have been archived then. In name order. */
 async function withArchived(flags: Flags, configured: readonly Candidate[]): Promise<readonly Candidate[]> {
-  const all = [...configured, ...(await flags.listArchivedFlags())];
+  const all = [...configured, ...(await flags.listArchivedFlags()).items];
   return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

@@ -1,11 +1,11 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { listReply } from '../query.js';
 import { type Route, route } from '../route.js';
 import { count, example, listOf, objectComponent, text, timestamp, version } from '../schema.js';
-import { flagSummarySchema, flagSummaryToWire } from '../wire/flag.js';
+import { flagSummarySchema } from '../wire/flag.js';
 import { PROJECT, PROJECTS } from './paths.js';
 
 const health: JsonSchema = {
@@ -52,8 +52,7 @@ function projectToWire({ id, name, description }: Project) {
 }
 
 function projectOverviewToWire({ name, description, flags, health, memberCount }: ProjectOverview) {
-  const features = jsonArray(flags, flagSummaryToWire);
-  return { version: 1, name, description, features, health, members: memberCount };
+  return { version: 1, name, description, features: jsonArray(flags), health, members: memberCount };
 }
 
 /** As in Unleash 4.x, potentially stale flags are active. */
@@ -62,7 +61,7 @@ function healthReportToWire(project: ProjectOverview) {
   return { ...projectOverviewToWire(project), potentiallyStaleCount, activeCount: flagCount - staleCount, staleCount };
 }
 
-function projectSummaryToWire(project: ProjectSummary) {
+export function projectSummaryToWire(project: ProjectSummary) {
   const { id, name, description, createdAt, health, memberCount, flagCount } = project;
   return { id, name, description, createdAt, health, memberCount, featureCount: flagCount };
 }
@@ -75,10 +74,10 @@ export const projectRoutes: readonly Route[] = [
     reply: projectListSchema,
     handle: ({ flags, query }) =>
       listReply(query, {
-        whole: () => flags.listProjects(),
+        isWhole: true,
         page: (page) => flags.listProjects(page),
         toWire: projectSummaryToWire,
-        body: (projects) => jsonObject({ version: 1, projects }),
+        body: (projects) => ({ version: 1, projects }),
       }),
   }),
   route('POST', PROJECTS, 'createProject', {
@@ -88,8 +87,8 @@ export const projectRoutes: readonly Route[] = [
     status: 201,
     reply: projectSchema,
     errors: ['project_exists'],
-    async handle({ flags, body }) {
-      const project = await flags.createProject(unchecked(body));
+    async handle({ flags, body, context }) {
+      const project = await flags.createProject(unchecked(body), context);
       return { body: projectToWire(project), revision: project.revision };
     },
   }),
@@ -99,7 +98,7 @@ export const projectRoutes: readonly Route[] = [
     reply: projectOverviewSchema,
     async handle({ flags, ref }) {
       const project = await flags.getProject(ref);
-      return { chunks: jsonObject(projectOverviewToWire(project)), revision: project.revision };
+      return { body: projectOverviewToWire(project), revision: project.revision };
     },
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
@@ -109,7 +108,7 @@ export const projectRoutes: readonly Route[] = [
     reply: healthReportSchema,
     async handle({ flags, ref }) {
       const project = await flags.getProject(ref);
-      return { chunks: jsonObject(healthReportToWire(project)), revision: project.revision };
+      return { body: healthReportToWire(project), revision: project.revision };
     },
   }),
   route('PUT', PROJECT, 'updateProject', {

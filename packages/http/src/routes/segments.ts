@@ -1,6 +1,6 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectIn, unchecked } from '../body.js';
-import { type JsonChunks, jsonArray, jsonObject } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { listReply, segmentIdIn } from '../query.js';
 import { type Route, route } from '../route.js';
 import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../schema.js';
@@ -35,11 +35,11 @@ function segmentToWire({ id, name, description, constraints, project, createdAt,
   return { id, name, description, constraints: constraints.map(constraintToWire), project, createdAt, createdBy };
 }
 
-function segmentListToWire(segments: JsonChunks) {
-  return jsonObject({ segments });
+function segmentListToWire(segments: unknown) {
+  return { segments };
 }
 
-function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {
+export function segmentUseToWire({ strategy, flag, project, environment }: SegmentUse) {
   return { id: strategy, featureName: flag, projectId: project, environment };
 }
 
@@ -65,8 +65,8 @@ export const segmentRoutes: readonly Route[] = [
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists'],
     permissionBy: 'body',
-    async handle({ flags, body }) {
-      const segment = await flags.createSegment(unchecked(body));
+    async handle({ flags, body, context }) {
+      const segment = await flags.createSegment(unchecked(body), context);
       return { body: segmentToWire(segment), revision: segment.revision };
     },
   }),
@@ -108,7 +108,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: segmentUsesSchema,
     projectOf: projectOfSegment,
     handle: async ({ flags, ref }) => ({
-      chunks: jsonObject({ strategies: jsonArray(await flags.listSegmentUses(ref), segmentUseToWire) }),
+      body: { strategies: jsonArray((await flags.listSegmentUses(ref)).items, segmentUseToWire) },
     }),
   }),
   route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
@@ -116,9 +116,10 @@ export const segmentRoutes: readonly Route[] = [
     streamed: 'flags',
     reply: segmentListSchema,
     never: ['strategy_not_found'],
-    handle: async ({ flags, params }) => ({
-      chunks: segmentListToWire(jsonArray(await flags.listSegments({ strategy: params.strategyId }), segmentToWire)),
-    }),
+    async handle({ flags, params }) {
+      const { items } = await flags.listSegments({ strategy: params.strategyId });
+      return { body: segmentListToWire(jsonArray(items, segmentToWire)) };
+    },
   }),
 ];
 

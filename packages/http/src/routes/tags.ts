@@ -1,11 +1,10 @@
 import type { Flag, FlagOverview, LabelChanges } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { versionTag } from '../caching.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { SIMPLE } from '../client/client-document.js';
+import { jsonArray } from '../json-chunks.js';
 import { type Route, route } from '../route.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../schema.js';
-import { SIMPLE } from '../wire/tags.js';
 import { listReadable } from './features.js';
 import { FEATURE, projectOfFlag } from './paths.js';
 
@@ -82,11 +81,11 @@ export const tagRoutes: readonly Route[] = [
     permission: 'listFlags',
     permissionBy: 'handler',
     summary: 'The labels of all flags that the caller may read, as tags, in the order of the flags',
+    streamed: 'flags',
     reply: tagListSchema,
     async handle(request) {
       const { items } = await listReadable({}, request);
-      const etag = versionTag(items.map(({ name, revision }) => `${name} ${revision}`));
-      return { chunks: jsonObject({ version: 1, tags: jsonArray(labelsOfAll(items), toTag) }), etag };
+      return { body: { version: 1, tags: jsonArray(labelsOfAll(items), toTag) } };
     },
   }),
   route('GET', '/api/admin/tag-types', 'listTagTypes', {

@@ -9,7 +9,6 @@ import {
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { jsonObject } from '../json-chunks.js';
 import { listReply } from '../query.js';
 import { type Route, route, TOO_LARGE } from '../route.js';
 import {
@@ -124,11 +123,11 @@ export function tokenToWire({ id, name, kind, project, projects, environment, cr
   };
 }
 
-function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
+export function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
   return { ...tokenToWire(token), lastUsedAt };
 }
 
-function createdTokenToWire({ token, secret }: CreatedToken) {
+export function createdTokenToWire({ token, secret }: CreatedToken) {
   return { ...listedTokenToWire({ ...token, lastUsedAt: null }), secret };
 }
 
@@ -140,10 +139,10 @@ export const tokenRoutes: readonly Route[] = [
     reply: tokenListSchema,
     handle: ({ flags, query }) =>
       listReply(query, {
-        whole: () => flags.listTokens(),
+        isWhole: true,
         page: (page) => flags.listTokens(page),
         toWire: listedTokenToWire,
-        body: (tokens) => jsonObject({ tokens }),
+        body: (tokens) => ({ tokens }),
       }),
   }),
   route('POST', TOKENS, 'createToken', {
@@ -154,8 +153,8 @@ export const tokenRoutes: readonly Route[] = [
     isSecret: true,
     errors: ['project_not_found', 'environment_not_found', 'token_exists'],
     never: TOO_LARGE,
-    handle: async ({ flags, body }) => ({
-      body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)))),
+    handle: async ({ flags, body, context }) => ({
+      body: createdTokenToWire(await flags.createToken(newTokenFromWire(unchecked(body)), context)),
     }),
   }),
   route('POST', `${TOKENS}/rotate`, 'rotateToken', {
@@ -166,10 +165,10 @@ export const tokenRoutes: readonly Route[] = [
     isSecret: true,
     errors: ['token_not_found', 'token_exists'],
     never: TOO_LARGE,
-    async handle({ flags, body }) {
+    async handle({ flags, body, context }) {
       const { id, overlap, expiresAt } = unchecked<WireRotation>(body);
       const rotation = { ...(overlap !== undefined && { overlap }), ...(expiresAt !== undefined && { expiresAt }) };
-      return { body: createdTokenToWire(await flags.rotateToken(id, rotation)) };
+      return { body: createdTokenToWire(await flags.rotateToken({ token: id }, rotation, context)) };
     },
   }),
   route('PUT', TOKEN, 'updateToken', {
@@ -178,14 +177,14 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Change when an API token expires; named by its id or by its secret',
     body: 'tokenChanges',
     never: TOO_LARGE,
-    async handle({ flags, params, body }) {
-      await flags.updateToken({ token: params.token }, unchecked<TokenChanges>(body));
+    async handle({ flags, params, body, context }) {
+      await flags.updateToken({ token: params.token }, unchecked<TokenChanges>(body), context);
     },
   }),
   route('DELETE', TOKEN, 'deleteToken', {
     summary: 'Delete an API token, named by its id or by its secret',
-    async handle({ flags, params }) {
-      await flags.deleteToken({ token: params.token });
+    async handle({ flags, params, context }) {
+      await flags.deleteToken({ token: params.token }, context);
     },
   }),
 ];

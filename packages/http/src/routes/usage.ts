@@ -1,6 +1,6 @@
 import { type Flags, isFlagsError, type UsageFilter, type UsagePeriod } from '@flags/core';
 import { unchecked } from '../body.js';
-import { jsonArray, jsonObject } from '../json-chunks.js';
+import { jsonArray } from '../json-chunks.js';
 import { allPages, inputParameters, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { count, example, listOf, mapOf, objectComponent, strictObject, text, timestamp, version } from '../schema.js';
@@ -92,7 +92,7 @@ export const usageRoutes: readonly Route[] = [
     reply: usageSummarySchema,
     never: ['flag_not_found'],
     handle: async ({ flags, params }) => ({
-      chunks: jsonObject({ ...STABLE, ...(await summarizeUsage(flags, params.featureName)) }),
+      body: { ...STABLE, ...(await summarizeUsage(flags, params.featureName)) },
     }),
   }),
   route('GET', `${CLIENT_METRICS}/raw`, 'listRawFlagUsage', {
@@ -105,10 +105,7 @@ export const usageRoutes: readonly Route[] = [
     reply: rawUsageListSchema,
     never: ['flag_not_found'],
     handle: async ({ flags, params, query }) => ({
-      chunks: jsonObject({
-        ...STABLE,
-        data: jsonArray(rawUsage(flags, params.featureName, hoursBack(query)), (row) => row),
-      }),
+      body: { ...STABLE, data: jsonArray(await rawUsage(flags, params.featureName, hoursBack(query))) },
     }),
   }),
 ];
@@ -118,14 +115,14 @@ function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'
   return listReply(query, {
     page: (page) => flags.listUsage({ ...unchecked<UsageFilter>(filter), ...one }, page),
     toWire: usagePeriodToWire,
-    body: (usage) => jsonObject({ version: 1, usage }),
+    body: (usage) => ({ version: 1, usage }),
   });
 }
 
 /** Iterates over the hours of a flag, by application. Ends at once if the flag is unknown, as in Unleash. */
 async function* hoursOf(flags: Flags, flag: string, hours: number): AsyncGenerator<UsagePeriod> {
   try {
-    yield* allPages((page) => flags.listUsage({ flag, hours }, page));
+    for await (const rows of allPages((page) => flags.listUsage({ flag, hours }, page))) yield* rows;
   } catch (error) {
     if (!isFlagsError(error) || error.code !== 'flag_not_found') throw error;
   }
@@ -148,8 +145,8 @@ async function summarizeUsage(flags: Flags, flag: string) {
   return { featureName: flag, lastHourUsage: [...environments.values()], seenApplications: [...applications] };
 }
 
-/** Generates every hour of each environment and application, by time. */
-async function* rawUsage(flags: Flags, flag: string, hours: number): AsyncGenerator<object> {
+/** Returns every hour of each environment and application, by time. */
+async function rawUsage(flags: Flags, flag: string, hours: number): Promise<Iterable<object>> {
   const rows = new Map<string, UsagePeriod>();
   const [times, environments, applications] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for await (const row of hoursOf(flags, flag, hours)) {
@@ -160,15 +157,18 @@ async function* rawUsage(flags: Flags, flag: string, hours: number): AsyncGenera
     applications.add(appName);
     if (row.yes + row.no > 0) rows.set(JSON.stringify([hour, environment, appName]), row);
   }
-  for (const timestamp of [...times].sort()) {
-    for (const environment of environments) {
-      for (const appName of applications) {
-        const { yes = 0, no = 0, variants } = rows.get(JSON.stringify([timestamp, environment, appName])) ?? {};
-        const counted = variants && variants.size > 0 && { variants: Object.fromEntries(variants) };
-        yield { featureName: flag, appName, environment, timestamp, yes, no, ...counted };
+  function* inOrder() {
+    for (const timestamp of [...times].sort()) {
+      for (const environment of environments) {
+        for (const appName of applications) {
+          const { yes = 0, no = 0, variants } = rows.get(JSON.stringify([timestamp, environment, appName])) ?? {};
+          const counted = variants && variants.size > 0 && { variants: Object.fromEntries(variants) };
+          yield { featureName: flag, appName, environment, timestamp, yes, no, ...counted };
+        }
       }
     }
   }
+  return inOrder();
 }
 
 function hoursBack({ hoursBack: given }: QueryValues): number {

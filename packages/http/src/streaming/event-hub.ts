@@ -1,18 +1,21 @@
-import { type FeedPage, type Flags, FlagsError, type FlagsEvent, isFlagsError } from '@flags/core';
+import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
 import { nextTurn, pause } from '@flags/core/integration';
-import { type ProjectFilter, subjectsOf, type Visibility, visibilityOf } from '../changes/visibility.js';
+import {
+  type ProjectFilter,
+  projectsOfSetIn,
+  subjectsOf,
+  type Visibility,
+  visibilityOf,
+} from '../changes/visibility.js';
 import { HostFault, invalidInput } from '../errors.js';
 import { ownBytes } from '../reply.js';
 import type { ReplySink } from '../request.js';
-import type { StreamPermission } from './channel.js';
-import { HEARTBEAT } from './frames.js';
-import { createHeartbeat } from './hub.js';
-import { createListener, type Listener } from './listener.js';
+import { createListeners, HEARTBEAT, type Listener, type StreamPermission } from './listener.js';
 
 /** Bytes of events that clients have not taken yet. Beyond it, the client that has waited longest is disconnected. */
 const MAX_PENDING = 8 * 1024 * 1024;
 
-export interface EventStreamRequest extends Omit<StreamPermission, 'tokenId'> {
+export interface EventStreamRequest extends StreamPermission {
   /** The position of the last event that the client has. Undefined: the stream begins now. */
   readonly lastEventId: string | undefined;
   /** Whether the client may see events of this project. Checked before the events of every page. */
@@ -54,77 +57,56 @@ interface Client {
   isWoken: boolean;
 }
 
-/** Creates the hub. Its timer and its subscription exist only while clients listen, and keep no process alive. */
+/** Creates the hub. Its subscription exists only while clients listen. */
 export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions): EventHub {
   const clients = new Map<Listener, Client>();
+  const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
-  const projectsOfSet = rememberLast((id) => flags.listChangeSetProjects(id));
+  const projectsOfSet = rememberLast(projectsOfSetIn(flags));
   const frames = new WeakMap<FlagsEvent, Buffer>();
-  const admissions = new Map<Listener, EventStreamRequest>();
-  const beat = createHeartbeat(admissions);
   /** The position of the newest event that the subscription has heard. */
   let newest: string | undefined;
-  let stop: (() => void) | undefined;
-  let closed = false;
 
   function wakeAll(): void {
     for (const client of clients.values()) void advance(client);
   }
 
-  function start(): () => void {
-    const timer = setInterval(() => {
-      beat();
-      wakeAll();
-    }, heartbeatInterval).unref();
+  function subscribe(): () => void {
     const unsubscribe = flags.subscribe(({ position }) => {
       newest = position;
       wakeAll();
     });
-    flags.closing.addEventListener('abort', close);
     return () => {
-      clearInterval(timer);
       unsubscribe();
-      flags.closing.removeEventListener('abort', close);
+      newest = undefined;
     };
   }
 
   function listen(sink: ReplySink, request: EventStreamRequest, after: string | null): Promise<void> {
     return new Promise((resolve, reject) => {
-      // The sink of a disconnected client emits no further `close` event.
-      if (sink.destroyed) return resolve();
-      const listener = createListener(sink, {
-        onReady() {
-          pending.delete(listener);
+      const listener = listeners.add(sink, request, {
+        onReady(ready) {
+          pending.delete(ready);
           void advance(client);
         },
-        onLeft() {
-          leave(listener);
+        onLeft(left) {
+          pending.delete(left);
+          clients.delete(left);
           resolve();
         },
       });
+      if (!listener) return resolve();
       const fail = (error: unknown) => {
         listener.cut();
         reject(error);
       };
       const client: Client = { listener, request, fail, after, isAdvancing: false, isWoken: false };
       clients.set(listener, client);
-      admissions.set(listener, request);
-      stop ??= start();
       // Sends the head of the response, so that the client knows that it listens.
       listener.send([HEARTBEAT]);
       void advance(client);
     });
-  }
-
-  function leave(listener: Listener): void {
-    pending.delete(listener);
-    clients.delete(listener);
-    admissions.delete(listener);
-    if (clients.size > 0) return;
-    stop?.();
-    stop = undefined;
-    newest = undefined;
   }
 
   async function advance(client: Client): Promise<void> {
@@ -149,18 +131,15 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     const isOpen = () => clients.has(listener) && listener.isReady;
     await pause();
     if (!isOpen() || client.after === newest) return false;
-    const found = await readPage(
-      client.after,
-      ({ events, next }) => events[0] && { subjects: subjectsOf(events), next },
-    );
+    const found = await readPage(client.after, ({ items, next }) => items[0] && { subjects: subjectsOf(items), next });
     if (!found) return false;
     if (request.hasValidToken && !(await request.hasValidToken())) {
       listener.end();
       return false;
     }
     const visibility = await visibilityOf(found.subjects, { projectsOfSet, maySee: request.maySee });
-    await readPage(client.after, ({ events }) => {
-      for (const event of events) {
+    await readPage(client.after, ({ items }) => {
+      for (const event of items) {
         if (!isOpen()) return;
         send(client, event, visibility);
         // Later events were committed meanwhile.
@@ -180,27 +159,21 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     if (!client.listener.isReady) pending.add(client.listener, frame);
   }
 
-  function close(): void {
-    closed = true;
-    for (const listener of clients.keys()) listener.end();
-  }
-
   /** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
   async function findStart(position: string | undefined): Promise<string | null> {
-    if (position !== undefined && (await readPage(position, ({ events }) => events.length > 0))) return position;
+    if (position !== undefined && (await readPage(position, ({ items }) => items.length > 0))) return position;
     const { next } = await flags.listNextEvents();
     if (position === undefined || position === next) return next;
     throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
   }
 
-  const isClosed = () => closed || flags.closing.aborted;
   return {
     async prepare(request) {
-      if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
+      listeners.assertOpen();
       const after = await findStart(request.lastEventId);
-      return async (sink) => (isClosed() ? void sink.end() : listen(sink, request, after));
+      return (sink) => listen(sink, request, after);
     },
-    close,
+    close: listeners.close,
   };
 }
 
@@ -215,7 +188,7 @@ function createPageReader(flags: Flags) {
     if (latest?.after === after) return latest.page;
     latest = undefined;
     const page = await flags.listNextEvents({ after });
-    if (page.events.length > 0) latest = { after, page };
+    if (page.items.length > 0) latest = { after, page };
     return page;
   }
 

@@ -1,86 +1,26 @@
-import { type Flags, FlagsError } from '@flags/core';
-import { nextTurn } from '@flags/core/integration';
-import type { ResponseCache } from '../caching.js';
-import { type ClientQuery, keyOf } from '../client/client-document.js';
+import { randomBytes } from 'node:crypto';
+import type { Flags } from '@flags/core';
+import { memoizeAsync, nextTurn } from '@flags/core/integration';
+import { type ClientQuery, clientDocumentOf, keyOf } from '../client/client-document.js';
 import type { ReplySink } from '../request.js';
-import {
-  type Admission,
-  type Channel,
-  createChannel,
-  deliver,
-  type Hydration,
-  type StreamPermission,
-} from './channel.js';
-import { createListener, type Listener } from './listener.js';
-
-/** The maximum number of channels without listeners. They remain for clients that reconnect. */
-const IDLE_CHANNELS = 20;
-
-/** One channel for each query that clients ask. */
-interface Channels {
-  of(asked: ClientQuery): Channel;
-  /** Removes channels without listeners, except the most recent ones. */
-  forgetIdle(): void;
-  close(): void;
-}
-
-/** @param onAdvanced called after a channel with listeners has changed, one channel per event-loop turn */
-function createChannels(
-  flags: Flags,
-  cache: ResponseCache<Hydration>,
-  onAdvanced: (channel: Channel) => void,
-): Channels {
-  const channels = new Map<string, Channel>();
-  const scheduled = new Set<Channel>();
-
-  /** Changes of one moment become one message. */
-  function onChange(channel: Channel): void {
-    if (channel.listeners.size === 0 || scheduled.has(channel)) return;
-    scheduled.add(channel);
-    void nextTurn().then(() => {
-      scheduled.delete(channel);
-      channel.advance();
-      onAdvanced(channel);
-    });
-  }
-
-  function remove(key: string, channel: Channel): void {
-    channels.delete(key);
-    channel.close();
-  }
-
-  return {
-    of(asked) {
-      const key = keyOf(asked);
-      // Reinserts the channel, because eviction starts with the oldest one.
-      const channel = channels.get(key) ?? createChannel(flags, { asked, cache, onChange });
-      channels.delete(key);
-      channels.set(key, channel);
-      return channel;
-    },
-    forgetIdle() {
-      const idle = [...channels].filter(([, { listeners }]) => listeners.size === 0);
-      for (const [key, channel] of idle.slice(0, -IDLE_CHANNELS)) remove(key, channel);
-    },
-    close() {
-      for (const [key, channel] of channels) remove(key, channel);
-    },
-  };
-}
+import { changesBetween, createJournal, hydrationFrame, updateFrame } from './frames.js';
+import { createListeners, type Listener, type StreamPermission } from './listener.js';
 
 export interface StreamRequest extends StreamPermission {
   readonly asked: ClientQuery;
   readonly lastEventId: string | undefined;
+  /** Clients with the same token share one check. */
+  readonly tokenId: string | undefined;
 }
 
-/** Streams changes to all listeners. The timer exists only while clients listen. */
+/** Streams the changes of flags to client SDKs. */
 export interface Hub {
   /**
    * Returns a function that streams to one client.
    *
    * @throws FlagsError `environment_not_found`, `closed`
    */
-  prepare(listening: StreamRequest): (sink: ReplySink) => void;
+  prepare(request: StreamRequest): (sink: ReplySink) => void;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   close(): void;
 }
@@ -88,99 +28,171 @@ export interface Hub {
 export interface HubOptions {
   /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
-  readonly cache: ResponseCache<Hydration>;
 }
 
-type Admissions = Map<Listener, Admission>;
+/** The maximum number of channels without listeners. They remain for clients that reconnect. */
+const IDLE_CHANNELS = 20;
 
-export function createHub(flags: Flags, { heartbeatInterval, cache }: HubOptions): Hub {
-  const channels = createChannels(flags, cache, (channel) => deliver(admissionsTo(channel)));
-  const admissions: Admissions = new Map();
-  const beat = createHeartbeat(admissions);
-  let closed = false;
-  let stop: (() => void) | undefined;
+export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
+  const listeners = createListeners(flags, { heartbeatInterval });
+  const channels = new Map<string, Channel>();
 
-  function start(): () => void {
-    const timer = setInterval(beat, heartbeatInterval).unref();
-    flags.closing.addEventListener('abort', close);
-    return () => {
-      clearInterval(timer);
-      flags.closing.removeEventListener('abort', close);
-    };
+  function channelOf(asked: ClientQuery): Channel {
+    const key = keyOf(asked);
+    const channel = channels.get(key) ?? createChannel(flags, asked);
+    // Reinserts the channel, because eviction starts with the oldest one.
+    channels.delete(key);
+    channels.set(key, channel);
+    return channel;
   }
 
-  function admissionsTo(channel: Channel): readonly (readonly [Listener, Admission])[] {
-    return [...channel.listeners.keys()].flatMap((listener) => {
-      const admission = admissions.get(listener);
-      return admission ? [[listener, admission] as const] : [];
-    });
-  }
-
-  function leave(listener: Listener): void {
-    admissions.delete(listener);
-    channels.forgetIdle();
-    if (admissions.size > 0) return;
-    stop?.();
-    stop = undefined;
-  }
-
-  function listen(sink: ReplySink, { asked, lastEventId, ...permission }: StreamRequest): void {
-    // The sink of a disconnected client emits no further `close` event.
-    if (sink.destroyed) return;
-    const channel = channels.of(asked);
-    const listener = createListener(sink, {
-      onReady: () => deliver([[listener, admission]]),
-      onLeft: () => {
-        channel.leave(listener);
-        leave(listener);
-      },
-    });
-    const admission = { ...permission, channel };
-    admissions.set(listener, admission);
-    stop ??= start();
-    channel.join(listener, lastEventId);
-  }
-
-  function close(): void {
-    closed = true;
-    for (const listener of admissions.keys()) listener.end();
-    channels.close();
+  /** Removes channels without listeners, except the most recent ones. */
+  function forgetIdle(count: number): void {
+    const idle = [...channels].filter(([, { isIdle }]) => isIdle);
+    for (const [key, channel] of idle.slice(0, Math.max(0, idle.length - count))) {
+      channels.delete(key);
+      channel.close();
+    }
   }
 
   return {
-    prepare(listening) {
-      if (closed || flags.closing.aborted) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
+    prepare(request) {
+      listeners.assertOpen();
       // Refuses an unknown environment before the reply begins.
-      flags.configuration(listening.asked);
-      return (sink) => (closed ? void sink.end() : listen(sink, listening));
+      flags.configuration(request.asked);
+      return (sink) => {
+        const listener = listeners.add(sink, request, {
+          onReady: (ready) => channel.deliver([ready]),
+          onLeft(left) {
+            channel.leave(left);
+            forgetIdle(IDLE_CHANNELS);
+          },
+        });
+        if (!listener) return;
+        const channel = channelOf(request.asked);
+        channel.join(listener, request);
+      };
     },
+    close() {
+      listeners.close();
+      forgetIdle(0);
+    },
+  };
+}
+
+/** All clients that ask for the same. The channel encodes each change once for all of them. */
+interface Channel {
+  readonly isIdle: boolean;
+  /**
+   * Adds a listener. Sends it the changes since its last event, or the full state if the journal no longer has them.
+   */
+  join(listener: Listener, request: StreamRequest): void;
+  leave(listener: Listener): void;
+  /** Sends listeners what they have missed. Ends the stream when its token has expired or was deleted. */
+  deliver(listeners: Iterable<Listener>): void;
+  /** Ends the subscription to changes. */
+  close(): void;
+}
+
+/** A client, and the event number up to which it has the changes. */
+interface Client {
+  readonly request: StreamRequest;
+  position: number;
+}
+
+/** @throws FlagsError `environment_not_found` */
+function createChannel(flags: Flags, asked: ClientQuery): Channel {
+  // Unique per channel and process, so that event ids of other channels never match.
+  const name = randomBytes(8).toString('hex');
+  const journal = createJournal();
+  const clients = new Map<Listener, Client>();
+  const changed = { flags: new Set<string>(), segments: new Set<number>() };
+  let isScheduled = false;
+  let document = clientDocumentOf(flags.configuration(asked), asked);
+  const close = flags.onConfigurationChange((change) => {
+    if (change.environment !== asked.environment) return;
+    for (const flag of change.flags) changed.flags.add(flag);
+    for (const segment of change.segments) changed.segments.add(segment);
+    if (clients.size === 0 || isScheduled) return;
+    isScheduled = true;
+    void nextTurn().then(advance);
+  });
+  const positionAt = (eventId: number) => ({ id: `${name}-${eventId}`, eventId });
+
+  /** Sends the changes of one moment as one message. */
+  function advance(): void {
+    isScheduled = false;
+    catchUp();
+    deliver(clients.keys());
+  }
+
+  /** Appends the changes since the last call to the journal. */
+  function catchUp(): void {
+    if (changed.flags.size + changed.segments.size === 0) return;
+    const before = document;
+    document = clientDocumentOf(flags.configuration(asked), asked);
+    const changes = [...changesBetween(before, document, changed)];
+    changed.flags.clear();
+    changed.segments.clear();
+    if (changes.length > 0) journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
+  }
+
+  const hydrate = () => hydrationFrame(document, positionAt(journal.latest));
+
+  /** Verifies each token once; a slow verification does not delay clients with other tokens. */
+  function deliver(listeners: Iterable<Listener>): void {
+    // Later changes need a check of their own.
+    const { latest } = journal;
+    const isValid = memoizeAsync(
+      // Never rejects: an unreachable storage does not invalidate a token.
+      async ({ hasValidToken }: StreamRequest) => hasValidToken === undefined || hasValidToken(),
+      ({ tokenId }) => tokenId,
+    );
+    for (const listener of listeners) {
+      const client = clients.get(listener);
+      if (client && client.position < latest) {
+        void isValid(client.request).then((isAdmitted) =>
+          isAdmitted ? send(listener, client, latest) : listener.end(),
+        );
+      }
+    }
+  }
+
+  /**
+   * Sends the changes between the listener's position and `latest`, or the full state if the journal no longer has them.
+   * Disconnects a listener that is still busy with earlier data then; it reconnects for the full state.
+   */
+  function send(listener: Listener, client: Client, latest: number): void {
+    const { position } = client;
+    if (position >= latest || !clients.has(listener)) return;
+    const missed = journal.since(position);
+    if (!listener.isReady) {
+      if (missed === undefined) listener.cut();
+      return;
+    }
+    client.position = missed ? latest : journal.latest;
+    listener.send(missed?.slice(0, latest - position) ?? [hydrate()]);
+  }
+
+  return {
+    get isIdle() {
+      return clients.size === 0;
+    },
+    join(listener, request) {
+      catchUp();
+      clients.set(listener, { request, position: journal.latest });
+      const eventId = eventIdOf(name, request.lastEventId);
+      const missed = eventId === undefined ? undefined : journal.since(eventId);
+      listener.send(missed ?? [hydrate()]);
+    },
+    leave: (listener) => void clients.delete(listener),
+    deliver,
     close,
   };
 }
 
-/**
- * Creates the heartbeat function. Each heartbeat signals every client, and ends streams of clients without permission.
- * A slow permission check delays no other client, and a client has at most one check at a time.
- */
-export function createHeartbeat(
-  admissions: ReadonlyMap<Listener, Pick<StreamPermission, 'isStillAdmitted'>>,
-): () => void {
-  const pendingChecks = new Set<Listener>();
-
-  async function review(
-    listener: Listener,
-    { isStillAdmitted }: Pick<StreamPermission, 'isStillAdmitted'>,
-  ): Promise<void> {
-    pendingChecks.add(listener);
-    const isAdmitted = await isStillAdmitted();
-    pendingChecks.delete(listener);
-    if (!isAdmitted) listener.end();
-  }
-
-  return () => {
-    for (const [listener, admission] of admissions) {
-      listener.beat();
-      if (!pendingChecks.has(listener)) void review(listener, admission);
-    }
-  };
+/** Returns the event number of an id from this channel; undefined for ids of other channels. */
+function eventIdOf(channel: string, id = ''): number | undefined {
+  const [, name, eventId] = /^([0-9a-f]+)-(\d{1,15})$/.exec(id) ?? [];
+  return name === channel ? Number(eventId) : undefined;
 }

@@ -1,101 +1,15 @@
-import { nextTurn } from '@flags/core/integration';
+import { type Flags, FlagsError } from '@flags/core';
+import { createSliceWriter, type Pieces, slicesOf } from '../json-chunks.js';
 import type { ReplySink } from '../request.js';
-import { type Frame, HEARTBEAT } from './frames.js';
+
+/** A message of a stream: bytes that clients share, or a long message, generated at the client's pace. */
+export type Frame = Buffer | Pieces;
+
+/** A comment line. It prevents proxies and clients from closing an idle connection. */
+export const HEARTBEAT: Buffer = Buffer.from(':\n\n');
 
 /** The maximum bytes per write. Each accepted write shows that the client still reads. */
 const WRITE_SIZE = 64 * 1024;
-
-/** The send queue of one client. It references shared buffers and copies nothing. */
-export interface Outbox {
-  /** Whether the client has taken all data. */
-  readonly isEmpty: boolean;
-  /** The number of bytes that the client has taken. */
-  readonly taken: number;
-  put(frames: readonly Frame[]): void;
-  /** Continues after the client has taken the last write. Call it on every `drain`. */
-  advance(): void;
-}
-
-/**
- * Creates the send queue of one client.
- *
- * @param onEmpty Called when the queue drains; not called if `put` drains it immediately.
- */
-function createOutbox(sink: Pick<ReplySink, 'write' | 'destroyed'>, onEmpty: () => void): Outbox {
-  const frames: Frame[] = [];
-  let current: Buffer | undefined;
-  let offset = 0;
-  let pendingBytes = 0;
-  let taken = 0;
-  let isWaiting = false;
-  let isPaused = false;
-
-  function nextBuffer(): Buffer | undefined {
-    for (let [frame] = frames; frame; [frame] = frames) {
-      if (Buffer.isBuffer(frame)) return frames.shift() as Buffer;
-      const buffer = frame.next();
-      if (buffer) return buffer;
-      frames.shift();
-    }
-    return undefined;
-  }
-
-  function writeChunk(buffer: Buffer): void {
-    const chunk = buffer.subarray(offset, offset + WRITE_SIZE);
-    offset += chunk.length;
-    current = offset < buffer.length ? buffer : undefined;
-    if (!current) offset = 0;
-    isWaiting = !sink.write(chunk);
-    if (isWaiting) pendingBytes += chunk.length;
-    else taken += chunk.length;
-  }
-
-  /** Pauses between the parts of a long frame, so that a fast client does not delay other requests. */
-  function pump(): void {
-    while (!isWaiting && !isPaused) {
-      current ??= nextBuffer();
-      if (!current) return;
-      writeChunk(current);
-      if (frames[0] && !Buffer.isBuffer(frames[0])) pause();
-    }
-  }
-
-  function pause(): void {
-    isPaused = true;
-    void nextTurn().then(() => {
-      isPaused = false;
-      if (!sink.destroyed) proceed();
-    });
-  }
-
-  function proceed(): void {
-    pump();
-    if (isEmpty()) onEmpty();
-  }
-
-  function isEmpty(): boolean {
-    return !isWaiting && !isPaused && !current && frames.length === 0;
-  }
-
-  return {
-    get isEmpty() {
-      return isEmpty();
-    },
-    get taken() {
-      return taken;
-    },
-    put(added) {
-      frames.push(...added);
-      pump();
-    },
-    advance() {
-      isWaiting = false;
-      taken += pendingBytes;
-      pendingBytes = 0;
-      proceed();
-    },
-  };
-}
 
 /** The number of heartbeats without progress after which a client counts as stalled. */
 const MAX_MISSED_HEARTBEATS = 4;
@@ -115,38 +29,158 @@ export interface Listener {
   cut(): void;
 }
 
-export interface ListenerEvents {
-  readonly onReady: () => void;
-  readonly onLeft: () => void;
+interface ListenerEvents {
+  /** Called when the client has taken all data, unless it took it immediately. */
+  readonly onReady: (listener: Listener) => void;
+  readonly onLeft: (listener: Listener) => void;
 }
 
-export function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): Listener {
-  const outbox = createOutbox(sink, onReady);
-  let lastTaken = 0;
+function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): Listener {
+  const frames: Frame[] = [];
+  const write = createSliceWriter(sink);
+  let isBusy = false;
+  /** Counts the slices that the client has taken. */
+  let taken = 0;
+  let takenBefore = 0;
   let missedHeartbeats = 0;
   let ended = false;
 
-  sink.on('drain', () => outbox.advance());
-  sink.on('close', onLeft);
-  // A failed write also closes the connection, and `close` handles it.
-  sink.on('error', () => undefined);
+  /** Stays synchronous while the client takes short messages immediately. Stays busy when the client has left. */
+  async function sendAll(): Promise<void> {
+    isBusy = true;
+    for (let frame = frames.shift(); frame; frame = frames.shift()) {
+      if (Buffer.isBuffer(frame)) {
+        for (let start = 0; start < frame.length; start += WRITE_SIZE) {
+          const isTaken = write(frame.subarray(start, start + WRITE_SIZE));
+          if (isTaken !== true && !(await isTaken)) return;
+          taken++;
+        }
+        continue;
+      }
+      for await (const slice of slicesOf(frame)) {
+        if (!(await write(slice))) return;
+        taken++;
+      }
+    }
+    isBusy = false;
+  }
 
-  return {
+  sink.on('close', () => onLeft(listener));
+
+  const listener: Listener = {
     get isReady() {
-      return outbox.isEmpty && !ended;
+      return !isBusy && !ended;
     },
-    send: (frames) => outbox.put(frames),
+    send(added) {
+      frames.push(...added);
+      if (isBusy) return;
+      const sending = sendAll();
+      if (isBusy) void sending.then(() => isBusy || onReady(listener), listener.cut);
+    },
     beat() {
-      if (outbox.isEmpty && !ended) return outbox.put([HEARTBEAT]);
-      missedHeartbeats = outbox.taken === lastTaken ? missedHeartbeats + 1 : 0;
-      lastTaken = outbox.taken;
+      if (listener.isReady) return listener.send([HEARTBEAT]);
+      missedHeartbeats = taken === takenBefore ? missedHeartbeats + 1 : 0;
+      takenBefore = taken;
       if (missedHeartbeats >= MAX_MISSED_HEARTBEATS) sink.destroy();
     },
     end() {
-      if (!outbox.isEmpty) return void sink.destroy();
+      if (isBusy) return void sink.destroy();
       ended = true;
       sink.end();
     },
     cut: () => void sink.destroy(),
+  };
+  return listener;
+}
+
+/** The permission of a streaming client. */
+export interface StreamPermission {
+  /** Checked at every heartbeat. The stream ends when the client loses its permission. */
+  readonly isStillAdmitted: () => Promise<boolean>;
+  /** Checked before every event; absent when the client has no API token. */
+  readonly hasValidToken: (() => Promise<boolean>) | undefined;
+}
+
+interface ListenersOptions {
+  /** Milliseconds between two heartbeats. */
+  readonly heartbeatInterval: number;
+  /** Called when the first client joins. Returns a function to call after the last one has left. */
+  readonly onStart?: () => () => void;
+  /** Called after every heartbeat. */
+  readonly onBeat?: () => void;
+}
+
+/** The clients of one kind of stream, their heartbeats, and the end of all streams. */
+export interface Listeners {
+  /** @throws FlagsError `closed` */
+  assertOpen(): void;
+  /** Adds a client; undefined if it has disconnected, or if the streams have ended. */
+  add(sink: ReplySink, permission: StreamPermission, events: ListenerEvents): Listener | undefined;
+  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
+  close(): void;
+}
+
+/** The timer exists only while clients listen, and keeps no process alive. */
+export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBeat }: ListenersOptions): Listeners {
+  const listeners = new Map<Listener, StreamPermission>();
+  const pendingChecks = new Set<Listener>();
+  let closed = false;
+  let stop: (() => void) | undefined;
+
+  /** Ends streams of clients without permission. A slow check delays no other client, and a client has one at a time. */
+  async function review(listener: Listener, { isStillAdmitted }: StreamPermission): Promise<void> {
+    if (pendingChecks.has(listener)) return;
+    pendingChecks.add(listener);
+    const isAdmitted = await isStillAdmitted();
+    pendingChecks.delete(listener);
+    if (!isAdmitted) listener.end();
+  }
+
+  function start(): () => void {
+    const timer = setInterval(() => {
+      for (const [listener, permission] of listeners) {
+        listener.beat();
+        void review(listener, permission);
+      }
+      onBeat?.();
+    }, heartbeatInterval).unref();
+    const onStop = onStart?.();
+    flags.closing.addEventListener('abort', close);
+    return () => {
+      clearInterval(timer);
+      onStop?.();
+      flags.closing.removeEventListener('abort', close);
+    };
+  }
+
+  function close(): void {
+    closed = true;
+    for (const listener of listeners.keys()) listener.end();
+  }
+
+  const isClosed = () => closed || flags.closing.aborted;
+  return {
+    assertOpen() {
+      if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
+    },
+    add(sink, permission, { onReady, onLeft }) {
+      // The sink of a disconnected client emits no further `close` event.
+      if (sink.destroyed) return undefined;
+      if (isClosed()) return void sink.end();
+      const listener = createListener(sink, {
+        onReady,
+        onLeft() {
+          listeners.delete(listener);
+          onLeft(listener);
+          if (listeners.size > 0) return;
+          stop?.();
+          stop = undefined;
+        },
+      });
+      listeners.set(listener, permission);
+      stop ??= start();
+      return listener;
+    },
+    close,
   };
 }

@@ -1,17 +1,7 @@
-import type {
-  ArchivedFlag,
-  Constraint,
-  Dependency,
-  Flag,
-  FlagDetail,
-  FlagEnvironment,
-  FlagSummary,
-  Strategy,
-  Variant,
-} from '@flags/core';
+import type { Constraint, Dependency, Flag, FlagDetail, FlagEnvironment, Strategy, Variant } from '@flags/core';
 import { PAYLOAD_TYPES } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { type JsonChunks, jsonObject } from '../json-chunks.js';
+import { entityTag } from '../caching.js';
 import {
   boolean,
   component,
@@ -134,20 +124,8 @@ export const flagSummary = {
 
 export const flagSummarySchema = objectComponent('FlagSummary', flagSummary);
 
-/** Undefined members do not appear in the JSON. */
 export function strategyToWire(strategy: Strategy) {
-  const { id, name, constraints, parameters, title, disabled, sortOrder, segments, variants } = strategy;
-  return {
-    id,
-    name,
-    constraints: constraints.map(constraintToWire),
-    parameters,
-    title,
-    disabled,
-    sortOrder,
-    segments,
-    variants,
-  };
+  return { ...strategy, constraints: strategy.constraints.map(constraintToWire) };
 }
 
 /** Clients expect `values` in every constraint, even for operators with a single value. */
@@ -201,30 +179,21 @@ export function flagDetailToWire(flag: FlagDetail) {
   });
 }
 
-export function flagSummaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
-  return {
-    name,
-    type,
-    stale,
-    createdAt,
-    lastSeenAt,
-    environments: environments.map(({ name, displayName, enabled }) => ({ name, displayName, enabled })),
-  };
+/**
+ * Returns the tag of a flag: its revision, and a hash of what the flag shows beside its document. Add to it what
+ * `flagDetailToWire` reads from elsewhere.
+ */
+export function flagTag({ revision, lastSeenAt, children, environments }: FlagDetail): string {
+  return entityTag(JSON.stringify([lastSeenAt, children, environments.map(({ name }) => name)]), revision);
 }
 
-export function flagListToWire(features: JsonChunks) {
-  return jsonObject({ version: 1, features });
-}
-
-export function archivedFlagToWire(flag: ArchivedFlag) {
-  const { project, archived, archivedAt, description, impressionData } = flag;
-  return { ...flagSummaryToWire(flag), project, archived, archivedAt, description, impressionData };
+export function flagListToWire(features: unknown) {
+  return { version: 1, features };
 }
 
 /** Clients of Unleash 4.x expect the name of the flag as `name`. */
-export function flagInEnvironmentToWire(name: string, { name: environment, ...configuration }: FlagEnvironment) {
-  const { enabled, strategies } = configuration;
-  return { name, environment, enabled, strategies: strategies.map(strategyToWire) };
+export function flagInEnvironmentToWire(flag: string, { name, enabled, strategies }: FlagEnvironment) {
+  return { name: flag, environment: name, enabled, strategies: strategies.map(strategyToWire) };
 }
 
 function environmentToWire({ name, enabled, strategies }: FlagEnvironment) {

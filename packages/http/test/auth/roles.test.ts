@@ -51,8 +51,14 @@ function hostileRow() {
 describe('the mark of API tokens', () => {
   it('is on every token of the engine and on spread copies, but not in JSON', async () => {
     const verified = (await flags.verifyToken(secret)) as Token;
-    const rotated = await flags.rotateToken(token.id);
-    for (const one of [token, verified, rotated.token, ...(await flags.listTokens()), { ...verified, roles: [] }]) {
+    const rotated = await flags.rotateToken({ token: token.id });
+    for (const one of [
+      token,
+      verified,
+      rotated.token,
+      ...(await flags.listTokens()).items,
+      { ...verified, roles: [] },
+    ]) {
       expect(isApiToken(one)).toBe(true);
     }
     for (const one of [JSON.parse(JSON.stringify(verified)), structuredClone(verified), hostileRow(), null, 'admin']) {
@@ -94,7 +100,7 @@ describe('roles', () => {
   it('match the guide, with every action once', () => {
     const [VIEWER, EDITOR, ADMIN] = [1, 2, 3];
     const documented = new Map<string, string>();
-    for (const row of tableAfter(read('docs/security.md'), '### Give users a role')) {
+    for (const row of tableAfter(read('docs/roles.md'), '## What each role may do')) {
       for (const [role, column] of [
         ['viewer', VIEWER],
         ['editor', EDITOR],
@@ -161,7 +167,7 @@ describe('roles', () => {
     await flags.addMember({ project: 'gone' }, { userId: MEMBER, roleId: 4 });
     await flags.deleteProject({ project: 'gone' });
     flags.isEnabled('a', { userId: 'contexts-of-others' });
-    const sets = [...(await flags.history({})).items].map(({ id }) => id);
+    const sets = [...(await flags.listHistory({})).items].map(({ id }) => id);
     const hidden = new RegExp(`the-operator|contexts-of-others|${MEMBER}`);
     const seen = new Map<string, number>();
     const readings = ROUTES.filter(({ method, access, path }) => {
@@ -279,6 +285,6 @@ describe.each(documentedExamples())('authorize in %s', (_place, code) => {
 
 it('finds the examples', () => {
   const places = documentedExamples().map(([place]) => place.split(',')[0]);
-  expect(places).toEqual(expect.arrayContaining(['docs/security.md', 'docs/http-api.md', 'docs/admin-page.md']));
+  expect(places).toEqual(expect.arrayContaining(['docs/roles.md', 'docs/http-api.md', 'docs/admin-page.md']));
   expect(places).toEqual(expect.arrayContaining(['packages/http/src/options.ts', 'packages/http/src/roles.ts']));
 });

@@ -313,7 +313,7 @@ describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op
 it('needs no further permission to undo the undo of the first change in an environment', async () => {
   const development = { ...FLAG, environment: 'development' };
   const { id } = await world.flags.apply([{ op: 'addStrategy', ref: development, input: { name: 'default' } }]);
-  const undone = await world.flags.undo(`${id}`);
+  const undone = await world.flags.undoChangeSet({ changeSet: `${id}` });
   expect(undone.events.map(({ type }) => type)).toEqual(['strategy-removed']);
   world.allow(() => true);
   await request(world.app).post(`${CHANGES}/${undone.id}/undo`).expect(200);

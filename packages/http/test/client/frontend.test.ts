@@ -1,101 +1,254 @@
+import type { TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
+import { kindsFor } from '../../src/auth.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
+import { listen } from './event-client.js';
+import { startLiveServer } from './live-server.js';
 import { createOn } from './states.js';
 
-const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
+describe('the frontend API', () => {
+  const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
-async function createConstrained(contextName: string, values: readonly string[]) {
-  const host = await createHostApp();
-  await host.flags.createFlag({ project: 'default' }, { name: 'checkout' });
-  await host.flags.addStrategy(PRODUCTION, {
-    name: 'default',
-    constraints: [{ contextName, operator: 'IN', values }],
-  });
-  await host.flags.enable(PRODUCTION);
-  const isOn = async (query: string) => {
-    const { body } = await request(host.app).get(`/api/frontend${query}`).expect(200);
-    return body.toggles.length === 1;
-  };
-  return { ...host, isOn };
-}
-
-describe('the context of a browser', () => {
-  it.each([
-    ['userId', 'userId=x'],
-    ['sessionId', 'sessionId=x'],
-    ['remoteAddress', 'remoteAddress=x'],
-    ['environment', 'environment=x'],
-    ['appName', 'appName=x'],
-    ['plan', 'properties[plan]=x'],
-    ['plan', 'properties%5Bplan%5D=x'],
-    ['__proto__', 'properties[__proto__]=x'],
-    ['a][b', 'properties[a][b]=x'],
-  ])('has %s by %s', async (field, query) => {
-    const { flags, isOn } = await createConstrained(field, ['x']);
-    expect([await isOn(`?${query}`), await isOn('')]).toEqual([true, false]);
-    await flags.close();
-  });
-
-  it('has the address of the request unless it names one', async () => {
-    const { flags, isOn } = await createConstrained('remoteAddress', ['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-    expect([await isOn(''), await isOn('?remoteAddress=192.0.2.1')]).toEqual([true, false]);
-    await flags.close();
-  });
-
-  it('is evaluated in the environment of the token, whatever environment it names', async () => {
-    const { flags, isOn } = await createConstrained('environment', ['development']);
-    expect([await isOn('?environment=development'), await isOn('?environment=production')]).toEqual([true, false]);
-    await flags.close();
-  });
-
-  it('never brings the server down, whatever it holds', async () => {
-    const { app, flags, faults } = await createHostApp();
-    await createOn(flags, { name: 'checkout' });
-    const name = oneof(
-      constantFrom('userId', 'properties', 'properties[', 'properties[]', 'properties[[]]', '__proto__', 'currentTime'),
-      string({ unit: 'grapheme', maxLength: 10 }),
-    );
-    const value = oneof(constantFrom('', '[object Object]', '\u0000', 'x'.repeat(2000)), string({ unit: 'grapheme' }));
-    const property = asyncProperty(array(tuple(name, value), { maxLength: 5 }), async (pairs) => {
-      const query = pairs.map((pair) => pair.map((text) => encodeURIComponent(text)).join('=')).join('&');
-      const { status } = await request(app).get(`/api/frontend?${query}`);
-      expect([200, 400]).toContain(status);
+  async function createConstrained(contextName: string, values: readonly string[]) {
+    const host = await createHostApp();
+    await host.flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await host.flags.addStrategy(PRODUCTION, {
+      name: 'default',
+      constraints: [{ contextName, operator: 'IN', values }],
     });
-    await assert(property, { numRuns: 100 });
-    expect(faults).toEqual([]);
-    await flags.close();
-  }, 60_000);
+    await host.flags.enable(PRODUCTION);
+    const isOn = async (query: string) => {
+      const { body } = await request(host.app).get(`/api/frontend${query}`).expect(200);
+      return body.toggles.length === 1;
+    };
+    return { ...host, isOn };
+  }
 
-  it.each(['%', '&&&=', 'properties[x', 'properties[x]]=1', 'a=%ff%fe', '=', '?', '[]=1'])(
-    'never brings the server down with the query %s',
-    async (query) => {
+  describe('the context of a browser', () => {
+    it.each([
+      ['userId', 'userId=x'],
+      ['sessionId', 'sessionId=x'],
+      ['remoteAddress', 'remoteAddress=x'],
+      ['environment', 'environment=x'],
+      ['appName', 'appName=x'],
+      ['plan', 'properties[plan]=x'],
+      ['plan', 'properties%5Bplan%5D=x'],
+      ['__proto__', 'properties[__proto__]=x'],
+      ['a][b', 'properties[a][b]=x'],
+    ])('has %s by %s', async (field, query) => {
+      const { flags, isOn } = await createConstrained(field, ['x']);
+      expect([await isOn(`?${query}`), await isOn('')]).toEqual([true, false]);
+      await flags.close();
+    });
+
+    it('has the address of the request unless it names one', async () => {
+      const { flags, isOn } = await createConstrained('remoteAddress', ['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+      expect([await isOn(''), await isOn('?remoteAddress=192.0.2.1')]).toEqual([true, false]);
+      await flags.close();
+    });
+
+    it('is evaluated in the environment of the token, whatever environment it names', async () => {
+      const { flags, isOn } = await createConstrained('environment', ['development']);
+      expect([await isOn('?environment=development'), await isOn('?environment=production')]).toEqual([true, false]);
+      await flags.close();
+    });
+
+    it('never brings the server down, whatever it holds', async () => {
       const { app, flags, faults } = await createHostApp();
-      expect((await request(app).get(`/api/frontend?${query}`)).status).toBe(200);
+      await createOn(flags, { name: 'checkout' });
+      const name = oneof(
+        constantFrom(
+          'userId',
+          'properties',
+          'properties[',
+          'properties[]',
+          'properties[[]]',
+          '__proto__',
+          'currentTime',
+        ),
+        string({ unit: 'grapheme', maxLength: 10 }),
+      );
+      const value = oneof(
+        constantFrom('', '[object Object]', '\u0000', 'x'.repeat(2000)),
+        string({ unit: 'grapheme' }),
+      );
+      const property = asyncProperty(array(tuple(name, value), { maxLength: 5 }), async (pairs) => {
+        const query = pairs.map((pair) => pair.map((text) => encodeURIComponent(text)).join('=')).join('&');
+        const { status } = await request(app).get(`/api/frontend?${query}`);
+        expect([200, 400]).toContain(status);
+      });
+      await assert(property, { numRuns: 100 });
       expect(faults).toEqual([]);
       await flags.close();
-    },
-  );
-});
+    }, 60_000);
 
-describe('the answers for a browser', () => {
-  it('have an ETag of their content', async () => {
-    const { app, flags } = await createHostApp();
-    await createOn(flags, { name: 'checkout' });
-    const { etag } = (await request(app).get('/api/frontend?userId=7')).headers;
-    await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(304);
-    await flags.disable(PRODUCTION);
-    await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(200);
-    await flags.close();
+    it.each(['%', '&&&=', 'properties[x', 'properties[x]]=1', 'a=%ff%fe', '=', '?', '[]=1'])(
+      'never brings the server down with the query %s',
+      async (query) => {
+        const { app, flags, faults } = await createHostApp();
+        expect((await request(app).get(`/api/frontend?${query}`)).status).toBe(200);
+        expect(faults).toEqual([]);
+        await flags.close();
+      },
+    );
   });
 
-  it('do not count as usage, because browsers report their usage', async () => {
-    const { app, flags } = await createHostApp();
-    await createOn(flags, { name: 'checkout' });
-    await request(app).get('/api/frontend').expect(200);
-    await flags.close();
-    const again = await createHostApp();
-    expect((await again.flags.countEvaluations()).lastHour.size).toBe(0);
-    await again.flags.close();
+  describe('the answers for a browser', () => {
+    it('have an ETag of their content', async () => {
+      const { app, flags } = await createHostApp();
+      await createOn(flags, { name: 'checkout' });
+      const { etag } = (await request(app).get('/api/frontend?userId=7')).headers;
+      await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(304);
+      await flags.disable(PRODUCTION);
+      await request(app).get('/api/frontend?userId=7').set('if-none-match', `${etag}`).expect(200);
+      await flags.close();
+    });
+
+    it('do not count as usage, because browsers report their usage', async () => {
+      const { app, flags } = await createHostApp();
+      await createOn(flags, { name: 'checkout' });
+      await request(app).get('/api/frontend').expect(200);
+      await flags.close();
+      const again = await createHostApp();
+      expect((await again.flags.countEvaluations()).lastHour.size).toBe(0);
+      await again.flags.close();
+    });
+  });
+});
+
+describe('scopes of tokens', () => {
+  const KINDS: readonly TokenKind[] = ['admin', 'client', 'frontend'];
+  const PLACES = ROUTES.filter(({ isOpen }) => !isOpen).flatMap(({ action, access, method, path }) =>
+    KINDS.filter((kind) => !kindsFor(access).includes(kind)).map((kind) => ({ kind, action, access, method, path })),
+  );
+  const namesIn = ({ body }: { body: { features?: { name: string }[]; toggles?: { name: string }[] } }) =>
+    (body.features ?? body.toggles ?? []).map(({ name }) => name);
+
+  describe('a token', () => {
+    it('of one kind is refused by every route of another', async () => {
+      const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+      const secrets = new Map<TokenKind, string>();
+      for (const kind of KINDS) {
+        const environment = kind === 'admin' ? {} : { environment: 'production' };
+        secrets.set(kind, (await flags.createToken({ name: kind, kind, ...environment })).secret);
+      }
+      for (const { kind, access, method, path } of PLACES) {
+        const attempt = request(app)[method.toLowerCase() as 'get'](path.replaceAll(/:\w+/g, 'x'));
+        const { status, body } = await attempt.set('authorization', secrets.get(kind) ?? '');
+        expect([kind, method, path, status, body.code]).toEqual([kind, method, path, 403, 'forbidden']);
+        expect(body.message).toContain(kindsFor(access).join(' or '));
+      }
+      await flags.close();
+    });
+
+    it('shows only its own project and environment, whatever the request names', async () => {
+      const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await createOn(flags, { name: 'checkout' });
+      await createOn(flags, { name: 'basket' }, 'shop');
+      const scope = { project: 'shop', environment: 'development' };
+      const client = (await flags.createToken({ name: 'a', kind: 'client', ...scope })).secret;
+      const frontend = (await flags.createToken({ name: 'b', kind: 'frontend', ...scope, environment: 'production' }))
+        .secret;
+      const ask = (path: string, secret: string) => request(app).get(path).set('authorization', secret);
+
+      for (const query of ['', '?project=*', '?project=shop&project=default', '?environment=production']) {
+        const { body } = await ask(`/api/client/features${query}`, client).expect(200);
+        expect(body.features).toMatchObject([{ name: 'basket', enabled: false }]);
+        expect(body.query).toEqual({ environment: 'development', project: ['shop'] });
+      }
+      expect(namesIn(await ask('/api/client/features?project=default', client).expect(200))).toEqual([]);
+      await ask('/api/client/features/checkout', client).expect(404);
+      await ask('/api/client/features/basket', client).expect(200);
+      expect(namesIn(await ask('/api/frontend?environment=development', frontend).expect(200))).toEqual(['basket']);
+      await flags.close();
+    });
+
+    it('shows several projects, narrowed by the query', async () => {
+      const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
+      for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
+      await createOn(flags, { name: 'checkout' });
+      await createOn(flags, { name: 'basket' }, 'shop');
+      await createOn(flags, { name: 'menu' }, 'app');
+      const projects = ['shop', 'app'];
+      const client = await flags.createToken({ name: 'a', kind: 'client', projects });
+      const frontend = await flags.createToken({ name: 'b', kind: 'frontend', projects });
+      const ask = (path: string, { secret }: { readonly secret: string }) =>
+        request(url).get(path).set('authorization', secret);
+
+      const { body } = await ask('/api/client/features', client).expect(200);
+      expect(body.features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+      expect(body.query).toMatchObject({ project: ['app', 'shop'] });
+      const asked = await ask('/api/client/features?project=shop&project=default', client);
+      expect(namesIn(asked)).toEqual(['basket']);
+      await ask('/api/client/features/checkout', client).expect(404);
+      expect(namesIn(await ask('/api/frontend', frontend)).sort()).toEqual(['basket', 'menu']);
+      const evaluated = await request(url)
+        .post('/ofrep/v1/evaluate/flags')
+        .set('authorization', frontend.secret)
+        .send({});
+      expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
+      const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
+      await stop();
+      expect(stream.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
+    });
+
+    it('shows only the segments that its flags use', async () => {
+      const { app, flags } = await createHostApp({ router: { auth: 'token' } });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await createOn(flags, { name: 'checkout' });
+      await createOn(flags, { name: 'basket' }, 'shop');
+      const { id } = await flags.createSegment({ name: 'ours', constraints: [] });
+      const production = { project: 'default', flag: 'checkout', environment: 'production' };
+      await flags.addStrategy(production, { name: 'default', segments: [id] });
+      const segmentsFor = async (project: string) => {
+        const token = await flags.createToken({ name: project, kind: 'client', project, environment: 'production' });
+        const asked = request(app).get('/api/client/features').set('unleash-client-spec', '5.1.0');
+        return (await asked.set('authorization', token.secret)).body.segments;
+      };
+      expect(await segmentsFor('default')).toMatchObject([{ id }]);
+      expect(await segmentsFor('shop')).toEqual([]);
+      await flags.close();
+    });
+
+    it('streams its project and environment only', async () => {
+      const { url, flags, stop } = await startLiveServer({ router: { auth: 'token' } });
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await createOn(flags, { name: 'checkout' });
+      await createOn(flags, { name: 'basket' }, 'shop');
+      const token = await flags.createToken({
+        name: 'web',
+        kind: 'client',
+        project: 'shop',
+        environment: 'production',
+      });
+      const client = await listen(`${url}/api/client/streaming?project=*`, { authorization: token.secret });
+      await stop();
+      expect(client.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }]);
+    });
+  });
+
+  describe.each(['none', 'host'])('without tokens (%s)', (mode) => {
+    const auth = mode === 'none' ? 'none' : () => ({ name: 'ada' });
+
+    it('the environment is from the query, or else the default', async () => {
+      const { app, flags } = await createHostApp({ router: { auth }, flags: { environment: 'development' } });
+      await createOn(flags, { name: 'checkout' });
+      const enabledAt = async (query: string) => {
+        const { body } = await request(app).get(`/api/client/features${query}`).expect(200);
+        return [body.query.environment, body.features[0].enabled];
+      };
+      expect(await enabledAt('')).toEqual(['development', false]);
+      expect(await enabledAt('?environment=production')).toEqual(['production', true]);
+      for (const path of ['/api/client/features', '/api/client/features/checkout', '/api/client/streaming']) {
+        const { body } = await request(app).get(`${path}?environment=moon`).expect(404);
+        expect(body.code).toBe('environment_not_found');
+      }
+      await request(app).get('/api/client/features?environment=a&environment=b').expect(400);
+      expect(namesIn(await request(app).get('/api/frontend?environment=production').expect(200))).toEqual([]);
+      await flags.close();
+    });
   });
 });

@@ -1,180 +1,315 @@
-import { type Flags, memoryStorage } from '@flags/core';
+import { type Flags, memoryStorage, memoryUsage } from '@flags/core';
+import { faultyUsage } from '@flags/core/testing';
 import request from 'supertest';
-import { createHostApp } from '../host-app.js';
+import { clientReportFromWire } from '../../src/wire/client.js';
+import { createHostApp, FLAGS } from '../host-app.js';
 
-const NOW = Date.now();
-const PROJECT = { project: 'default' };
+describe('reports', () => {
+  const NOW = Date.now();
+  const PROJECT = { project: 'default' };
 
-/** A host with a flag in each of two projects, and a token of either kind for the project `default`. */
-async function host() {
-  const { app, flags } = await createHostApp({ router: { auth: 'token' }, flags: { storage: memoryStorage() } });
-  await flags.createProject({ id: 'shop', name: 'Shop' });
-  await flags.createFlag(PROJECT, { name: 'mine' });
-  await flags.createFlag({ project: 'shop' }, { name: 'theirs' });
-  const tokenOf = (kind: 'client' | 'frontend', project: string) =>
-    flags.createToken({ name: `${kind} ${project}`, kind, project, environment: 'production' });
-  return { app, flags, tokenOf };
-}
-
-function metrics(...names: readonly string[]) {
-  const toggles = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }]));
-  return { appName: 'web', bucket: { start: NOW - 1000, stop: NOW, toggles } };
-}
-
-async function countedIn(flags: Flags): Promise<readonly string[]> {
-  return [...(await flags.countEvaluations()).lastHour.keys()];
-}
-
-describe('reports with a token for one project', () => {
-  it.each([
-    ['client', '/api/client/metrics', 202],
-    ['frontend', '/api/frontend/client/metrics', 200],
-  ] as const)('count flags of that project alone: %s', async (kind, path, status) => {
-    const { app, flags, tokenOf } = await host();
-    const { secret } = await tokenOf(kind, 'default');
-    const body = metrics('mine', 'theirs', 'typo');
-    await request(app).post(path).set('Authorization', secret).send(body).expect(status, '');
-    expect(await countedIn(flags)).toEqual(['mine', 'typo']);
-    expect(await flags.getFlag({ project: 'shop', flag: 'theirs' })).toMatchObject({ lastSeenAt: null });
-    expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['mine', 'typo']);
-    expect(flags.status().dropped).toEqual({ names: 1, reports: 0 });
-    await flags.close();
-  });
-
-  it('in bulk too', async () => {
-    const { app, flags, tokenOf } = await host();
-    const { secret } = await tokenOf('client', 'default');
-    const metric = { appName: 'web', timestamp: NOW, yes: 1, no: 0 };
-    const body = { metrics: ['mine', 'theirs'].map((featureName) => ({ ...metric, featureName })) };
-    await request(app).post('/api/client/metrics/bulk').set('Authorization', secret).send(body).expect(202);
-    expect(await countedIn(flags)).toEqual(['mine']);
-    await flags.close();
-  });
-
-  it('count flags of every project with a token for all', async () => {
-    const { app, flags, tokenOf } = await host();
-    const { secret } = await tokenOf('client', '*');
-    const body = metrics('mine', 'theirs');
-    await request(app).post('/api/client/metrics').set('Authorization', secret).send(body).expect(202);
-    expect(await countedIn(flags)).toEqual(['mine', 'theirs']);
-    await flags.close();
-  });
-});
-
-describe('registrations', () => {
-  it('have at most 64 KiB, and accept times as epoch milliseconds', async () => {
-    const { app, flags, tokenOf } = await host();
-    const { secret } = await tokenOf('frontend', '*');
-    const register = (count: number) =>
-      request(app)
-        .post('/api/frontend/client/register')
-        .set('Authorization', secret)
-        .send({
-          appName: 'web',
-          started: NOW,
-          interval: 1000,
-          strategies: Array.from({ length: count }, (_, index) => `${index}`.padEnd(99, 'x')),
-        });
-    await register(600).expect(200, '');
-    const { body } = await register(700).expect(400);
-    expect(body).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('65536 bytes') });
-    expect((await flags.getApplication({ application: 'web' })).strategies).toHaveLength(600);
-    await flags.close();
-  });
-});
-
-describe('long answers of metrics', () => {
-  it('are complete lists, by flag and by application', async () => {
-    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
-    const strategies = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(90, 'x'));
-    for (let index = 0; index < 150; index++) {
-      const appName = `app-${1000 + index}`;
-      await flags.registerApplication({ appName, strategies, started: NOW, interval: 0 });
-      await flags.reportMetrics({ ...metrics('a', '__proto__', 'c'), appName });
-    }
-    const get = async (path: string) => JSON.parse((await request(app).get(`/api/admin/metrics/${path}`)).text);
-    const byFlag = await get('seen-apps');
-    expect(Object.keys(byFlag)).toEqual(['__proto__', 'a', 'c']);
-    for (const applications of Object.values<{ appName: string; strategies: string[] }[]>(byFlag)) {
-      expect(applications.map(({ appName }) => appName)).toEqual(
-        Array.from({ length: 150 }, (_, at) => `app-${1000 + at}`),
-      );
-      expect(applications[149]?.strategies).toEqual(strategies);
-    }
-    expect((await get('applications')).applications).toHaveLength(150);
-    expect(await get('seen-toggles')).toHaveLength(150);
-    await flags.close();
-  });
-});
-
-describe('applications that a token invents', () => {
-  const REGISTRATION = { strategies: [], started: NOW, interval: 60_000 };
-  const PATHS = { client: '/api/client', frontend: '/api/frontend/client' } as const;
-
-  async function register(app: HostOfTokens, { token, path, names }: Registered): Promise<void> {
-    for (const appName of names) {
-      const sent = request(app)
-        .post(`${path}/register`)
-        .send({ ...REGISTRATION, appName });
-      await (token === undefined ? sent : sent.set('Authorization', token)).expect(path === PATHS.client ? 202 : 200);
-    }
+  /** A host with a flag in each of two projects, and a token of either kind for the project `default`. */
+  async function host() {
+    const { app, flags } = await createHostApp({ router: { auth: 'token' }, flags: { storage: memoryStorage() } });
+    await flags.createProject({ id: 'shop', name: 'Shop' });
+    await flags.createFlag(PROJECT, { name: 'mine' });
+    await flags.createFlag({ project: 'shop' }, { name: 'theirs' });
+    const tokenOf = (kind: 'client' | 'frontend', project: string) =>
+      flags.createToken({ name: `${kind} ${project}`, kind, project, environment: 'production' });
+    return { app, flags, tokenOf };
   }
 
-  const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+  function metrics(...names: readonly string[]) {
+    const toggles = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }]));
+    return { appName: 'web', bucket: { start: NOW - 1000, stop: NOW, toggles } };
+  }
 
-  it('are stored up to the bound of the token: 100 of a frontend token, 1,000 of another', async () => {
-    const { app, flags, tokenOf } = await host();
-    const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
-    await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('page', 105) });
-    expect(await flags.listApplications()).toHaveLength(100);
-    const applications = namesOf('server', 1000).map((appName) => ({ ...REGISTRATION, appName }));
-    const bulk = request(app).post('/api/client/metrics/bulk').set('Authorization', server.secret);
-    await bulk.send({ applications }).expect(202);
-    await register(app, { token: server.secret, path: PATHS.client, names: ['another'] });
-    const body = { ...metrics('mine'), appName: 'page-104' };
-    const report = request(app).post('/api/frontend/client/metrics').set('Authorization', page.secret);
-    await report.send(body).expect(200);
-    expect(await flags.listApplications()).toHaveLength(1100);
-    expect(flags.status().dropped).toMatchObject({ reports: 7 });
-    expect(await countedIn(flags)).toEqual(['mine']);
-    await flags.close();
+  async function countedIn(flags: Flags): Promise<readonly string[]> {
+    return [...(await flags.countEvaluations()).lastHour.keys()];
+  }
+
+  describe('reports with a token for one project', () => {
+    it.each([
+      ['client', '/api/client/metrics', 202],
+      ['frontend', '/api/frontend/client/metrics', 200],
+    ] as const)('count flags of that project alone: %s', async (kind, path, status) => {
+      const { app, flags, tokenOf } = await host();
+      const { secret } = await tokenOf(kind, 'default');
+      const body = metrics('mine', 'theirs', 'typo');
+      await request(app).post(path).set('Authorization', secret).send(body).expect(status, '');
+      expect(await countedIn(flags)).toEqual(['mine', 'typo']);
+      expect(await flags.getFlag({ project: 'shop', flag: 'theirs' })).toMatchObject({ lastSeenAt: null });
+      expect((await flags.getApplication({ application: 'web' })).seenFlags).toEqual(['mine', 'typo']);
+      expect(flags.status().dropped).toEqual({ names: 1, reports: 0 });
+      await flags.close();
+    });
+
+    it('in bulk too', async () => {
+      const { app, flags, tokenOf } = await host();
+      const { secret } = await tokenOf('client', 'default');
+      const metric = { appName: 'web', timestamp: NOW, yes: 1, no: 0 };
+      const body = { metrics: ['mine', 'theirs'].map((featureName) => ({ ...metric, featureName })) };
+      await request(app).post('/api/client/metrics/bulk').set('Authorization', secret).send(body).expect(202);
+      expect(await countedIn(flags)).toEqual(['mine']);
+      await flags.close();
+    });
+
+    it('count flags of every project with a token for all', async () => {
+      const { app, flags, tokenOf } = await host();
+      const { secret } = await tokenOf('client', '*');
+      const body = metrics('mine', 'theirs');
+      await request(app).post('/api/client/metrics').set('Authorization', secret).send(body).expect(202);
+      expect(await countedIn(flags)).toEqual(['mine', 'theirs']);
+      await flags.close();
+    });
   });
 
-  it('evict others above 10,000', async () => {
-    const { app, flags, tokenOf } = await host();
-    const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
-    await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('invented', 100) });
-    for (let part = 0; part < 10; part++) {
-      const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('mine'), appName }));
-      await flags.reportMetricsInBulk({ reports });
-    }
-    // All are stored, and one more from a page is not.
-    await register(app, { token: page.secret, path: PATHS.frontend, names: ['late'] });
-    expect(flags.status().dropped).toMatchObject({ reports: 1 });
-    await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1', 'another'] });
-    for (const application of ['honest', 'invented-1', 'another', 'invented-3'])
-      await flags.getApplication({ application });
-    for (const application of ['invented-0', 'invented-2']) {
-      await expect(flags.getApplication({ application })).rejects.toMatchObject({ code: 'application_not_found' });
-    }
-    expect(flags.status().dropped).toMatchObject({ reports: 1 });
-    await flags.close();
+  describe('registrations', () => {
+    it('have at most 64 KiB, and accept times as epoch milliseconds', async () => {
+      const { app, flags, tokenOf } = await host();
+      const { secret } = await tokenOf('frontend', '*');
+      const register = (count: number) =>
+        request(app)
+          .post('/api/frontend/client/register')
+          .set('Authorization', secret)
+          .send({
+            appName: 'web',
+            started: NOW,
+            interval: 1000,
+            strategies: Array.from({ length: count }, (_, index) => `${index}`.padEnd(99, 'x')),
+          });
+      await register(600).expect(200, '');
+      const { body } = await register(700).expect(400);
+      expect(body).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('65536 bytes') });
+      expect((await flags.getApplication({ application: 'web' })).strategies).toHaveLength(600);
+      await flags.close();
+    });
   });
 
-  it('have one limit for all browsers, and none for servers, without authentication', async () => {
-    const { app, flags } = await createHostApp({ router: { auth: 'none' }, flags: { storage: memoryStorage() } });
-    const register101 = (path: string, prefix: string) => register(app, { path, names: namesOf(prefix, 101) });
-    await register101(PATHS.frontend, 'page');
-    await register101(PATHS.client, 'server');
-    expect(await flags.listApplications()).toHaveLength(201);
+  describe('long answers of metrics', () => {
+    it('are complete lists, by flag and by application', async () => {
+      const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
+      const strategies = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(90, 'x'));
+      for (let index = 0; index < 150; index++) {
+        const appName = `app-${1000 + index}`;
+        await flags.registerApplication({ appName, strategies, started: NOW, interval: 0 });
+        await flags.reportMetrics({ ...metrics('a', '__proto__', 'c'), appName });
+      }
+      const get = async (path: string) => JSON.parse((await request(app).get(`/api/admin/metrics/${path}`)).text);
+      const byFlag = await get('seen-apps');
+      expect(Object.keys(byFlag)).toEqual(['__proto__', 'a', 'c']);
+      for (const applications of Object.values<{ appName: string; strategies: string[] }[]>(byFlag)) {
+        expect(applications.map(({ appName }) => appName)).toEqual(
+          Array.from({ length: 150 }, (_, at) => `app-${1000 + at}`),
+        );
+        expect(applications[149]?.strategies).toEqual(strategies);
+      }
+      expect((await get('applications')).applications).toHaveLength(150);
+      expect(await get('seen-toggles')).toHaveLength(150);
+      await flags.close();
+    });
+  });
+
+  describe('applications that a token invents', () => {
+    const REGISTRATION = { strategies: [], started: NOW, interval: 60_000 };
+    const PATHS = { client: '/api/client', frontend: '/api/frontend/client' } as const;
+
+    async function register(app: HostOfTokens, { token, path, names }: Registered): Promise<void> {
+      for (const appName of names) {
+        const sent = request(app)
+          .post(`${path}/register`)
+          .send({ ...REGISTRATION, appName });
+        await (token === undefined ? sent : sent.set('Authorization', token)).expect(path === PATHS.client ? 202 : 200);
+      }
+    }
+
+    const namesOf = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+    it('are stored up to the bound of the token: 100 of a frontend token, 1,000 of another', async () => {
+      const { app, flags, tokenOf } = await host();
+      const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
+      await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('page', 105) });
+      expect((await flags.listApplications()).items).toHaveLength(100);
+      const applications = namesOf('server', 1000).map((appName) => ({ ...REGISTRATION, appName }));
+      const bulk = request(app).post('/api/client/metrics/bulk').set('Authorization', server.secret);
+      await bulk.send({ applications }).expect(202);
+      await register(app, { token: server.secret, path: PATHS.client, names: ['another'] });
+      const body = { ...metrics('mine'), appName: 'page-104' };
+      const report = request(app).post('/api/frontend/client/metrics').set('Authorization', page.secret);
+      await report.send(body).expect(200);
+      expect((await flags.listApplications()).items).toHaveLength(1100);
+      expect(flags.status().dropped).toMatchObject({ reports: 7 });
+      expect(await countedIn(flags)).toEqual(['mine']);
+      await flags.close();
+    });
+
+    it('evict others above 10,000', async () => {
+      const { app, flags, tokenOf } = await host();
+      const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
+      await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('invented', 100) });
+      for (let part = 0; part < 10; part++) {
+        const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('mine'), appName }));
+        await flags.reportMetricsInBulk({ reports });
+      }
+      // All are stored, and one more from a page is not.
+      await register(app, { token: page.secret, path: PATHS.frontend, names: ['late'] });
+      expect(flags.status().dropped).toMatchObject({ reports: 1 });
+      await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1', 'another'] });
+      for (const application of ['honest', 'invented-1', 'another', 'invented-3'])
+        await flags.getApplication({ application });
+      for (const application of ['invented-0', 'invented-2']) {
+        await expect(flags.getApplication({ application })).rejects.toMatchObject({ code: 'application_not_found' });
+      }
+      expect(flags.status().dropped).toMatchObject({ reports: 1 });
+      await flags.close();
+    });
+
+    it('have one limit for all browsers, and none for servers, without authentication', async () => {
+      const { app, flags } = await createHostApp({ router: { auth: 'none' }, flags: { storage: memoryStorage() } });
+      const register101 = (path: string, prefix: string) => register(app, { path, names: namesOf(prefix, 101) });
+      await register101(PATHS.frontend, 'page');
+      await register101(PATHS.client, 'server');
+      expect((await flags.listApplications()).items).toHaveLength(201);
+      await flags.close();
+    });
+  });
+
+  type HostOfTokens = Awaited<ReturnType<typeof host>>['app'];
+
+  interface Registered {
+    readonly token?: string;
+    readonly path: string;
+    readonly names: readonly string[];
+  }
+});
+
+describe('what a proxy reports in bulk', () => {
+  const timestamp = new Date().toISOString();
+  const BULK = {
+    applications: [{ appName: 'web', strategies: ['default'] }, { appName: 'shop' }],
+    metrics: ['web', 'shop'].map((appName) => ({ appName, featureName: 'checkout', timestamp, yes: 1, no: 0 })),
+  };
+
+  async function host() {
+    const usage = faultyUsage(memoryUsage());
+    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), usage } });
+    const send = async () => (await request(app).post('/api/client/metrics/bulk').send(BULK)).status;
+    return { usage, flags, send };
+  }
+
+  it('counts once when it is repeated because the storage failed, whichever call it was that failed', async () => {
+    const { usage, flags, send } = await host();
+    // Its second write would be the middle of it.
+    const fault = usage.inject({ method: 'record', nth: 2 });
+    expect(await send()).toBe(202);
+    expect(fault.strikes()).toBe(0);
+    expect(await send()).toBe(503);
+    expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
+    expect(await send()).toBe(202);
+    expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 4, no: 0 });
+    expect((await flags.listApplications()).items).toMatchObject([{ appName: 'shop' }, { strategies: ['default'] }]);
     await flags.close();
   });
 });
 
-type HostOfTokens = Awaited<ReturnType<typeof host>>['app'];
+describe('metrics on the wire', () => {
+  const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-interface Registered {
-  readonly token?: string;
-  readonly path: string;
-  readonly names: readonly string[];
-}
+  describe('metrics on the wire', () => {
+    it('are keyed by any flag name, including names of inherited members', async () => {
+      const { app } = await createHostApp();
+      const stop = new Date().toISOString();
+      const toggles = `{${NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`;
+      await request(app)
+        .post('/api/client/metrics')
+        .set('content-type', 'application/json')
+        .send(`{"appName":"web","bucket":{"start":"${stop}","stop":"${stop}","toggles":${toggles}}}`)
+        .expect(202, '');
+
+      const counts = await request(app).get('/api/admin/metrics/feature-toggles').expect(200);
+      expect(Object.entries(counts.body.lastHour)).toEqual(NAMES.map((name) => [name, { yes: 1, no: 2 }]));
+      expect(Object.keys(counts.body.lastMinute)).toEqual(NAMES);
+
+      const apps = await request(app).get('/api/admin/metrics/seen-apps').expect(200);
+      expect(Object.keys(apps.body)).toEqual(NAMES);
+
+      const seen = await request(app).get('/api/admin/metrics/seen-toggles').expect(200);
+      expect(seen.body).toEqual([{ appName: 'web', seenToggles: NAMES, metricsCount: 12 }]);
+    });
+
+    it('pass on only members that the engine reads, without null for unknown', () => {
+      const report = { appName: 'web', instanceId: null, color: null, unknown: 1, bucket: {} };
+      expect(clientReportFromWire(report)).toEqual({ appName: 'web', color: null, bucket: {} });
+    });
+
+    it('link to applications by their encoded name', async () => {
+      const { app, flags } = await createHostApp();
+      const appName = 'my app/ünï?';
+      await flags.registerApplication({
+        appName,
+        strategies: ['default'],
+        started: '2026-01-01T10:00:00Z',
+        interval: 1,
+      });
+      const { body } = await request(app).get('/api/admin/metrics/applications').expect(200);
+      const encoded = encodeURIComponent(appName);
+      expect(body.applications).toEqual([
+        {
+          appName,
+          strategies: ['default'],
+          createdAt: expect.any(String),
+          links: { appDetails: `/api/admin/applications/${encoded}` },
+        },
+      ]);
+      const detail = await request(app).get(`/api/admin/metrics/applications/${encoded}`).expect(200);
+      expect(detail.body).toEqual({
+        appName,
+        instances: [
+          { instanceId: 'default', clientIp: '', lastSeen: expect.any(String), createdAt: expect.any(String) },
+        ],
+        strategies: [{ appName, strategies: ['default'] }],
+        seenToggles: [],
+      });
+    });
+  });
+
+  describe('when a flag was last seen', () => {
+    const NEW = { name: 'checkout', description: 'new', type: 'release' };
+
+    async function seen() {
+      const usage = faultyUsage(memoryUsage());
+      const { app, flags } = await createHostApp({ flags: { usage } });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      const stop = new Date().toISOString();
+      const toggles = { checkout: { yes: 1, no: 0 } };
+      await flags.reportMetrics({ appName: 'web', bucket: { start: stop, stop, toggles } });
+      return { app, flags, usage, stop };
+    }
+
+    it('is in the replies to changes of the flag, and null in events', async () => {
+      const { app, flags, stop } = await seen();
+      const updated = await request(app).put(`${FLAGS}/checkout`).send(NEW).expect(200);
+      const patch = [{ op: 'replace', path: '/owner', value: 'ada' }];
+      const patched = await request(app).patch(`${FLAGS}/checkout`).send(patch).expect(200);
+      await flags.archiveFlag({ project: 'default', flag: 'checkout' });
+      const revived = await request(app).post('/api/admin/archive/revive/checkout').expect(200);
+      for (const { body } of [updated, patched, revived]) expect(body.lastSeenAt).toBe(stop);
+      const { body } = await request(app).get('/api/admin/events/checkout?type=feature-metadata-updated').expect(200);
+      const unseen = { data: { lastSeenAt: null }, preData: { lastSeenAt: null } };
+      expect(body.events).toMatchObject([unseen, unseen]);
+    });
+
+    it('takes one read of the usage, after the change; a fault of it leaves the change and null', async () => {
+      const { app, flags, usage } = await seen();
+      const fault = usage.inject({ method: 'lastSeen', error: new Error('The usage cannot be reached.') });
+      const created = await request(app).post(FLAGS).send({ name: 'payments' }).expect(201);
+      expect(created.body).toMatchObject({ name: 'payments', lastSeenAt: null });
+      expect(fault.strikes()).toBe(1);
+      const updated = await request(app).put(`${FLAGS}/checkout`).send(NEW).expect(200);
+      expect(updated.body).toMatchObject({ description: 'new', lastSeenAt: null });
+      expect(fault.strikes()).toBe(2);
+      expect((await flags.listEvents({ limit: 1 })).items).toMatchObject([{ type: 'flag-updated', flag: 'checkout' }]);
+    });
+  });
+});

@@ -5,13 +5,12 @@ import { everythingIn } from './everything.js';
 import type { Expectation, Row } from './row.js';
 import { type SentResponse, send } from './send.js';
 
-/** Proves one row of the table on one host. */
+/** Proves one row of the table on a host in the state that is given. */
 export async function checkRow(
-  { given, request, expect: expected }: Row,
+  { request, expect: expected }: Row,
   { app, flags, faults }: ContractHost,
   checkDocumented: DocumentedCheck,
 ): Promise<void> {
-  await given?.(flags);
   const before = await everythingIn(flags);
   const response = await send(app, request);
   checkAnswer(response, expected);

@@ -39,13 +39,13 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
     it('lets exactly one of two owners leave, again and again', async () => {
       await host.flags.addMember(DEFAULT, { userId: 1, roleId: 4 });
       for (let round = 2; round <= 11; round++) {
-        const [owner] = await host.flags.listMembers(DEFAULT);
+        const [owner] = (await host.flags.listMembers(DEFAULT)).items;
         await host.flags.addMember(DEFAULT, { userId: round, roleId: 4 });
         const leave = (user: number | undefined) =>
           send(host.app, { method: 'DELETE', path: `${PROJECT}/users/${user}/roles/4` });
         const responses = await Promise.all([leave(owner?.userId), leave(round)]);
         expect(countOf(responses)).toEqual({ 200: 1, 400: 1 });
-        expect(await host.flags.listMembers(DEFAULT)).toHaveLength(1);
+        expect((await host.flags.listMembers(DEFAULT)).items).toHaveLength(1);
       }
     });
 
@@ -88,7 +88,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
         send(host.app, { method: 'POST', path: `${FLAG}/environments/production/${n % 2 ? 'on' : 'off'}` }),
       );
       expect(countOf(await Promise.all(switches))).toEqual({ 200: 10 });
-      const { events } = await host.flags.listEvents({ flag: 'checkout' });
+      const { items: events } = await host.flags.listEvents({ flag: 'checkout' });
       const changes = events
         .filter(({ environment, type }) => environment && type.startsWith('environment-'))
         .reverse();

@@ -10,23 +10,42 @@ export interface Table {
   readonly adapter: Adapter;
   readonly storages: readonly StorageKind[];
   readonly rows: readonly Row[];
+  /** Whether each host empties the store of the one before. Default: false. */
+  readonly isOneStore?: boolean;
 }
 
 /** Proves every row upon one adapter, on every storage. */
-export function runTable({ adapter, storages, rows }: Table): void {
+export function runTable({ adapter, storages, rows, isOneStore = false }: Table): void {
   describe.each(storages)(`upon ${adapter.title}, on $name`, (storage) => {
-    let host: ContractHost;
+    // Refusals prove that they change nothing: those in the same state share a host.
+    const shared = new Map<Row['given'], Promise<ContractHost>>();
 
-    beforeEach(async () => {
-      host = await startContractHost(adapter, storage);
+    afterAll(async () => {
+      for (const host of shared.values()) await (await host).stop();
     });
 
-    afterEach(() => host.stop());
+    async function hostIn(given: Row['given']): Promise<ContractHost> {
+      const host = await startContractHost(adapter, storage);
+      await given?.(host.flags);
+      return host;
+    }
 
     it.each(rows.map((row) => [titleOf(row), row] as const))('%s', async (_, row) => {
-      await checkRow(row, host, documentedCheckOf(host.flags));
+      const isShared = !isOneStore && isRefused(row);
+      const opening = (isShared && shared.get(row.given)) || hostIn(row.given);
+      if (isShared) shared.set(row.given, opening);
+      const host = await opening;
+      try {
+        await checkRow(row, host, documentedCheckOf(host.flags));
+      } finally {
+        if (!isShared) await host.stop();
+      }
     });
   });
+}
+
+function isRefused({ expect: { code, afterwards } }: Row): boolean {
+  return code !== undefined && afterwards === undefined;
 }
 
 function titleOf({ endpoint, name }: Row): string {

@@ -1,4 +1,4 @@
-import { ROUTES } from '../../src/routes/all-routes.js';
+import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
@@ -7,9 +7,18 @@ import { DERIVED_ROWS } from './rows/derived.js';
 export const ALL_ROWS: readonly Row[] = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 
 /** The rows that succeed: those in which storages could differ. Refusals are decided by the same code on every storage. */
-export const SUCCESSFUL_ROWS: readonly Row[] = WRITTEN_ROWS.filter(({ expect }) => expect.code === undefined);
+const SUCCESSFUL_ROWS: readonly Row[] = WRITTEN_ROWS.filter(({ expect }) => expect.code === undefined);
 
 /** The first successful row of every route. */
 export const ONE_ROW_PER_ROUTE: readonly Row[] = ROUTES.flatMap(
   ({ action }) => SUCCESSFUL_ROWS.find(({ endpoint }) => actionOf(endpoint) === action) ?? [],
 );
+
+/** Of every group of routes a row that reads, and a row that changes. */
+export const TWO_ROWS_PER_GROUP: readonly Row[] = GROUPS.flatMap(({ routes }) => {
+  const actions = routes.map(({ action }) => action);
+  const rows = ONE_ROW_PER_ROUTE.filter(({ endpoint }) => actions.includes(actionOf(endpoint)));
+  const reading = rows.find(({ request }) => request.method === 'GET');
+  const changing = rows.find(({ request }) => request.method !== 'GET');
+  return [reading, changing].filter((row) => row !== undefined);
+});

@@ -17,10 +17,10 @@ import { isWithinPromise } from './budgets/run.js';
 import { requestWithoutReading, type SlowReader } from './slow-reader.js';
 
 const SIZE = extent<HistorySize>({
-  short: { busy: 60_000, events: 64_000, large: 20 },
+  short: { busy: 10_000, events: 12_000, large: 10 },
   full: { busy: 90_000, events: 100_000, large: 100 },
 });
-const READERS = 300;
+const READERS = extent({ short: 100, full: 300 });
 const AT_ONCE = extent({ short: 4, full: 8 });
 
 let directory: string;

@@ -1,24 +1,28 @@
 import type { CommitResult, DocumentKey } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
-import { pause, sqlState } from '../connection/errors.js';
-import { type Database, outcomeUnknown } from '../database.js';
-import { type TableNames, toStoredText } from '../tables.js';
+import { sqlState } from '../connection/errors.js';
+import { type Database, untilAnswered } from '../database.js';
+import { toStoredText } from '../tables.js';
 import { type CommitAnswer, type CommitTables, commitBatch, type WrittenCommit } from './commit-batch.js';
 import { toStoredKey } from './statements.js';
 
 export interface CommitParts extends CommitTables {
   readonly database: Database;
-  readonly outcomes: Outcomes;
+  /** Milliseconds within which the outcome of a commit must be found after its answer was lost. */
+  readonly outcomeTimeout: number;
 }
 
 /** Runs a commit in one transaction and two round trips: BEGIN with all statements, then COMMIT. */
 export async function runCommit(commit: PreparedCommit, parts: CommitParts): Promise<CommitResult> {
-  const { database, outcomes } = parts;
+  const { database, outcomeTimeout } = parts;
+  const findOutcome = (written: WrittenCommit) => {
+    return untilAnswered(outcomeTimeout, () => wasCommitted({ ...written, commit }, parts));
+  };
   const batch = commitBatch(commit, parts);
   try {
     const { revisions } = await database.transaction<WrittenCommit>(
       async (_, answers) => assertNoConflict(batch.read(answers)),
-      { first: batch.text, findOutcome: (written) => outcomes.find({ ...written, commit }) },
+      { first: batch.text, findOutcome },
     );
     return { ok: true, revisions };
   } catch (error) {
@@ -39,68 +43,24 @@ function assertNoConflict(answer: CommitAnswer): WrittenCommit {
   return answer;
 }
 
-/** Finds the outcome of a commit whose answer was lost. */
-export interface Outcomes {
-  /** Returns true if it was committed, false if it never will be. Fails with `outcome_unknown`. */
-  find(commit: LostCommit): Promise<boolean>;
-}
-
-export interface LostCommit {
-  readonly transaction: string | undefined;
-  /** Ids of its events. */
-  readonly events: readonly string[];
+interface LostCommit extends WrittenCommit {
   readonly commit: PreparedCommit;
 }
 
-/** Milliseconds between two attempts. */
-const FIRST_PAUSE = 20;
-const LONGEST_PAUSE = 500;
-
-/** Asks the database on another connection, until it answers or `time` (milliseconds) has passed. */
-export function createOutcomes(options: {
-  readonly database: Database;
-  readonly names: TableNames;
-  readonly time: number;
-}): Outcomes {
-  const { database, names, time } = options;
-
-  async function ask(lost: LostCommit): Promise<boolean | undefined> {
-    const status = await readStatus(database, lost.transaction);
-    if (status === 'aborted') return false;
-    return status === 'committed' ? hasFirstEvent(lost) : undefined;
-  }
-
-  /**
-   * Guards against a failover to a server that never received the commit: it gives the same id to another transaction.
-   * Then the first event is missing.
-   */
-  async function hasFirstEvent({ events, commit }: LostCommit): Promise<boolean> {
-    const [event] = commit.events;
-    if (!event) return true;
-    const subject = toStoredKey(event.subject);
-    const rows = await database.query(
-      `SELECT 1 FROM ${names.table('events')} WHERE subject_kind = $1 AND subject_id = $2 AND id = $3 AND at = $4 AND data = $5`,
-      [subject.kind, subject.id, events[0], toStoredText(event.at), event.data],
-    );
-    return rows.length > 0;
-  }
-
-  return {
-    async find(lost) {
-      const deadline = performance.now() + time;
-      let failure: unknown;
-      for (let longest = FIRST_PAUSE; ; longest = Math.min(2 * longest, LONGEST_PAUSE)) {
-        try {
-          const answer = await ask(lost);
-          if (answer !== undefined) return answer;
-        } catch (error) {
-          failure = error;
-        }
-        if (performance.now() > deadline) throw outcomeUnknown(failure);
-        await pause(longest * (0.5 + Math.random() / 2));
-      }
-    },
-  };
+/** Whether a commit whose answer was lost has happened. Undefined while that is open. */
+async function wasCommitted(lost: LostCommit, { database, names }: CommitParts): Promise<boolean | undefined> {
+  const status = await readStatus(database, lost.transaction);
+  if (status === 'aborted') return false;
+  if (status !== 'committed') return undefined;
+  const [event] = lost.commit.events;
+  if (!event) return true;
+  // After a failover, a server that never received the commit gives its id to another transaction. The event is missing then.
+  const subject = toStoredKey(event.subject);
+  const rows = await database.query(
+    `SELECT 1 FROM ${names.table('events')} WHERE subject_kind = $1 AND subject_id = $2 AND id = $3 AND at = $4 AND data = $5`,
+    [subject.kind, subject.id, lost.events[0], toStoredText(event.at), event.data],
+  );
+  return rows.length > 0;
 }
 
 /** SQLSTATE for a transaction id that the server has not given yet: it has taken over from a server that had. */

@@ -1,6 +1,5 @@
-import { isFlagsError } from '@flags/core';
 import { loadDriver, type PgClient, type PgPool, type PgQuery, type PgResult } from '../driver.js';
-import { endsSession, explainFault, pause, withRetries } from './errors.js';
+import { endsSession, explainFault } from './errors.js';
 
 /** Opens a pool with the host's own `pg`. Fails with `storage_unsupported` if it is missing. */
 export async function openPool(options: {
@@ -150,63 +149,4 @@ export async function takeClient(pool: PgPool, time: number): Promise<PgClient> 
 function tooLate(what: 'connection' | 'statement', time: number): Error {
   const state = what === 'connection' ? 'no connection was available' : 'a statement was not answered';
   return new Error(`${state} within ${time} ms`);
-}
-
-/** An idempotent statement. */
-export interface RepeatableStatement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
-export interface Repetition {
-  /** Milliseconds within which a repetition must succeed after a lost answer. */
-  readonly outcomeTimeout: number;
-  /** Creates the error if it does not. */
-  readonly failure: (cause: unknown) => Error;
-}
-
-const FIRST_PAUSE = 20;
-const LONGEST_PAUSE = 500;
-
-/**
- * Runs idempotent statements. If the connection is lost before the answer, repeats the statement on other connections until
- * one answers. An error means that nothing has changed, unless it is that of `failure`.
- */
-export function repeatableWriter(pool: PgPool, limits: SessionLimits & Repetition) {
-  return async (write: RepeatableStatement): Promise<void> => {
-    const deadline = performance.now() + limits.outcomeTimeout;
-    const progress = { isSent: false };
-    for (let longest = FIRST_PAUSE; ; longest = Math.min(2 * longest, LONGEST_PAUSE)) {
-      try {
-        return await withRetries(() => send(write, { pool, limits, progress }));
-      } catch (error) {
-        if (!progress.isSent) throw error;
-        // The first attempt may have succeeded, so an error of a repetition does not mean that nothing has changed.
-        if (!isTransient(error) || performance.now() > deadline) throw limits.failure(error);
-      }
-      await pause(longest * (0.5 + Math.random() / 2));
-    }
-  };
-}
-
-interface Sending {
-  readonly pool: PgPool;
-  readonly limits: SessionLimits;
-  /** Whether an attempt was sent and its answer lost. */
-  readonly progress: { isSent: boolean };
-}
-
-async function send({ text, values }: RepeatableStatement, { pool, limits, progress }: Sending): Promise<void> {
-  const session = await openSession(pool, limits);
-  const wasLost = session.isLost();
-  try {
-    await session.query(text, values);
-  } finally {
-    progress.isSent ||= session.isLost() && !wasLost;
-    session.release();
-  }
-}
-
-function isTransient(error: unknown): boolean {
-  return isFlagsError(error) && (error.code === 'storage_unavailable' || error.code === 'storage_busy');
 }

@@ -8,8 +8,7 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 const CORE = join(__dirname, '../../../core/test/history');
 
 /** Undo computes on what the history reads, the same on every storage. */
-const READING = ['history', 'as-of'];
-const FILES = extent({ short: READING, full: [...READING, 'undo', 'exact-undo.property'] });
+const FILES = extent({ short: ['history'], full: ['history', 'undo', 'history.property'] });
 
 describe.each(FILES)('%s', (name) => {
   require(join(CORE, `${name}.test.ts`));

@@ -6,7 +6,7 @@ import { ownServer } from '../own-database.js';
 import { endProcess, nodeProgram, type ServiceNode, startNode } from './node-process.js';
 
 const NODES = extent({ short: 2, full: 4 });
-const ROUNDS = extent({ short: 2, full: 50 });
+const ROUNDS = extent({ short: 1, full: 50 });
 /** Milliseconds. */
 const SUSPENDED = extent({ short: 500, full: 60_000 });
 const LISTENERS = "pid FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'LISTEN%'";
@@ -83,10 +83,11 @@ describe(`${NODES} nodes on one database`, () => {
     }
   });
 
-  it.each([
-    ['that poll', { schema: 'restarted', pollInterval: 100 }],
+  const restarted: readonly (readonly [string, Parameters<typeof start>[0]])[] = [
     ['told by notifications alone', { schema: 'restarted_told', pollInterval: 0 }],
-  ])(
+    ['that poll', { schema: 'restarted', pollInterval: 100 }],
+  ];
+  it.each(extent({ short: restarted.slice(0, 1), full: restarted }))(
     '%s, evaluate on, say that they are stale, and converge again when the database is restarted',
     async (_, options) => {
       await start(options);

@@ -23,7 +23,7 @@ onEveryVersion((version, server) => {
     });
   }
 
-  conforms('a connection string', (place) => ({ connectionString: database.url(), ...place }));
+  conforms("the host's pool", (place) => ({ pool: database.pool(), ...place }));
   const inFull = extent({ short: () => undefined, full: conforms });
-  inFull("the host's pool", (place) => ({ pool: database.pool(), ...place }));
+  inFull('a connection string', (place) => ({ connectionString: database.url(), ...place }));
 });

@@ -5,7 +5,7 @@ import { openedUsage } from './opened-usage.js';
 
 onEveryVersion((name, server) => {
   const database = ownDatabase(() => ({ server: server() }));
-  const open = () => openedUsage({ url: database.url(), schema: 'public' });
+  const open = () => openedUsage({ pool: database.pool(), listen: false });
   let empty: string;
 
   // Creating the tables takes longer than a rule: all rules share them.

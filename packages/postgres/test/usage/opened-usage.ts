@@ -1,14 +1,9 @@
 import type { UsageStorage } from '@flags/core';
-import { postgresStorage } from '../../src/index.js';
-
-export interface UsagePlace {
-  readonly url: string;
-  readonly schema: string;
-}
+import { type PostgresStorageOptions, postgresStorage } from '../../src/index.js';
 
 /** Opens a storage for its usage. Closing it closes the storage. */
-export async function openedUsage({ url, schema }: UsagePlace): Promise<UsageStorage> {
-  const storage = await postgresStorage({ connectionString: url, schema });
+export async function openedUsage(options: PostgresStorageOptions): Promise<UsageStorage> {
+  const storage = await postgresStorage(options);
   const { usage } = storage;
   if (!usage) throw new Error('The storage brings no usage.');
   return {

@@ -1,103 +1,62 @@
-import type {
-  Application,
-  ApplicationDetail,
-  ApplicationSummary,
-  ChangeSet,
-  Context,
-  CreatedToken,
-  FlagDetail,
-  FlagPage,
-  HistoryEntry,
-  HistoryPage,
-  ListedFlag,
-  MemberList,
-  Plan,
-  Playground,
-  PreviewedFlag,
-  Project,
-  Segment,
-  SegmentUse,
-  Session,
-  Token,
-  UsageRow,
-  WireEvent,
-} from './types.js';
+import type * as api from './types.js';
 
 const PROJECT = '/api/admin/projects/:project';
 const FLAG = `${PROJECT}/features/:flag`;
 
+/** A request: its method and path, and the type of the reply's body. */
+type Action<Reply> = readonly [method: string, path: string, reply?: Reply];
+
 /** The requests of the page, by the action that `authorize` knows. */
 export const ACTIONS = {
-  getSession: ['GET', '/api/admin/session'],
-  listProjects: ['GET', '/api/admin/projects'],
-  getProject: ['GET', PROJECT],
-  listAllFlags: ['GET', '/api/admin/features'],
-  getFlag: ['GET', FLAG],
-  listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'],
-  listSegments: ['GET', '/api/admin/segments'],
-  getSegment: ['GET', '/api/admin/segments/:segment'],
-  listSegmentUses: ['GET', '/api/admin/segments/:segment/strategies'],
-  listMembers: ['GET', `${PROJECT}/users`],
-  listTokens: ['GET', '/api/admin/api-tokens'],
-  createToken: ['POST', '/api/admin/api-tokens'],
-  rotateToken: ['POST', '/api/admin/api-tokens/rotate'],
-  deleteToken: ['DELETE', '/api/admin/api-tokens/:token'],
-  listApplications: ['GET', '/api/admin/metrics/applications'],
-  getApplication: ['GET', '/api/admin/metrics/applications/:application'],
-  deleteApplication: ['DELETE', '/api/admin/metrics/applications/:application'],
-  listPossibleParents: ['GET', `${FLAG}/parents`],
-  listHistory: ['GET', '/api/admin/history'],
-  listProjectHistory: ['GET', `${PROJECT}/history`],
-  listFlagHistory: ['GET', `${FLAG}/history`],
-  listEvents: ['GET', '/api/admin/events'],
-  listUsage: ['GET', '/api/admin/metrics/usage'],
-  listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'],
-  listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'],
-  explainFlags: ['POST', '/api/admin/playground'],
-  listRecentContexts: ['GET', '/api/admin/contexts'],
-  applyChanges: ['POST', '/api/admin/changes'],
-  planChanges: ['POST', '/api/admin/changes/plan'],
-  previewChanges: ['POST', '/api/admin/changes/preview'],
-  getChangeSet: ['GET', '/api/admin/changes/:id'],
-  undoChange: ['POST', '/api/admin/changes/:id/undo'],
-  planUndo: ['POST', '/api/admin/changes/:id/undo/plan'],
-} as const satisfies Record<string, readonly [method: string, path: string]>;
+  getSession: ['GET', '/api/admin/session'] as Action<api.Session>,
+  listProjects: ['GET', '/api/admin/projects'] as Action<{ readonly projects: readonly api.Project[] }>,
+  getProject: ['GET', PROJECT] as Action<unknown>,
+  listAllFlags: ['GET', '/api/admin/features'] as Action<api.FlagPage>,
+  getFlag: ['GET', FLAG] as Action<api.FlagDetail>,
+  listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'] as Action<{
+    readonly features: readonly (api.ListedFlag & { readonly archivedAt: string | null })[];
+  }>,
+  listSegments: ['GET', '/api/admin/segments'] as Action<{ readonly segments: readonly api.Segment[] }>,
+  getSegment: ['GET', '/api/admin/segments/:segment'] as Action<api.Segment>,
+  listSegmentUses: ['GET', '/api/admin/segments/:segment/strategies'] as Action<{
+    readonly strategies: readonly api.SegmentUse[];
+  }>,
+  listMembers: ['GET', `${PROJECT}/users`] as Action<api.MemberList>,
+  listTokens: ['GET', '/api/admin/api-tokens'] as Action<{ readonly tokens: readonly api.Token[] }>,
+  createToken: ['POST', '/api/admin/api-tokens'] as Action<api.CreatedToken>,
+  rotateToken: ['POST', '/api/admin/api-tokens/rotate'] as Action<api.CreatedToken>,
+  deleteToken: ['DELETE', '/api/admin/api-tokens/:token'] as Action<undefined>,
+  listApplications: ['GET', '/api/admin/metrics/applications'] as Action<{
+    readonly applications: readonly api.ApplicationSummary[];
+  }>,
+  getApplication: ['GET', '/api/admin/metrics/applications/:application'] as Action<api.ApplicationDetail>,
+  deleteApplication: ['DELETE', '/api/admin/metrics/applications/:application'] as Action<undefined>,
+  listPossibleParents: ['GET', `${FLAG}/parents`] as Action<readonly string[]>,
+  listHistory: ['GET', '/api/admin/history'] as Action<api.HistoryPage>,
+  listProjectHistory: ['GET', `${PROJECT}/history`] as Action<api.HistoryPage>,
+  listFlagHistory: ['GET', `${FLAG}/history`] as Action<api.HistoryPage>,
+  listEvents: ['GET', '/api/admin/events'] as Action<{
+    readonly events: readonly api.WireEvent[];
+    readonly totalEvents: number;
+  }>,
+  listUsage: ['GET', '/api/admin/metrics/usage'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
+  listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
+  listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'] as Action<
+    Readonly<Record<string, readonly api.Application[]>>
+  >,
+  explainFlags: ['POST', '/api/admin/playground'] as Action<api.Playground>,
+  listRecentContexts: ['GET', '/api/admin/contexts'] as Action<{ readonly contexts: readonly api.Context[] }>,
+  applyChanges: ['POST', '/api/admin/changes'] as Action<api.ChangeSet>,
+  planChanges: ['POST', '/api/admin/changes/plan'] as Action<api.Plan>,
+  previewChanges: ['POST', '/api/admin/changes/preview'] as Action<{ readonly flags: readonly api.PreviewedFlag[] }>,
+  getChangeSet: ['GET', '/api/admin/changes/:id'] as Action<api.HistoryEntry>,
+  undoChange: ['POST', '/api/admin/changes/:id/undo'] as Action<api.ChangeSet>,
+  planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
+};
 
 export type ActionName = keyof typeof ACTIONS;
 
 /** The body of each action's reply. */
-export interface Replies {
-  getSession: Session;
-  listProjects: { readonly projects: readonly Project[] };
-  getProject: unknown;
-  listAllFlags: FlagPage;
-  getFlag: FlagDetail;
-  listProjectArchivedFlags: { readonly features: readonly (ListedFlag & { readonly archivedAt: string | null })[] };
-  listSegments: { readonly segments: readonly Segment[] };
-  getSegment: Segment;
-  listSegmentUses: { readonly strategies: readonly SegmentUse[] };
-  listMembers: MemberList;
-  listTokens: { readonly tokens: readonly Token[] };
-  createToken: CreatedToken;
-  rotateToken: CreatedToken;
-  deleteToken: undefined;
-  listApplications: { readonly applications: readonly ApplicationSummary[] };
-  getApplication: ApplicationDetail;
-  deleteApplication: undefined;
-  listPossibleParents: readonly string[];
-  listHistory: HistoryPage;
-  listProjectHistory: HistoryPage;
-  listFlagHistory: HistoryPage;
-  listEvents: { readonly events: readonly WireEvent[]; readonly totalEvents: number };
-  listUsage: { readonly usage: readonly UsageRow[] };
-  listFlagUsage: { readonly usage: readonly UsageRow[] };
-  listApplicationsByFlag: Readonly<Record<string, readonly Application[]>>;
-  explainFlags: Playground;
-  listRecentContexts: { readonly contexts: readonly Context[] };
-  applyChanges: ChangeSet;
-  planChanges: Plan;
-  previewChanges: { readonly flags: readonly PreviewedFlag[] };
-  getChangeSet: HistoryEntry;
-  undoChange: ChangeSet;
-  planUndo: Plan;
-}
+export type Replies = {
+  readonly [A in ActionName]: (typeof ACTIONS)[A] extends Action<infer Reply> ? Reply : never;
+};

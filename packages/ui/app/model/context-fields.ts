@@ -1,5 +1,5 @@
+import { itemsOf, takesValues } from '@flags/core/admin';
 import type { Constraint, Context, Segment } from '../api/types.js';
-import { takesValues } from './describe.js';
 
 /** Context fields, with values that constraints on them accept. The list is empty if no value can be derived. */
 export type ContextFields = ReadonlyMap<string, readonly string[]>;
@@ -69,11 +69,7 @@ function fieldsIn(documents: unknown, segments: readonly Segment[], isWanted: (n
   return fields;
 }
 
-const listOf = (text: unknown) =>
-  String(text ?? '')
-    .split(/\s*,\s*/)
-    .filter(Boolean)
-    .map(withoutMask);
+const listOf = (text: unknown) => itemsOf(text).map(withoutMask);
 const withoutMask = (network: string) => network.replace(/\/.*/, '');
 
 /** Returns values that a constraint accepts. For a negated operator, returns the values that it rejects. */

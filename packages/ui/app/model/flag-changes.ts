@@ -4,7 +4,7 @@ import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../
 /** Metadata that `updateFlag` changes. */
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
 
-/** Returns the changes from one state of a flag to another, with the revision that the user has seen. */
+/** Returns the changes of an edit, which leaves dependencies alone, with the revision that the user has seen. */
 export function changesBetween(before: FlagDetail, edited: FlagDetail, revision: number): readonly Change[] {
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };
@@ -21,7 +21,6 @@ export function changesBetween(before: FlagDetail, edited: FlagDetail, revision:
   if (!isSameJson(before.variants ?? [], after.variants ?? [])) {
     changes.push({ op: 'setVariants', ref, input: (after.variants ?? []).map(variantInput) });
   }
-  changes.push(...dependencyChanges(ref, before, after));
   // The first change increments the revision, so only this change can expect the revision that the user has seen.
   return changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change));
 }
@@ -43,25 +42,10 @@ function environmentChange(ref: Ref, before: FlagEnvironment, after: FlagEnviron
 }
 
 /** Omits `sortOrder`: the list is in evaluation order, and the numbers of an earlier order would contradict it. */
-function strategyInput({ sortOrder: _sortOrder, variants, ...strategy }: Strategy): object {
-  return { ...strategy, ...(variants && { variants }) };
+function strategyInput({ sortOrder: _sortOrder, ...strategy }: Strategy): object {
+  return strategy;
 }
 
 function variantInput({ overrides = [], payload, ...variant }: Variant): object {
   return { ...variant, ...(payload && { payload }), ...(overrides.length > 0 && { overrides }) };
-}
-
-function dependencyChanges(ref: Ref, before: FlagDetail, after: FlagDetail): Omit<Change, 'ifRevision'>[] {
-  const formerly = before.dependencies ?? [];
-  const now = after.dependencies ?? [];
-  const removed = formerly.filter(({ feature }) => !now.some((other) => other.feature === feature));
-  const set = now.filter((dependency) => !formerly.some((other) => isSameJson(other, dependency)));
-  return [
-    ...removed.map(({ feature }) => ({ op: 'removeDependency' as const, ref, input: { flag: feature } })),
-    ...set.map(({ feature, enabled, variants }) => ({
-      op: 'addDependency' as const,
-      ref,
-      input: { flag: feature, enabled, ...(variants.length > 0 && { variants }) },
-    })),
-  ];
 }

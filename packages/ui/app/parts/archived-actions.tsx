@@ -1,6 +1,6 @@
 import type { ListedFlag } from '../api/types.js';
 import { propose, review } from '../state/changes.js';
-import { AllowedButton } from './allowed-button.js';
+import { Button } from './controls.js';
 
 type Archived = Pick<ListedFlag, 'name' | 'project'> & { readonly revision: number | undefined };
 
@@ -10,7 +10,7 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
   const known = flag.revision === undefined ? {} : { ifRevision: flag.revision };
   return (
     <span class="actions">
-      <AllowedButton
+      <Button
         label={`Revive ${flag.name}`}
         needs={['reviveFlag', 'applyChanges']}
         project={flag.project}
@@ -23,8 +23,8 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
         }
       >
         Revive
-      </AllowedButton>
-      <AllowedButton
+      </Button>
+      <Button
         label={`Delete ${flag.name}`}
         needs={['deleteFlag', 'applyChanges']}
         project={flag.project}
@@ -39,7 +39,7 @@ export function ArchivedActions({ flag }: { readonly flag: Archived }) {
         }
       >
         Delete…
-      </AllowedButton>
+      </Button>
     </span>
   );
 }

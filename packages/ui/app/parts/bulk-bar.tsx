@@ -1,11 +1,12 @@
+import { switchChanges } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
 import type { Change, ListedFlag } from '../api/types.js';
 import { review } from '../state/changes.js';
-import { environments } from '../state/session.js';
+import { environmentNames } from '../state/session.js';
 import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
+import { Button, Picker, sameText } from './controls.js';
 import { measured } from './measured.js';
-import { fullRollout } from './switch.js';
 
 const measureBulk = measured('--bulk');
 
@@ -47,36 +48,29 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
       onApplied: clear,
     });
   };
-  const actions = isArchive
-    ? archiveActions
-    : [...flagActions, ...environments.value.flatMap(({ name }) => switchActions(name))];
+  const actions = isArchive ? archiveActions : [...flagActions, ...environmentNames.value.flatMap(switchActions)];
   return (
     <section ref={measureBulk} class="bulk" aria-label="Chosen flags">
       <strong>{plural(selected.length, 'flag')} chosen</strong>
       {actions.slice(0, 3).map((action) => (
-        <button key={action.label} type="button" onClick={() => start(action)}>
+        <Button key={action.label} onClick={() => start(action)}>
           {action.label}
-        </button>
+        </Button>
       ))}
       {actions.length > 3 && (
-        <select
-          aria-label="More actions for the chosen flags"
-          value=""
-          onChange={({ currentTarget }) => {
-            const action = actions.find(({ label }) => label === currentTarget.value);
-            currentTarget.value = '';
+        <Picker
+          label="More actions for the chosen flags"
+          text="More…"
+          options={sameText(actions.slice(3).map(({ label }) => label))}
+          onChange={(chosenLabel) => {
+            const action = actions.find(({ label }) => label === chosenLabel);
             if (action) start(action);
           }}
-        >
-          <option value="">More…</option>
-          {actions.slice(3).map(({ label }) => (
-            <option key={label}>{label}</option>
-          ))}
-        </select>
+        />
       )}
-      <button type="button" class="quiet" onClick={clear}>
+      <Button class="quiet" action="Choose no flags" onClick={clear}>
         Clear
-      </button>
+      </Button>
     </section>
   );
 }
@@ -114,12 +108,8 @@ function switchActions(environment: string): readonly BulkAction[] {
     change: (flag) => {
       const state = stateOf(flag);
       if (state === undefined || state.enabled === isEnabled) return [];
-      const ref = { ...refOf(flag), environment };
-      const first = isEnabled && state.strategyCount === 0;
-      return [
-        ...(first ? [{ op: 'addStrategy' as const, ref, input: fullRollout(flag.name) }] : []),
-        { op: isEnabled ? 'enable' : 'disable', ref } as const,
-      ];
+      const { strategyCount } = state;
+      return switchChanges({ ...refOf(flag), environment }, { enabled: isEnabled, strategyCount });
     },
   }));
 }

@@ -1,6 +1,6 @@
+import { OPERATORS, takesValues } from '@flags/core/admin';
 import type { Constraint } from '../api/types.js';
-import { OPERATORS, takesValues } from '../model/describe.js';
-import { Icon } from './icons.js';
+import { Checkbox, IconButton, Select } from './controls.js';
 import { isTime, TimeInput, ZONE_HINT } from './time-field.js';
 import { ValueList } from './value-list.js';
 
@@ -47,17 +47,12 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
           <option key={field} value={field} />
         ))}
       </datalist>
-      <select
-        aria-label={`${name}: operator`}
+      <Select
+        label={`${name}: operator`}
         value={operator}
-        onChange={({ currentTarget }) => setOperator(currentTarget.value)}
-      >
-        {Object.entries(OPERATORS).map(([key, { label }]) => (
-          <option key={key} value={key}>
-            {label}
-          </option>
-        ))}
-      </select>
+        options={Object.entries(OPERATORS).map(([key, { label }]) => [key, label])}
+        onChange={setOperator}
+      />
       {isDate && (
         <TimeInput
           aria-label={`${name}: value`}
@@ -76,27 +71,15 @@ export function ConstraintRow({ constraint, number, onChange, onRemove }: Constr
           onInput={({ currentTarget }) => onChange({ ...constraint, value: currentTarget.value })}
         />
       )}
-      <label class="checkbox">
-        <input
-          type="checkbox"
-          checked={inverted}
-          onChange={({ currentTarget }) => flip('inverted', currentTarget.checked)}
-        />
+      <Checkbox isChecked={inverted} onChange={(isSet) => flip('inverted', isSet)}>
         not
-      </label>
+      </Checkbox>
       {isText && (
-        <label class="checkbox">
-          <input
-            type="checkbox"
-            checked={caseInsensitive}
-            onChange={({ currentTarget }) => flip('caseInsensitive', currentTarget.checked)}
-          />
+        <Checkbox isChecked={caseInsensitive} onChange={(isSet) => flip('caseInsensitive', isSet)}>
           any case
-        </label>
+        </Checkbox>
       )}
-      <button type="button" class="quiet square" aria-label={`Remove constraint ${number}`} onClick={onRemove}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={`Remove constraint ${number}`} onClick={onRemove} />
       {takesValues(operator) && (
         <ValueList
           name={name}

@@ -1,6 +1,7 @@
 import { href, navigate } from '../router.js';
 import { propose } from '../state/changes.js';
-import { discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { draftOf, keepDraft } from '../state/drafts.js';
+import { useEdit } from '../state/edit.js';
 import { FormDialog } from './dialog.js';
 import { TextField } from './field.js';
 import { FlagFields, type FlagMetadata } from './flag-fields.js';
@@ -28,11 +29,10 @@ export function createFlagNamed(project: string, name: string): void {
 
 /** Creates a flag, disabled in every environment, and opens it. The form survives a reload and a sign-in. */
 export function CreateFlagDialog({ project, onClose }: { readonly project: string; readonly onClose: () => void }) {
-  const key = keyOf(project);
-  const form = draftOf<NewFlag>(key)?.mine ?? EMPTY;
-  const edit = (change: Partial<NewFlag>) => keepDraft(key, { base: EMPTY, revision: 0, mine: { ...form, ...change } });
+  const { draft, edit, discard } = useEdit(keyOf(project), EMPTY, 0);
+  const form = draft.mine;
   const close = () => {
-    discardDraft(key);
+    discard();
     onClose();
   };
   const create = (show: ShowRefusal) => {
@@ -65,9 +65,9 @@ export function CreateFlagDialog({ project, onClose }: { readonly project: strin
         maxLength={100}
         spellcheck={false}
         value={form.name}
-        onChange={(name) => edit({ name })}
+        onChange={(name) => edit({ ...form, name })}
       />
-      <FlagFields values={form} onChange={edit} />
+      <FlagFields values={form} onChange={(change) => edit({ ...form, ...change })} />
     </FormDialog>
   );
 }

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Dependency, FlagDetail } from '../api/types.js';
-import { href } from '../router.js';
+import { splitAtCommas } from '../model/describe.js';
 import { propose } from '../state/changes.js';
-import { AllowedButton } from './allowed-button.js';
+import { Button, DialogButton, Link, sameText } from './controls.js';
 import { FormDialog } from './dialog.js';
 import { SelectField, TextField } from './field.js';
 import type { ShowRefusal } from './form.js';
 import { Icon } from './icons.js';
+import { Card } from './screen.js';
 
 interface DependenciesProps {
   readonly detail: FlagDetail;
@@ -16,7 +17,6 @@ interface DependenciesProps {
 
 /** The flags that a flag depends on, and those that depend on it. */
 export function DependenciesSection({ detail, revision }: DependenciesProps) {
-  const [isAdding, setAdding] = useState(false);
   const { name, project, dependencies = [], children = [], archived } = detail;
   const blocked = archived
     ? 'This flag is archived.'
@@ -32,14 +32,19 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
       done: `${name} does not depend on ${feature} any more.`,
     });
   return (
-    <section class="card" aria-labelledby="dependencies">
-      <header class="card-head">
-        <h2 id="dependencies">Dependencies</h2>
-        <span class="stretch" />
-        <AllowedButton needs={['addDependency']} project={project} blocked={blocked} onClick={() => setAdding(true)}>
+    <Card
+      title="Dependencies"
+      actions={
+        <DialogButton
+          needs={['addDependency']}
+          project={project}
+          blocked={blocked}
+          dialog={(close) => <AddDialog detail={detail} revision={revision} onClose={close} />}
+        >
           <Icon name="plus" /> Add a parent
-        </AllowedButton>
-      </header>
+        </DialogButton>
+      }
+    >
       {dependencies.length === 0 && children.length === 0 && (
         <p class="muted">None: this flag does not depend on others, and none depend on it.</p>
       )}
@@ -48,17 +53,16 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
           {dependencies.map((dependency) => (
             <li key={dependency.feature}>
               <span>
-                Only while <a href={href(['projects', project, 'flags', dependency.feature])}>{dependency.feature}</a>{' '}
+                Only while <Link to={['projects', project, 'flags', dependency.feature]}>{dependency.feature}</Link>{' '}
                 {describeDependency(dependency)}
               </span>
-              <button
-                type="button"
+              <Button
                 class="quiet"
-                aria-label={`Remove the dependency on ${dependency.feature}`}
-                onClick={() => void remove(dependency.feature)}
+                label={`Remove the dependency on ${dependency.feature}`}
+                onClick={() => remove(dependency.feature)}
               >
                 Remove
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
@@ -68,17 +72,16 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
           Flags that depend on this one: <FlagTags project={project} names={children} />
         </p>
       )}
-      {isAdding && <AddDialog detail={detail} revision={revision} onClose={() => setAdding(false)} />}
-    </section>
+    </Card>
   );
 }
 
 /** Links to flags. */
 export function FlagTags({ project, names }: { readonly project: string; readonly names: readonly string[] }) {
   return names.map((name) => (
-    <a key={name} class="tag" href={href(['projects', project, 'flags', name])}>
+    <Link key={name} class="tag" to={['projects', project, 'flags', name]}>
       {name}
-    </a>
+    </Link>
   ));
 }
 
@@ -92,10 +95,7 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
   const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
   const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
   const add = (show: ShowRefusal) => {
-    const variants = form.variants
-      .split(',')
-      .map((text) => text.trim())
-      .filter(Boolean);
+    const variants = splitAtCommas(form.variants);
     const input = {
       flag: form.flag,
       enabled: form.state === 'on',
@@ -127,10 +127,7 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
       <SelectField
         label="It has to be"
         value={form.state}
-        options={[
-          ['on', 'on'],
-          ['off', 'off'],
-        ]}
+        options={sameText(['on', 'off'])}
         onChange={(state) => setForm({ ...form, state })}
       />
       {form.state === 'on' && (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, IconButton } from './controls.js';
 import { Form, type ShowRefusal } from './form.js';
-import { Icon } from './icons.js';
 
 interface DialogProps {
   readonly title: string;
@@ -38,9 +38,7 @@ export function Dialog({ title, onClose, children, size = 'small' }: DialogProps
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="quiet square" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
       {children}
     </dialog>
@@ -63,12 +61,10 @@ export function FormDialog({ submit, isDanger = false, onSubmit, children, ...di
         onSubmit={onSubmit}
         foot={(isBusy) => (
           <div class="dialog-foot">
-            <button type="button" onClick={dialog.onClose}>
-              Cancel
-            </button>
-            <button type="submit" class={isDanger ? 'danger' : 'primary'} aria-disabled={isBusy} aria-busy={isBusy}>
+            <Button onClick={dialog.onClose}>Cancel</Button>
+            <Button type="submit" class={isDanger ? 'danger' : 'primary'} isBusy={isBusy}>
               {submit}
-            </button>
+            </Button>
           </div>
         )}
       >
@@ -108,9 +104,9 @@ export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
     <Dialog {...dialog}>
       <div class="dialog-body">{children}</div>
       <div class="dialog-foot">
-        <button type="button" class="primary" onClick={dialog.onClose}>
+        <Button class="primary" onClick={dialog.onClose}>
           Close
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import type { Change } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
 import { drawnContext, viewAs } from '../state/view-as.js';
 import { answer, bucketText, reason } from '../words.js';
+import { AnswerText } from './answer.js';
 
 interface DraftAnswerProps {
   readonly flag: string;
@@ -18,8 +19,8 @@ export function DraftAnswer({ flag, environment, changes }: DraftAnswerProps) {
   const buckets = after.buckets.map(bucketText).join(', ');
   return (
     <p class="viewed">
-      With your draft, it is <span class={after.after.enabled ? 'answer on' : 'answer off'}>{answer(after.after)}</span>{' '}
-      for {context.userId ?? 'this context'}{' '}
+      With your draft, it is <AnswerText isOn={after.after.enabled}>{answer(after.after)}</AnswerText> for{' '}
+      {context.userId ?? 'this context'}{' '}
       <small>{[reason(after.after.reason), buckets].filter(Boolean).join(', ')}</small>
     </p>
   );

@@ -1,3 +1,4 @@
+import { describeCondition, strategyName } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type {
   Explained,
@@ -7,9 +8,8 @@ import type {
   ExplainedVariant,
   Segment,
 } from '../api/types.js';
-import { describeConstraint, strategyName } from '../model/describe.js';
-import { href } from '../router.js';
 import { answer, reason, variantName } from '../words.js';
+import { Link } from './controls.js';
 import { Icon } from './icons.js';
 
 interface ExplanationProps {
@@ -25,7 +25,7 @@ export function Explanation({ explained, environment, segments }: ExplanationPro
     <ol class="steps">
       {dependencies.map(({ dependency, holds }) => (
         <Step key={dependency.feature} holds={holds}>
-          Depends on <a href={href(['projects', project, 'flags', dependency.feature ?? ''])}>{dependency.feature}</a>{' '}
+          Depends on <Link to={['projects', project, 'flags', dependency.feature ?? '']}>{dependency.feature}</Link>{' '}
           being {dependency.enabled === false ? 'off' : 'on'}
           {dependency.variants && dependency.variants.length > 0 && ` with ${dependency.variants.join(' or ')}`}
         </Step>
@@ -97,9 +97,9 @@ function StrategySteps({ strategy, number, segments }: StrategyStepsProps) {
             {segment.found ? (
               <>
                 In the segment{' '}
-                <a href={href(['segments', segment.id])}>
+                <Link to={['segments', segment.id]}>
                   {segments.find(({ id }) => id === segment.id)?.name ?? segment.id}
-                </a>
+                </Link>
               </>
             ) : (
               `There is no segment ${segment.id}`
@@ -126,7 +126,7 @@ function constraintStep({ constraint, holds, value }: ExplainedConstraint, index
   const isTime = operator.startsWith('DATE_');
   return (
     <Step key={`${contextName} ${index}`} holds={holds}>
-      <b>{contextName}</b> {isCut ? 'is compared with a long list' : describeConstraint(constraint)}
+      <b>{contextName}</b> {isCut ? 'is compared with a long list' : describeCondition(constraint)}
       <span class="muted">
         {isTime
           ? ': compared with the time of the evaluation'

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
 import type { ApiError, Issue } from '../api/call.js';
+import { type Options, Select } from './controls.js';
 
 interface FieldProps {
   readonly label: string;
@@ -67,20 +68,24 @@ export function TextField({ label, hint, path, fault, type = 'text', onChange, .
   );
 }
 
-interface ProseFieldProps extends Omit<FieldProps, 'children'> {
+interface AreaFieldProps extends Omit<FieldProps, 'children'> {
+  readonly rows?: number;
+  /** `prose` is in the font of the page, and grows. */
+  readonly class?: 'prose';
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
 /** A field for some lines of text. */
-export function ProseField({ value, onChange, ...field }: ProseFieldProps) {
+export function AreaField({ rows = 2, value, onChange, ...field }: AreaFieldProps) {
   return (
     <Field {...field}>
       {(ids) => (
         <textarea
           {...ids}
-          class="prose"
-          rows={2}
+          class={field.class}
+          rows={rows}
+          spellcheck={field.class === 'prose'}
           value={value}
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
@@ -91,26 +96,13 @@ export function ProseField({ value, onChange, ...field }: ProseFieldProps) {
 
 interface SelectFieldProps extends Omit<FieldProps, 'children'> {
   readonly value: string | number;
-  /** The values, each with its label. */
-  readonly options: readonly (readonly [value: string | number, text: string])[];
+  readonly options: Options;
   readonly onChange: (value: string) => void;
 }
 
 /** A field for one of several values. */
 export function SelectField({ value, options, onChange, ...field }: SelectFieldProps) {
-  return (
-    <Field {...field}>
-      {(ids) => (
-        <select {...ids} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-          {options.map(([key, text]) => (
-            <option key={key} value={key}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
+  return <Field {...field}>{(ids) => <Select {...ids} value={value} options={options} onChange={onChange} />}</Field>;
 }
 
 /** A field for the reason of a change. */

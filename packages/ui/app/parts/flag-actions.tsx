@@ -3,7 +3,7 @@ import type { FlagDetail } from '../api/types.js';
 import { href, navigate } from '../router.js';
 import { propose, review } from '../state/changes.js';
 import { plural } from '../words.js';
-import { AllowedButton } from './allowed-button.js';
+import { Button, Checkbox, DialogButton } from './controls.js';
 import { FlagTags } from './dependencies-section.js';
 import { FormDialog, Notice } from './dialog.js';
 import { TextField } from './field.js';
@@ -16,17 +16,13 @@ interface FlagActionsProps {
   readonly revision: number;
 }
 
-type Open = 'details' | 'clone' | 'blocked' | undefined;
-
 /** The actions of a whole flag. */
 export function FlagActions({ detail, revision }: FlagActionsProps) {
-  const [open, setOpen] = useState<Open>(hasFlagDraft(detail.name, 'details') ? 'details' : undefined);
   const { name, project, stale, archived, children = [] } = detail;
-  const close = () => setOpen(undefined);
   if (archived) return null;
   const ref = { project, flag: name };
   const archive = () =>
-    void review({
+    review({
       title: `Archive ${name}`,
       text: `${name} will be off everywhere. You can revive it from the archive.`,
       confirm: `Confirm: archive ${name}`,
@@ -34,15 +30,20 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
       done: `${name} was archived.`,
     });
   return (
-    <span class="actions">
-      <AllowedButton needs={['updateFlag']} project={project} onClick={() => setOpen('details')}>
+    <>
+      <DialogButton
+        needs={['updateFlag']}
+        project={project}
+        isOpen={hasFlagDraft(name, 'details')}
+        dialog={(close) => <DetailsDialog detail={detail} revision={revision} onClose={close} />}
+      >
         Details…
-      </AllowedButton>
-      <AllowedButton
+      </DialogButton>
+      <Button
         needs={['updateFlag']}
         project={project}
         onClick={() =>
-          void propose({
+          propose({
             title: `Mark ${name} ${stale ? 'not stale' : 'stale'}`,
             changes: [{ op: 'updateFlag', ref, input: { stale: !stale }, ifRevision: revision }],
             done: `${name} is marked ${stale ? 'not stale' : 'stale'}.`,
@@ -50,28 +51,35 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
         }
       >
         {stale ? 'Mark not stale' : 'Mark stale'}
-      </AllowedButton>
-      <AllowedButton needs={['cloneFlag']} project={project} onClick={() => setOpen('clone')}>
-        Clone…
-      </AllowedButton>
-      <AllowedButton
-        needs={['archiveFlag']}
+      </Button>
+      <DialogButton
+        needs={['cloneFlag']}
         project={project}
-        onClick={() => (children.length > 0 ? setOpen('blocked') : archive())}
+        dialog={(close) => <CloneDialog detail={detail} revision={revision} onClose={close} />}
       >
-        Archive…
-      </AllowedButton>
-      {open === 'details' && <DetailsDialog detail={detail} revision={revision} onClose={close} />}
-      {open === 'clone' && <CloneDialog detail={detail} revision={revision} onClose={close} />}
-      {open === 'blocked' && (
-        <Notice title={`${name} cannot be archived yet`} onClose={close}>
-          <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
-          <p class="chips">
-            <FlagTags project={project} names={children} />
-          </p>
-        </Notice>
+        Clone…
+      </DialogButton>
+      {children.length === 0 ? (
+        <Button needs={['archiveFlag']} project={project} onClick={archive}>
+          Archive…
+        </Button>
+      ) : (
+        <DialogButton
+          needs={['archiveFlag']}
+          project={project}
+          dialog={(close) => (
+            <Notice title={`${name} cannot be archived yet`} onClose={close}>
+              <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
+              <p class="chips">
+                <FlagTags project={project} names={children} />
+              </p>
+            </Notice>
+          )}
+        >
+          Archive…
+        </DialogButton>
       )}
-    </span>
+    </>
   );
 }
 
@@ -88,14 +96,9 @@ function DetailsDialog(props: FlagDialogProps) {
             values={{ ...mine, description: mine.description ?? '', owner: mine.owner ?? '' }}
             onChange={edit}
           />
-          <label class="checkbox">
-            <input
-              type="checkbox"
-              checked={mine.impressionData}
-              onChange={({ currentTarget }) => edit({ impressionData: currentTarget.checked })}
-            />
+          <Checkbox isChecked={mine.impressionData} onChange={(impressionData) => edit({ impressionData })}>
             SDKs report impressions
-          </label>
+          </Checkbox>
         </>
       )}
     </FlagForm>

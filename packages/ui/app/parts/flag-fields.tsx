@@ -1,8 +1,9 @@
 import { isSameJson } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
+import { splitAtCommas } from '../model/describe.js';
 import { session } from '../state/session.js';
 import { flagType } from '../words.js';
-import { ProseField, SelectField, TextField } from './field.js';
+import { AreaField, SelectField, TextField } from './field.js';
 
 /** The fields that describe a flag. */
 export interface FlagMetadata {
@@ -24,8 +25,9 @@ export function FlagFields({ values: { description, type, owner, labels }, onCha
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (
     <>
-      <ProseField
+      <AreaField
         label="Description"
+        class="prose"
         path="/description"
         value={description}
         onChange={(text) => onChange({ description: text })}
@@ -61,5 +63,5 @@ export function FlagFields({ values: { description, type, owner, labels }, onCha
 }
 
 function labelsOf(text: string): readonly string[] {
-  return [...new Set(text.split(',').map((label) => label.trim()))].filter(Boolean);
+  return [...new Set(splitAtCommas(text))];
 }

@@ -47,8 +47,7 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
       changes,
       done: `The ${part} of ${name} were saved.`,
       onApplied: close,
-      // The newest state follows. The draft merges with it, or the dialog shows the conflict table.
-      onConflict: () => undefined,
+      mergesConflicts: true,
     };
     return propose(proposal, show);
   };

@@ -1,18 +1,22 @@
-import { describeAudience } from '@flags/core/admin';
+import { describeAudience, isSameJson } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Explained, ListedFlag } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
-import { href, isAllProjects, setQuery } from '../router.js';
+import { isAllProjects, setQuery } from '../router.js';
+import { useAction } from '../state/actions.js';
 import { useSegments } from '../state/segments.js';
-import { environments, offers } from '../state/session.js';
+import { environmentNames, offers } from '../state/session.js';
 import { type FlagUsage, useUsage } from '../state/usage.js';
 import { useExplanations, viewAs, viewIn } from '../state/view-as.js';
-import { ago, answer, flagType, why } from '../words.js';
+import { ago, flagType } from '../words.js';
 import { AgingTags } from './aging-tags.js';
+import { ExplainedAnswer } from './answer.js';
 import { ArchivedActions } from './archived-actions.js';
+import { Button, Link } from './controls.js';
 import { Sparkline } from './sparkline.js';
 import { FlagSwitch } from './switch.js';
 
@@ -29,65 +33,45 @@ const ROW_HEIGHT = 48;
 /** Above this number of environments, their columns are narrow. */
 const WIDE_COLUMNS = 2;
 
-/** The classes of the table by width: they hide columns, or show cards. The style sheet uses the same widths. */
-function classesOf(width: number, environmentCount: number, hasContext: boolean): string {
-  const isMany = environmentCount > WIDE_COLUMNS;
-  const needed = 364 + environmentCount * (isMany ? 120 : 196) + (hasContext ? 190 : 0);
-  const room = width < needed ? ' cards' : width < needed + 246 ? ' compact' : '';
-  return `flags${isMany ? ' many' : ''}${room}`;
-}
-
-/** A table that renders only the visible rows. */
+/** A table that renders only the visible rows. Roles are explicit: narrow, the rows are cards. */
 export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   useSegments();
-  const { first, end, rowHeight, width } = useRowWindow(body, flags.length);
-  const columns = isArchive ? [] : environments.value.map(({ name }) => name);
-  const context = viewAs.value;
+  const { first, end, rowHeight } = useRowWindow(body, flags.length);
+  const columns = isArchive ? [] : environmentNames.value;
+  const context = isArchive ? undefined : viewAs.value;
   const explanations = useExplanations(project, viewIn.value, !isArchive);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const usageOf = useUsage(hasUsage);
   return (
-    <table
-      class={classesOf(width, columns.length, context !== undefined && !isArchive)}
-      aria-rowcount={flags.length + 1}
-    >
+    <table role="table" class={columns.length > WIDE_COLUMNS ? 'flags many' : 'flags'} aria-rowcount={flags.length + 1}>
       <caption class="hidden">Flags</caption>
-      <thead>
-        <tr aria-rowindex={1}>
-          <th class="check" scope="col">
-            <input
-              type="checkbox"
-              aria-label="Choose all flags of the list"
-              checked={isAllChosen}
-              onChange={() => {
+      <thead role="rowgroup">
+        <tr role="row" aria-rowindex={1}>
+          <Head class="check">
+            <RowCheck
+              label="all flags of the list"
+              isChosen={isAllChosen}
+              onToggle={() => {
                 chosen.value = new Set(isAllChosen ? [] : flags.map(({ name }) => name));
               }}
             />
-          </th>
-          <SortHeader sort="name" filter={filter} label="Name" />
-          <SortHeader sort="type" filter={filter} label="Type" />
+          </Head>
+          <SortHead sort="name" filter={filter} label="Name" />
+          <SortHead sort="type" filter={filter} label="Type" />
           {columns.map((name) => (
-            <th key={name} scope="col" class="environment">
+            <Head key={name} class="environment">
               {name}
-            </th>
+            </Head>
           ))}
-          {hasUsage && (
-            <th scope="col" class="hours">
-              24 h
-            </th>
-          )}
-          <SortHeader sort="lastSeenAt" filter={filter} label="Seen" />
-          {context && !isArchive && (
-            <th scope="col" class="for">
-              For {context.userId ?? 'this context'}
-            </th>
-          )}
-          {isArchive && <th scope="col">Actions</th>}
+          {hasUsage && <Head class="hours">24 h</Head>}
+          <SortHead sort="lastSeenAt" filter={filter} label="Seen" />
+          {context && <Head class="for">For {context.userId ?? 'this context'}</Head>}
+          {isArchive && <Head class="actions-head">Actions</Head>}
         </tr>
       </thead>
-      <tbody ref={body}>
+      <tbody role="rowgroup" ref={body}>
         {first > 0 && <Gap height={first * rowHeight} />}
         {flags.slice(first, end).map((flag, index) => (
           <FlagRow
@@ -104,6 +88,39 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
       </tbody>
     </table>
   );
+}
+
+interface RowCheckProps {
+  readonly label: string;
+  readonly isChosen: boolean;
+  readonly onToggle: () => void;
+}
+
+function RowCheck({ label, isChosen, onToggle }: RowCheckProps) {
+  return (
+    <input
+      ref={useAction<HTMLInputElement>(`${isChosen ? 'Do not choose' : 'Choose'} ${label}`)}
+      type="checkbox"
+      aria-label={`Choose ${label}`}
+      checked={isChosen}
+      onChange={onToggle}
+    />
+  );
+}
+
+interface CellProps {
+  readonly class: string;
+  /** The title of the column, for cards. */
+  readonly 'data-label'?: string;
+  readonly children?: ComponentChildren;
+}
+
+function Cell(props: CellProps) {
+  return <td role="cell" {...props} />;
+}
+
+function Head({ sorted, ...props }: CellProps & { readonly sorted?: 'ascending' | 'descending' | undefined }) {
+  return <th role="columnheader" scope="col" aria-sort={sorted} {...props} />;
 }
 
 interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
@@ -123,51 +140,41 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRo
     chosen.value = next;
   };
   return (
-    <tr aria-rowindex={rowIndex} class={isChosen ? 'chosen' : ''}>
-      <td class="check">
-        <input type="checkbox" aria-label={`Choose ${name}`} checked={isChosen} onChange={toggle} />
-      </td>
+    <tr role="row" aria-rowindex={rowIndex} class={isChosen ? 'chosen' : ''}>
+      <Cell class="check">
+        <RowCheck label={name} isChosen={isChosen} onToggle={toggle} />
+      </Cell>
       <NameCell flag={flag} />
-      <td class="type">{flagType(flag.type)}</td>
+      <Cell class="type">{flagType(flag.type)}</Cell>
       {!isArchive &&
-        environments.value.map((environment) => (
-          <EnvironmentCell key={environment.name} flag={flag} name={environment.name} />
+        environmentNames.value.map((environment) => (
+          <EnvironmentCell key={environment} flag={flag} name={environment} />
         ))}
       {usage && (
-        <td class="hours">
+        <Cell class="hours">
           <Sparkline project={project} flag={name} usage={usage} />
-        </td>
+        </Cell>
       )}
-      <td class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</td>
+      <Cell class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</Cell>
       {viewAs.value && !isArchive && (
-        <td class="me" data-label={`For ${viewAs.value.userId ?? 'this context'}`}>
-          <Answer explained={explained} />
-        </td>
+        <Cell class="me" data-label={`For ${viewAs.value.userId ?? 'this context'}`}>
+          <ExplainedAnswer explained={explained} />
+        </Cell>
       )}
       {isArchive && (
-        <td>
+        <Cell class="archived">
           <ArchivedActions flag={flag} />
-        </td>
+        </Cell>
       )}
     </tr>
-  );
-}
-
-function Answer({ explained }: Pick<FlagRowProps, 'explained'>) {
-  if (explained === undefined) return <span class="muted">…</span>;
-  return (
-    <span class={explained.enabled ? 'answer on' : 'answer off'} title={why(explained)}>
-      {answer(explained)}
-      <small>{why(explained)}</small>
-    </span>
   );
 }
 
 /** Takes the place of the rows that are not rendered. */
 function Gap({ height }: { readonly height: number }) {
   return (
-    <tr class="gap" style={{ height: `${height}px` }}>
-      <td />
+    <tr role="row" class="gap" style={{ height: `${height}px` }}>
+      <Cell class="" />
     </tr>
   );
 }
@@ -175,11 +182,11 @@ function Gap({ height }: { readonly height: number }) {
 function NameCell({ flag }: { readonly flag: ListedFlag }) {
   const text = [isAllProjects() && flag.project, flag.description].filter(Boolean).join(' · ');
   return (
-    <th scope="row" class="name">
+    <th role="rowheader" scope="row" class="name">
       <span class="name-line">
-        <a href={href(['projects', flag.project, 'flags', flag.name])} title={flag.name}>
+        <Link to={['projects', flag.project, 'flags', flag.name]} title={flag.name} action="">
           {flag.name}
-        </a>
+        </Link>
         {flag.stale && <span class="tag warning">stale</span>}
         <AgingTags flag={flag} isShort />
         {(flag.labels ?? []).slice(0, 3).map((label) => (
@@ -195,12 +202,12 @@ function NameCell({ flag }: { readonly flag: ListedFlag }) {
 
 function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly name: string }) {
   const environment = flag.environments.find((one) => one.name === name);
-  if (environment === undefined) return <td class="environment" data-label={name} />;
+  if (environment === undefined) return <Cell class="environment" data-label={name} />;
   const { enabled, offBecauseOf, audience } = environment;
   const isBlocked = enabled && offBecauseOf !== null;
   const words = isBlocked ? `because of ${offBecauseOf}` : describeAudience(audience, findSegmentName);
   return (
-    <td class="environment" data-label={name}>
+    <Cell class="environment" data-label={name}>
       <span class="environment-state">
         <FlagSwitch project={flag.project} flag={flag.name} revision={flag.revision} environment={environment} />
         {words && (
@@ -209,51 +216,47 @@ function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly n
           </span>
         )}
       </span>
-    </td>
+    </Cell>
   );
 }
 
-interface SortHeaderProps {
+interface SortHeadProps {
   readonly sort: SortKey;
   readonly filter: FlagFilter;
   readonly label: string;
 }
 
-function SortHeader({ sort, filter, label }: SortHeaderProps) {
+function SortHead({ sort, filter, label }: SortHeadProps) {
   const isCurrent = filter.sort === sort;
   const direction = filter.isDescending ? 'descending' : 'ascending';
   const next = isCurrent && !filter.isDescending ? `-${sort}` : sort === 'name' ? undefined : sort;
   return (
-    <th scope="col" aria-sort={isCurrent ? direction : undefined} class={sort}>
-      <button type="button" class="sort" onClick={() => setQuery({ sort: next })}>
+    <Head class={sort} sorted={isCurrent ? direction : undefined}>
+      <Button class="sort" action={`Sort by ${label}`} onClick={() => setQuery({ sort: next })}>
         {label}
         <span aria-hidden="true">{isCurrent ? (filter.isDescending ? '▾' : '▴') : ''}</span>
-      </button>
-    </th>
+      </Button>
+    </Head>
   );
 }
 
 interface TableWindow extends RowWindow {
   readonly rowHeight: number;
-  /** The width of the table. */
-  readonly width: number;
 }
 
 /** Tracks the scroll position of the page, and the height of the rows. */
 function useRowWindow(body: { readonly current: HTMLElement | null }, count: number): TableWindow {
-  const windowAt = (scrolled: number, rowHeight: number, width: number): TableWindow => ({
+  const windowAt = (scrolled: number, rowHeight: number): TableWindow => ({
     ...rowWindow(scrolled, innerHeight, rowHeight, count),
     rowHeight,
-    width,
   });
-  const [view, setView] = useState(() => windowAt(0, ROW_HEIGHT, innerWidth));
+  const [view, setView] = useState(() => windowAt(0, ROW_HEIGHT));
   useLayoutEffect(() => {
     const update = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
       const row = body.current?.querySelector<HTMLElement>('tr:not(.gap)');
-      const width = body.current?.closest('section')?.clientWidth ?? innerWidth;
-      const next = windowAt(-top, row?.offsetHeight || ROW_HEIGHT, width);
-      setView((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
+      const next = windowAt(-top, row?.offsetHeight || ROW_HEIGHT);
+      setView((now) => (isSameJson(now, next) ? now : next));
     };
     const observer = new ResizeObserver(update);
     if (body.current) observer.observe(body.current);
@@ -266,5 +269,5 @@ function useRowWindow(body: { readonly current: HTMLElement | null }, count: num
       removeEventListener('resize', update);
     };
   }, [count]);
-  return view.end > count ? windowAt(0, view.rowHeight, view.width) : view;
+  return view.end > count ? windowAt(0, view.rowHeight) : view;
 }

@@ -1,6 +1,8 @@
 import { hasLetters, KEYS, overlay, setLetters } from '../state/keys.js';
+import { Checkbox } from './controls.js';
 import { Dialog } from './dialog.js';
 import { Palette } from './palette.js';
+import { Table } from './table.js';
 
 /** The palette or the help, while one of them is open. */
 export function Overlay() {
@@ -17,34 +19,18 @@ function KeyHelp() {
       }}
     >
       <div class="dialog-body">
-        <table class="plain keys">
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">What it does</th>
-            </tr>
-          </thead>
-          <tbody>
-            {KEYS.map(([keys, what]) => (
-              <tr key={keys}>
-                <td>
-                  {keys.split(' ').map((key) => (
-                    <kbd key={key}>{key}</kbd>
-                  ))}
-                </td>
-                <td>{what}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <label class="checkbox">
-          <input
-            type="checkbox"
-            checked={hasLetters.value}
-            onChange={({ currentTarget }) => setLetters(currentTarget.checked)}
-          />
+        <Table
+          class="plain keys"
+          items={KEYS}
+          keyOf={([keys]) => keys}
+          columns={[
+            { title: 'Key', cell: ([keys]) => keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>) },
+            { title: 'What it does', cell: ([, what]) => what },
+          ]}
+        />
+        <Checkbox isChecked={hasLetters.value} onChange={setLetters}>
           Single-letter keys
-        </label>
+        </Checkbox>
         <p class="muted">Letters do nothing while you type in a field.</p>
       </div>
     </Dialog>

@@ -5,9 +5,11 @@ import { useResource } from '../api/resource.js';
 import { heardAt, liveness } from '../api/stream.js';
 import { currentProject, href, isAllProjects, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
+import { ActionGroup } from '../state/actions.js';
 import { isMac, overlay } from '../state/keys.js';
 import { isLetIn, offers, session } from '../state/session.js';
 import { time } from '../words.js';
+import { Button, IconButton, Link, Select, sameText } from './controls.js';
 import { Icon } from './icons.js';
 import { Overlay } from './key-help.js';
 import { measured } from './measured.js';
@@ -27,26 +29,28 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
       </a>
       <Banners />
       <header ref={measureBar} class="bar">
-        <div class="bar-row">
-          {settings.home !== undefined && (
-            <a class="home" href={settings.home}>
-              <Icon name="back" />
-              <span class="hidden">Back to the application</span>
-            </a>
-          )}
-          <a class="brand" data-palette="none" href={href(['projects', currentProject()])}>
-            <Icon name="flag" />
-            {settings.title}
-          </a>
-          {isIn && <ProjectPicker />}
-          <span class="stretch" />
-          {isIn && <FindButton />}
-          {isIn && <ViewAsPicker />}
-          {isIn && <LiveDot />}
-          <ThemeButton />
-          {isIn && <User />}
-        </div>
-        {isIn && <Navigation />}
+        <ActionGroup.Provider value="Pages">
+          <div class="bar-row">
+            {settings.home !== undefined && (
+              <a class="home" href={settings.home}>
+                <Icon name="back" />
+                <span class="hidden">Back to the application</span>
+              </a>
+            )}
+            <Link class="brand" action="" to={['projects', currentProject()]}>
+              <Icon name="flag" />
+              {settings.title}
+            </Link>
+            {isIn && <ProjectPicker />}
+            <span class="stretch" />
+            {isIn && <FindButton />}
+            {isIn && <ViewAsPicker />}
+            {isIn && <LiveDot />}
+            <ThemeButton />
+            {isIn && <User />}
+          </div>
+          {isIn && <Navigation />}
+        </ActionGroup.Provider>
       </header>
       <main id="main">{children}</main>
       <Toasts />
@@ -61,9 +65,9 @@ function FindButton() {
     overlay.value = 'palette';
   };
   return (
-    <button type="button" class="chip" data-palette="none" onClick={open}>
+    <Button class="chip" action="" onClick={open}>
       <Icon name="search" /> Find <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
-    </button>
+    </Button>
   );
 }
 
@@ -84,19 +88,16 @@ function Banners() {
 function ProjectPicker() {
   const { data } = useResource('listProjects', {});
   const current = isAllProjects() ? '' : currentProject();
-  const projects = data?.projects ?? [];
+  const options = (data?.projects ?? []).map(({ id, name }) => [id, name] as const);
+  const isKnown = current === '' || options.some(([id]) => id === current);
   return (
     <label class="project-picker">
       <span class="hidden">Project</span>
-      <select value={current} onChange={({ currentTarget }) => navigate(href(['projects', currentTarget.value]))}>
-        <option value="">All projects</option>
-        {current !== '' && projects.every(({ id }) => id !== current) && <option value={current}>{current}</option>}
-        {projects.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <Select
+        value={current}
+        options={[['', 'All projects'], ...(isKnown ? [] : sameText([current])), ...options]}
+        onChange={(id) => navigate(href(['projects', id]))}
+      />
     </label>
   );
 }
@@ -131,9 +132,9 @@ function Navigation() {
   return (
     <nav ref={nav} aria-label="Main" class="tabs">
       {items.map(({ label, target, isCurrent }) => (
-        <a key={label} href={href(target, { as: undefined })} aria-current={isCurrent ? 'page' : undefined}>
+        <Link key={label} to={target} query={{ as: undefined }} isCurrent={isCurrent}>
           {label}
-        </a>
+        </Link>
       ))}
     </nav>
   );
@@ -172,19 +173,15 @@ function ThemeButton() {
   const [theme, setTheme] = useState<Theme>((localStorage.getItem(THEME_KEY) ?? 'auto') as Theme);
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
   return (
-    <button
-      type="button"
-      class="quiet square"
-      aria-label={`Theme: ${theme}. Switch to ${next}`}
-      title={`Theme: ${theme}`}
+    <IconButton
+      icon="theme"
+      label={`Theme: ${theme}. Switch to ${next}`}
       onClick={() => {
         localStorage.setItem(THEME_KEY, next);
         applyTheme(next);
         setTheme(next);
       }}
-    >
-      <Icon name="theme" />
-    </button>
+    />
   );
 }
 
@@ -198,9 +195,9 @@ function User() {
     <>
       {actor && <span class="user">{actor}</span>}
       {hasToken() && (
-        <button type="button" class="quiet" onClick={forgetToken}>
+        <Button class="quiet" action="Forget the token" onClick={forgetToken}>
           Forget
-        </button>
+        </Button>
       )}
     </>
   );

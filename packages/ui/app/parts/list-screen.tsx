@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { ApiError } from '../api/call.js';
+import type { Loaded } from '../api/resource.js';
 import { query } from '../router.js';
 import { number, plural } from '../words.js';
-import { Heading } from './heading.js';
+import { Paged } from './controls.js';
+import { ScreenHead, WhenLoaded } from './screen.js';
 import { SearchBox } from './search-box.js';
-import { Empty, Fault, Loading } from './states.js';
+import { Empty } from './states.js';
+import { type Column, Table } from './table.js';
 
 /** The number of rows at first, and of the rows that each press of the button adds. */
 const PAGE = 100;
@@ -14,74 +15,50 @@ interface ListScreenProps<Item> {
   readonly title: string;
   /** The noun for an item: "segment". */
   readonly noun: string;
+  readonly reply: Pick<Loaded<unknown>, 'data' | 'error'>;
   /** Undefined while the items load. */
   readonly items: readonly Item[] | undefined;
-  readonly error: ApiError | undefined;
+  readonly keyOf: (item: Item) => string | number;
   /** The text that the filter searches, such as the name. */
   readonly textOf: (item: Item) => string;
-  readonly columns: readonly string[];
-  readonly row: (item: Item) => ComponentChildren;
-  /** Whether the last column of the rows, which has no title, holds buttons. */
-  readonly hasActions?: boolean;
+  readonly columns: readonly Column<Item>[];
   /** The text of an empty list. */
   readonly empty: { readonly title: string; readonly text: string };
   /** The button that creates an item. */
   readonly create?: ComponentChildren;
   readonly tableClass?: string;
+  readonly rowClass?: (item: Item) => string;
 }
 
 /** A list of items of one kind. The URL holds the filter. */
 export function ListScreen<Item>(props: ListScreenProps<Item>) {
-  const { title, noun, items, error, textOf, columns, row, hasActions, empty, create, tableClass = '' } = props;
-  const [shown, setShown] = useState(PAGE);
+  const { title, noun, reply, items = [], textOf, empty, create, tableClass = '', ...table } = props;
   const search = (query.value.get('q') ?? '').toLowerCase();
-  const all = (items ?? []).toSorted((one, other) => textOf(one).localeCompare(textOf(other)));
+  const all = items.toSorted((one, other) => textOf(one).localeCompare(textOf(other)));
   const found = all.filter((item) => textOf(item).toLowerCase().includes(search));
   return (
     <section>
-      <div class="screen-head">
-        <Heading title={title} />
-        <span class="stretch" />
-        {all.length > 0 && create}
-      </div>
-      {error && <Fault error={error} />}
-      {!items && !error && <Loading />}
-      {items?.length === 0 && (
-        <Empty title={empty.title}>
-          <p>{empty.text}</p>
-          {create}
-        </Empty>
-      )}
-      {all.length > 0 && (
-        <>
-          <SearchBox label={`Filter ${noun}s`} />
-          <p class="count" role="status">
-            {search === '' ? plural(all.length, noun) : `${number(found.length)} of ${plural(all.length, noun)}`}
-          </p>
-          <table class={`list ${tableClass}`}>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column} scope="col">
-                    {column}
-                  </th>
-                ))}
-                {hasActions && (
-                  <th scope="col">
-                    <span class="hidden">Actions</span>
-                  </th>
-                )}
-              </tr>
-            </thead>
-            <tbody>{found.slice(0, shown).map(row)}</tbody>
-          </table>
-          {found.length > shown && (
-            <button type="button" onClick={() => setShown(shown + PAGE)}>
-              Show more
-            </button>
-          )}
-        </>
-      )}
+      <ScreenHead title={title} actions={all.length > 0 && create} />
+      <WhenLoaded reply={reply}>
+        {() =>
+          all.length === 0 ? (
+            <Empty title={empty.title}>
+              <p>{empty.text}</p>
+              {create}
+            </Empty>
+          ) : (
+            <>
+              <SearchBox label={`Filter ${noun}s`} />
+              <p class="count" role="status">
+                {search === '' ? plural(all.length, noun) : `${number(found.length)} of ${plural(all.length, noun)}`}
+              </p>
+              <Paged items={found} page={PAGE}>
+                {(shown) => <Table {...table} class={`list ${tableClass}`} items={shown} />}
+              </Paged>
+            </>
+          )
+        }
+      </WhenLoaded>
     </section>
   );
 }

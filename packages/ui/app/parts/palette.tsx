@@ -1,20 +1,17 @@
 import { describeState } from '@flags/core/admin';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import type { ListedFlag } from '../api/types.js';
+import type { ListedFlag, Project } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
-import { pageActions } from '../model/page-actions.js';
 import { href, navigate } from '../router.js';
+import { type Action, shownActions } from '../state/actions.js';
 import { latestChange, undoLatest } from '../state/changes.js';
 import { overlay } from '../state/keys.js';
 import { useSegments } from '../state/segments.js';
 import { Dialog } from './dialog.js';
 
-interface Item {
-  readonly group: string;
-  readonly label: string;
+interface Item extends Action {
   readonly detail?: string;
-  readonly run: () => void;
 }
 
 /** The maximum number of flags for a search, and for an empty search. */
@@ -30,7 +27,8 @@ export function Palette() {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   useSegments();
-  const actions = useMemo(ownActions, []);
+  const projects = useResource('listProjects', {}).data?.projects ?? [];
+  const actions = useMemo(() => ownActions(projects), [projects.length]);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = ({ label }: Item) => words.every((word) => label.toLowerCase().includes(word));
   const { flags, isCurrent } = useFlags(text.trim());
@@ -118,20 +116,19 @@ function close(): void {
   overlay.value = undefined;
 }
 
-function ownActions(): readonly Item[] {
-  const projects = [...document.querySelectorAll<HTMLOptionElement>('.project-picker option')];
+function ownActions(projects: readonly Project[]): readonly Item[] {
   return [
-    ...pageActions(),
-    ...projects.map(({ value, text }) => ({
-      group: 'Pages',
-      label: `Go to the project ${text}`,
-      run: () => navigate(href(['projects', value])),
+    ...shownActions(),
+    ...projects.map(({ id, name }) => ({
+      group: PAGES,
+      label: `Go to the project ${name}`,
+      run: () => navigate(href(['projects', id])),
     })),
     ...(latestChange.value === undefined
       ? []
       : [{ group: 'On this page', label: 'Undo the latest change', run: undoLatest }]),
     {
-      group: 'Pages',
+      group: PAGES,
       label: 'Show the keyboard shortcuts',
       run: () => {
         overlay.value = 'help';
@@ -168,7 +165,8 @@ function stateText(environment: ListedFlag['environments'][number]): string {
   return `${environment.name} ${describeState(environment, findSegmentName) || 'on'}`;
 }
 
-const GROUPS = ['Flags', 'On this page', 'Pages'];
+const PAGES = 'Pages';
+const GROUPS = ['Flags', 'On this page', PAGES];
 
 function groupsOf(items: readonly Item[]): readonly string[] {
   return GROUPS.filter((group) => items.some((item) => item.group === group));

@@ -1,12 +1,13 @@
+import { describeVariant } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { describeVariant } from '../model/differences.js';
-import { href, setQuery } from '../router.js';
+import type { FlagDetail, Segment } from '../api/types.js';
+import { setQuery } from '../router.js';
 import { useSegments } from '../state/segments.js';
 import { flagType, time } from '../words.js';
-import { Heading } from './heading.js';
-import { Crumbs } from './screen.js';
-import { Fault, Loading } from './states.js';
+import { AnswerText } from './answer.js';
+import { Button, Link } from './controls.js';
+import { Card, Crumbs, ScreenHead, WhenLoaded } from './screen.js';
 import { StrategySummary } from './strategy-summary.js';
 import { isTime, TimeInput, ZONE } from './time-field.js';
 
@@ -23,7 +24,9 @@ export function AsOfPicker() {
         As of <small>({ZONE})</small>
       </label>
       <TimeInput id="as-of" value={text} onChange={setText} />
-      <button type="submit">Show</button>
+      <Button type="submit" action="Show the flag as of this time">
+        Show
+      </Button>
     </form>
   );
 }
@@ -37,32 +40,43 @@ interface PastFlagProps {
 
 /** A past state of a flag, read-only. */
 export function PastFlag({ project, flag, asOf }: PastFlagProps) {
-  const { data, error } = useResource('getFlag', { params: { project, flag }, query: { asOf } });
+  const reply = useResource('getFlag', { params: { project, flag }, query: { asOf } });
+  const { data } = reply;
   const segments = useSegments();
   const at = isTime(asOf) ? time(asOf) : asOf;
   return (
     <section>
       <Crumbs to={['projects', project, 'flags', flag]} label={`${flag} now`} />
-      <div class="screen-head">
-        <Heading title={`${flag} as of ${at}`}>{flag}</Heading>
+      <ScreenHead title={`${flag} as of ${at}`} text={flag} actions={<AsOfPicker />}>
         {data && <span class="tag">{flagType(data.type)}</span>}
         {data?.stale && <span class="tag warning">stale</span>}
         {data?.archived && <span class="tag warning">archived</span>}
-        <span class="stretch" />
-        <AsOfPicker />
-      </div>
+      </ScreenHead>
       <p class="notice">
         This is the flag as of {at}. It cannot be changed here.{' '}
-        <a href={href(['projects', project, 'flags', flag])}>Show it as it is now</a>
+        <Link to={['projects', project, 'flags', flag]} action="Show it as it is now">
+          Show it as it is now
+        </Link>
       </p>
-      {error && <Fault error={error} />}
-      {!data && !error && <Loading />}
-      {data?.description && <p class="description">{data.description}</p>}
+      <WhenLoaded reply={reply}>{(detail) => <PastState detail={detail} segments={segments} />}</WhenLoaded>
+    </section>
+  );
+}
+
+interface PastStateProps {
+  readonly detail: FlagDetail;
+  readonly segments: readonly Segment[];
+}
+
+function PastState({ detail: { description, environments, variants, dependencies = [] }, segments }: PastStateProps) {
+  return (
+    <>
+      {description && <p class="description">{description}</p>}
       <div class="environments">
-        {data?.environments.map(({ name, enabled, strategies }) => (
+        {environments.map(({ name, enabled, strategies }) => (
           <section key={name} class={enabled ? 'card environment-card on' : 'card environment-card'} aria-label={name}>
             <header class="card-head">
-              <span class={enabled ? 'answer on' : 'answer off'}>{enabled ? 'on' : 'off'}</span>
+              <AnswerText isOn={enabled}>{enabled ? 'on' : 'off'}</AnswerText>
               <h2>{name}</h2>
             </header>
             {strategies.length === 0 && <p class="muted">No strategies.</p>}
@@ -74,24 +88,21 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
           </section>
         ))}
       </div>
-      {data && (
-        <section class="card" aria-labelledby="past-rest">
-          <h2 id="past-rest">Variants and dependencies</h2>
-          <ul class="rules">
-            {(data.variants ?? []).map((variant) => (
-              <li key={variant.name}>
-                variant <b>{variant.name}</b> {describeVariant(variant)}
-              </li>
-            ))}
-            {(data.dependencies ?? []).map(({ feature, enabled, variants }) => (
-              <li key={feature}>
-                depends on <b>{feature}</b> being {enabled ? ['on', ...variants].join(', ') : 'off'}
-              </li>
-            ))}
-            {!data.variants?.length && !data.dependencies?.length && <li class="muted">None.</li>}
-          </ul>
-        </section>
-      )}
-    </section>
+      <Card title="Variants and dependencies">
+        <ul class="rules">
+          {(variants ?? []).map((variant) => (
+            <li key={variant.name}>
+              variant <b>{variant.name}</b> {describeVariant(variant)}
+            </li>
+          ))}
+          {dependencies.map(({ feature, enabled, variants: needed }) => (
+            <li key={feature}>
+              depends on <b>{feature}</b> being {enabled ? ['on', ...needed].join(', ') : 'off'}
+            </li>
+          ))}
+          {!variants?.length && dependencies.length === 0 && <li class="muted">None.</li>}
+        </ul>
+      </Card>
+    </>
   );
 }

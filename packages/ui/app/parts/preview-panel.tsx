@@ -3,6 +3,7 @@ import { rolloutOf } from '../model/describe.js';
 import { usePreview } from '../state/preview.js';
 import { useExplanations, viewAs } from '../state/view-as.js';
 import { answer, bucketText, number, reason, why } from '../words.js';
+import { AnswerText } from './answer.js';
 import { DraftAnswer } from './draft-answer.js';
 import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 import { Fault } from './states.js';
@@ -94,8 +95,7 @@ function Viewed({ project, flag, environment }: Pick<PreviewPanelProps, 'project
   return (
     <p class="viewed">
       For {context.userId ?? 'this context'}, it is now{' '}
-      <span class={explained.enabled ? 'answer on' : 'answer off'}>{answer(explained)}</span>{' '}
-      <small>{why(explained)}</small>
+      <AnswerText isOn={explained.enabled}>{answer(explained)}</AnswerText> <small>{why(explained)}</small>
     </p>
   );
 }

@@ -8,8 +8,10 @@ import { countPreview, type Previewed } from '../state/preview.js';
 import { keepSamples, MAX_SAMPLES, sampleNoun, samples, sampleText } from '../state/samples.js';
 import { offers } from '../state/session.js';
 import { answer, number, plural } from '../words.js';
+import { Button, DialogButton } from './controls.js';
 import { FormDialog } from './dialog.js';
-import { Field } from './field.js';
+import { AreaField } from './field.js';
+import { Table } from './table.js';
 
 /** Names the users of a preview: "20 made-up users". */
 export function sampleCount(): string {
@@ -18,19 +20,16 @@ export function sampleCount(): string {
 
 /** The frame of a preview: its users, and a button to choose others. */
 export function PreviewFrame({ children }: { readonly children: ComponentChildren }) {
-  const [isEditing, setEditing] = useState(false);
   return (
     <aside class="card preview" aria-labelledby="preview">
       <header class="card-head">
         <h2 id="preview">Preview</h2>
         <span class="muted">{sampleCount()}</span>
-        <span class="stretch" />
-        <button type="button" class="quiet" onClick={() => setEditing(true)}>
+        <DialogButton class="quiet end" dialog={(close) => <SamplesDialog onClose={close} />}>
           Edit the list
-        </button>
+        </DialogButton>
       </header>
       {children}
-      {isEditing && <SamplesDialog onClose={() => setEditing(false)} />}
     </aside>
   );
 }
@@ -64,23 +63,15 @@ export function Counts({ previewed, name }: { readonly previewed: Previewed; rea
 
 /** Offers users who have the fields that a preview misses. */
 export function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
-  const [isEditing, setEditing] = useState(false);
   const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
   const made = usersWith(fields);
   if (fields.size === 0) return null;
   return (
     <p class="other-users">
       Count over others:
-      {made && (
-        <button type="button" onClick={() => keepSamples(made.text)}>
-          {made.label}
-        </button>
-      )}
+      {made && <Button onClick={() => keepSamples(made.text)}>{made.label}</Button>}
       <RecentUsers onChoose={keepSamples} />
-      <button type="button" onClick={() => setEditing(true)}>
-        Paste users…
-      </button>
-      {isEditing && <SamplesDialog onClose={() => setEditing(false)} />}
+      <DialogButton dialog={(close) => <SamplesDialog onClose={close} />}>Paste users…</DialogButton>
     </p>
   );
 }
@@ -115,26 +106,22 @@ export function UserTable<User extends PreviewedUser>({ label, users, column, ce
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
     <section class="people" tabIndex={0} aria-label={label}>
-      <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Now</th>
-            <th scope="col">Then</th>
-            <th scope="col">{column}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.slice(0, SHOWN).map((user, index) => (
-            <tr key={`${user.name} ${index}`} class={isChanged(user) ? 'changed' : ''}>
-              <th scope="row">{user.name}</th>
-              <td class={user.before.enabled ? 'on' : 'off'}>{answer(user.before)}</td>
-              <td class={user.after.enabled ? 'on' : 'off'}>{answer(user.after)}</td>
-              <td class="muted">{cell(user)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        class="plain"
+        items={users.slice(0, SHOWN)}
+        keyOf={({ name }, index) => `${name} ${index}`}
+        rowClass={(user) => (isChanged(user) ? 'changed' : '')}
+        columns={[
+          { title: 'User', cell: ({ name }) => name },
+          {
+            title: 'Now',
+            class: ({ before }) => (before.enabled ? 'on' : 'off'),
+            cell: ({ before }) => answer(before),
+          },
+          { title: 'Then', class: ({ after }) => (after.enabled ? 'on' : 'off'), cell: ({ after }) => answer(after) },
+          { title: column, class: () => 'muted', cell },
+        ]}
+      />
       {users.length > SHOWN && <p class="muted">and {number(users.length - SHOWN)} more</p>}
     </section>
   );
@@ -146,9 +133,9 @@ function RecentUsers({ onChoose }: { readonly onChoose: (text: string) => void }
   const contexts = useResource('listRecentContexts', isOffered ? {} : undefined).data?.contexts ?? [];
   if (contexts.length === 0) return null;
   return (
-    <button type="button" onClick={() => onChoose(contexts.map((context) => JSON.stringify(context)).join('\n'))}>
+    <Button onClick={() => onChoose(contexts.map((context) => JSON.stringify(context)).join('\n'))}>
       {plural(contexts.length, 'recently seen user')}
-    </button>
+    </Button>
   );
 }
 
@@ -160,20 +147,13 @@ function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <FormDialog title="Users of the preview" submit="Use this list" onSubmit={keep} onClose={onClose}>
-      <Field
+      <AreaField
         label="Users"
         hint={`One per line, at most ${number(MAX_SAMPLES)}: a user ID, fields such as userId=7, country=DE, or a context as JSON. Kept in this tab. Empty: made-up users.`}
-      >
-        {(ids) => (
-          <textarea
-            {...ids}
-            rows={12}
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
+        rows={12}
+        value={text}
+        onChange={setText}
+      />
       <RecentUsers onChoose={setText} />
     </FormDialog>
   );

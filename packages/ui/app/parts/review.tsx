@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
-import { plannedDifferences } from '../model/history.js';
 import { applyProposal, currentReview, needsReview, type Review } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
 import { session } from '../state/session.js';
 import { plural } from '../words.js';
+import { Button, Code, Segmented } from './controls.js';
 import { FormDialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
@@ -40,10 +40,10 @@ function ReviewForm({ proposal, plan }: Review) {
       {text && <p>{text}</p>}
       {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
       <Noticed plan={plan} />
-      <Differences list={proposal.differences ?? plannedDifferences(plan?.documents ?? [], session.value?.roles)} />
+      <Differences documents={plan?.documents ?? []} />
       {changes.length > 0 &&
         environments.map((environment) => <Effect key={environment} changes={changes} environment={environment} />)}
-      {changes.length > 0 && <Code changes={changes} />}
+      {changes.length > 0 && <ChangesAsCode changes={changes} />}
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );
@@ -82,11 +82,15 @@ function Effect({ changes, environment }: { readonly changes: readonly Change[];
   );
 }
 
-const FORMS = ['curl', 'TypeScript', 'JSON'] as const;
+const FORMS = [
+  ['curl', 'curl'],
+  ['TypeScript', 'TypeScript'],
+  ['JSON', 'JSON'],
+] as const;
 
 /** The change as a `curl` command and as TypeScript. */
-function Code({ changes }: { readonly changes: readonly Change[] }) {
-  const [form, setForm] = useState<(typeof FORMS)[number]>('curl');
+function ChangesAsCode({ changes }: { readonly changes: readonly Change[] }) {
+  const [form, setForm] = useState<(typeof FORMS)[number][0]>('curl');
   const text =
     form === 'curl'
       ? asCurl(changes, addressOf('applyChanges').href, session.value?.auth !== 'none')
@@ -97,23 +101,12 @@ function Code({ changes }: { readonly changes: readonly Change[] }) {
     <details class="code">
       <summary>As code</summary>
       <div class="code-head">
-        <fieldset class="segmented">
-          <legend class="hidden">Form</legend>
-          {FORMS.map((name) => (
-            <label key={name}>
-              <input type="radio" name="form" checked={form === name} onChange={() => setForm(name)} />
-              {name}
-            </label>
-          ))}
-        </fieldset>
-        <button type="button" class="quiet" onClick={() => void navigator.clipboard?.writeText(text)}>
+        <Segmented legend="Form" name="form" value={form} options={FORMS} onChange={setForm} />
+        <Button class="quiet" onClick={() => navigator.clipboard?.writeText(text)}>
           <Icon name="copy" /> Copy
-        </button>
+        </Button>
       </div>
-      <pre>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
-        <code tabIndex={0}>{text}</code>
-      </pre>
+      <Code>{text}</Code>
     </details>
   );
 }

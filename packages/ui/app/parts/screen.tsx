@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import type { Loaded } from '../api/resource.js';
-import { href } from '../router.js';
+import { Link } from './controls.js';
 import { Heading } from './heading.js';
 import { Icon } from './icons.js';
 import { Fault, Loading } from './states.js';
@@ -39,11 +40,7 @@ export function ScreenFrame<T>({ back, title, missing, ...content }: ScreenProps
   return (
     <section>
       <Crumbs {...back} />
-      {title !== undefined && (
-        <div class="screen-head">
-          <Heading title={title} />
-        </div>
-      )}
+      {title !== undefined && <ScreenHead title={title} />}
       {error && data === undefined && missing?.(error)}
       <WhenLoaded {...content} />
     </section>
@@ -53,9 +50,54 @@ export function ScreenFrame<T>({ back, title, missing, ...content }: ScreenProps
 export function Crumbs({ to, label }: ScreenProps<unknown>['back']) {
   return (
     <p class="crumbs">
-      <a href={href(to)}>
+      <Link to={to}>
         <Icon name="back" /> {label}
-      </a>
+      </Link>
     </p>
+  );
+}
+
+interface ScreenHeadProps {
+  readonly title: string;
+  /** The text of the heading. Default: the title. */
+  readonly text?: string;
+  /** What follows the heading. */
+  readonly children?: ComponentChildren;
+  /** The buttons at the other end. */
+  readonly actions?: ComponentChildren;
+}
+
+/** The first line of a screen. */
+export function ScreenHead({ title, text, children, actions }: ScreenHeadProps) {
+  return (
+    <div class="screen-head">
+      <Heading title={title}>{text}</Heading>
+      {children}
+      {actions && <span class="actions">{actions}</span>}
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly title: string;
+  /** A few words beside the title. */
+  readonly note?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A section of a screen, with a title. */
+export function Card({ title, note, actions, children, ...props }: CardProps) {
+  const id = useId();
+  return (
+    <section class={`card ${props.class ?? ''}`} aria-labelledby={id}>
+      <header class="card-head">
+        <h2 id={id}>{title}</h2>
+        {note && <span class="muted">{note}</span>}
+        {actions && <span class="actions">{actions}</span>}
+      </header>
+      {children}
+    </section>
   );
 }

@@ -1,23 +1,24 @@
 import { query, setQuery } from '../router.js';
+import { useAction } from '../state/actions.js';
 import { Icon } from './icons.js';
 
 interface SearchBoxProps {
   readonly label: string;
-  /** The query parameter that holds the text. */
-  readonly name?: string;
+  readonly placeholder?: string;
 }
 
 /** A filter field whose text is in the URL. */
-export function SearchBox({ label, name = 'q' }: SearchBoxProps) {
+export function SearchBox({ label, placeholder = `${label}…` }: SearchBoxProps) {
   return (
     <search class="search-box">
       <Icon name="search" />
       <input
         type="search"
+        ref={useAction<HTMLInputElement>(label, true)}
         aria-label={label}
-        placeholder={`${label}…`}
-        value={query.value.get(name) ?? ''}
-        onInput={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+        placeholder={placeholder}
+        value={query.value.get('q') ?? ''}
+        onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
       />
     </search>
   );

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Change, PreviewedFlag, SegmentUse } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
 import { defaultEnvironment } from '../state/session.js';
+import { Select, sameText } from './controls.js';
 import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 import { Fault } from './states.js';
 
@@ -24,11 +25,7 @@ export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) 
       {environments.length > 1 && (
         <label class="inline-field">
           Environment
-          <select value={environment} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-            {environments.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
+          <Select value={environment ?? ''} options={sameText(environments)} onChange={setChosen} />
         </label>
       )}
       {error && <Fault error={error} />}

@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { refusalText } from '../model/refusal.js';
+import { Button } from './controls.js';
 import { hasField } from './field.js';
+import { Heading } from './heading.js';
 import { Icon } from './icons.js';
 
 /** The text of an empty list or screen. */
@@ -15,6 +17,16 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+/** The screen of a thing that does not exist. */
+export function Missing({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="narrow">
+      <Heading title={title} />
+      <p>{children}</p>
+    </section>
+  );
+}
+
 /** Shows an error without the issues that fields show. Offers to repeat a read. */
 export function Fault({ error }: { readonly error: ApiError }) {
   if (error.details.length > 0 && error.details.every((issue) => hasField(issue))) return null;
@@ -23,11 +35,7 @@ export function Fault({ error }: { readonly error: ApiError }) {
     <div class="fault" role="alert">
       <Icon name="warning" />
       <p>{refusalText(error)}</p>
-      {canRetry && (
-        <button type="button" onClick={error.retry}>
-          Try again
-        </button>
-      )}
+      {canRetry && <Button onClick={error.retry}>Try again</Button>}
     </div>
   );
 }

@@ -1,8 +1,9 @@
-import { STRATEGIES } from '@flags/core/admin';
+import { describeConditions, HASHING, STRATEGIES, strategyName } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { conditionsOf, HASHING, rolloutOf, strategyName } from '../model/describe.js';
+import { findSegmentName, rolloutOf } from '../model/describe.js';
 import { ConstraintRow } from './constraint-row.js';
+import { Button, Checkbox, Chip, IconButton, Picker, Select, sameText } from './controls.js';
 import { Icon } from './icons.js';
 
 interface StrategyEditorProps {
@@ -25,32 +26,24 @@ export function StrategyEditor(props: StrategyEditorProps) {
     <li class={strategy.disabled ? 'strategy disabled' : 'strategy'}>
       <div class="strategy-head">
         <span class="ordinal">{index + 1}</span>
-        <button type="button" class="link strategy-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button class="link strategy-toggle" expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {strategy.title || strategyName(strategy.name)}
-        </button>
+        </Button>
         {!isOpen && <span class="muted summary">{summaryOf(strategy)}</span>}
         <span class="stretch" />
-        <button
-          type="button"
-          class="quiet square"
-          aria-label={`Move ${title} up`}
-          aria-disabled={index === 0}
-          onClick={() => index > 0 && onMove(index - 1)}
-        >
-          <Icon name="up" />
-        </button>
-        <button
-          type="button"
-          class="quiet square"
-          aria-label={`Move ${title} down`}
-          aria-disabled={index === count - 1}
-          onClick={() => index < count - 1 && onMove(index + 1)}
-        >
-          <Icon name="down" />
-        </button>
-        <button type="button" class="quiet square" aria-label={`Remove ${title}`} onClick={onRemove}>
-          <Icon name="close" />
-        </button>
+        <IconButton
+          icon="up"
+          label={`Move ${title} up`}
+          blocked={index === 0 ? 'It is the first one.' : undefined}
+          onClick={() => onMove(index - 1)}
+        />
+        <IconButton
+          icon="down"
+          label={`Move ${title} down`}
+          blocked={index === count - 1 ? 'It is the last one.' : undefined}
+          onClick={() => onMove(index + 1)}
+        />
+        <IconButton icon="close" label={`Remove ${title}`} onClick={onRemove} />
       </div>
       {isOpen && (
         <div class="strategy-body">
@@ -73,17 +66,15 @@ export function StrategyEditor(props: StrategyEditorProps) {
                 }}
               />
             </label>
-            <label class="checkbox">
-              <input
-                type="checkbox"
-                checked={strategy.disabled ?? false}
-                onChange={({ currentTarget: { checked } }) => {
-                  const { disabled: _disabled, ...rest } = strategy;
-                  onChange(checked ? { ...rest, disabled: true } : rest);
-                }}
-              />
+            <Checkbox
+              isChecked={strategy.disabled ?? false}
+              onChange={(disabled) => {
+                const { disabled: _disabled, ...rest } = strategy;
+                onChange(disabled ? { ...rest, disabled } : rest);
+              }}
+            >
               Skip this strategy
-            </label>
+            </Checkbox>
           </div>
         </div>
       )}
@@ -93,7 +84,9 @@ export function StrategyEditor(props: StrategyEditorProps) {
 
 function summaryOf(strategy: Strategy): string {
   const rollout = rolloutOf(strategy);
-  return [...(rollout === undefined ? [] : [`${rollout} %`]), ...conditionsOf(strategy)].join(', ');
+  return [...(rollout === undefined ? [] : [`${rollout} %`]), ...describeConditions(strategy, findSegmentName)].join(
+    ', ',
+  );
 }
 
 interface PartProps {
@@ -115,36 +108,16 @@ function Segments({ strategy, segments, onChange }: PartProps) {
       <span class="part-label">Segments</span>
       {chosen.map((id) => {
         const name = segments.find((segment) => segment.id === id)?.name ?? String(id);
-        return (
-          <span key={id} class="chip active">
-            {name}
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Remove segment ${name}`}
-              onClick={() => set(chosen.filter((one) => one !== id))}
-            >
-              <Icon name="close" />
-            </button>
-          </span>
-        );
+        const remove = () => set(chosen.filter((one) => one !== id));
+        return <Chip key={id} text={name} label={`Remove segment ${name}`} onRemove={remove} />;
       })}
       {rest.length > 0 && (
-        <select
-          aria-label="Add a segment"
-          value=""
-          onChange={({ currentTarget }) => {
-            if (currentTarget.value !== '') set([...chosen, Number(currentTarget.value)]);
-            currentTarget.value = '';
-          }}
-        >
-          <option value="">+ Segment…</option>
-          {rest.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Picker
+          label="Add a segment"
+          text="+ Segment…"
+          options={rest.map(({ id, name }) => [id, name])}
+          onChange={(id) => set([...chosen, Number(id)])}
+        />
       )}
     </div>
   );
@@ -168,12 +141,12 @@ export function Constraints({ constraints, onChange }: ConstraintsProps) {
           onRemove={() => onChange(constraints.toSpliced(index, 1))}
         />
       ))}
-      <button
-        type="button"
+      <Button
+        action="Add a constraint"
         onClick={() => onChange([...constraints, { contextName: 'userId', operator: 'IN', values: [] }])}
       >
         <Icon name="plus" /> Constraint
-      </button>
+      </Button>
     </>
   );
 }
@@ -220,14 +193,11 @@ function Rollout({ strategy, title, onChange }: ParametersProps & { readonly tit
       {name === 'rollout' && (
         <label>
           sticky by{' '}
-          <select
+          <Select
             value={stickiness}
-            onChange={({ currentTarget }) => onChange({ ...parameters, stickiness: currentTarget.value })}
-          >
-            {[...new Set([...STICKINESS, stickiness])].map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
+            options={sameText([...new Set([...STICKINESS, stickiness])])}
+            onChange={(value) => onChange({ ...parameters, stickiness: value })}
+          />
         </label>
       )}
     </div>

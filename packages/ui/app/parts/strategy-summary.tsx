@@ -1,8 +1,8 @@
+import { describeCondition, describeVariant, HASHING, itemsOf, listOf, strategyName } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { describeConstraint, HASHING, listOf, rolloutOf, strategyName } from '../model/describe.js';
-import { describeVariant } from '../model/differences.js';
-import { href } from '../router.js';
+import { rolloutOf } from '../model/describe.js';
+import { Link } from './controls.js';
 
 interface StrategySummaryProps {
   readonly strategy: Strategy;
@@ -37,7 +37,7 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
           <li key={`segment ${id}`}>
-            in segment <a href={href(['segments', id])}>{segments.find((segment) => segment.id === id)?.name ?? id}</a>
+            in segment <Link to={['segments', id]}>{segments.find((segment) => segment.id === id)?.name ?? id}</Link>
           </li>
         ))}
         {constraints.map((constraint, position) => (
@@ -47,7 +47,7 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
         ))}
         {lists.map(([key, value]) => (
           <li key={key}>
-            {key} <b>{listOf(String(value).split(/\s*,\s*/))}</b>
+            {key} <b>{listOf(itemsOf(value))}</b>
           </li>
         ))}
         {rollout !== undefined && parameters?.stickiness && parameters.stickiness !== 'default' && (
@@ -68,7 +68,7 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
 function ConstraintText({ constraint }: { readonly constraint: Constraint }) {
   return (
     <>
-      <b>{constraint.contextName}</b> {describeConstraint(constraint)}
+      <b>{constraint.contextName}</b> {describeCondition(constraint)}
     </>
   );
 }

@@ -1,5 +1,6 @@
+import { switchChanges } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
-import type { Change } from '../api/types.js';
+import { useAction } from '../state/actions.js';
 import { type Proposal, propose } from '../state/changes.js';
 import { may } from '../state/session.js';
 
@@ -19,6 +20,7 @@ export interface Switched {
 /** Switches a flag in one environment. Shows the state of the server, and "saving" until the reply. */
 export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   const [isSaving, setSaving] = useState(false);
+  const name = `${flag} in ${environment.name}`;
   const action = environment.enabled ? 'disable' : 'enable';
   const isAllowed = may(action, project) && may('applyChanges', project);
   const blocker = environment.enabled ? environment.offBecauseOf : null;
@@ -32,11 +34,14 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   return (
     <span class="switch-cell">
       <button
+        ref={useAction<HTMLButtonElement>(
+          isAllowed ? `Switch ${environment.enabled ? 'off' : 'on'} ${name}` : undefined,
+        )}
         type="button"
         role="switch"
         class={blocker === null ? 'switch' : 'switch blocked'}
         aria-checked={environment.enabled}
-        aria-label={`${flag} in ${environment.name}`}
+        aria-label={name}
         aria-disabled={!isAllowed}
         aria-busy={isSaving}
         title={isAllowed ? blockedBy : `Needs the permission ${action}`}
@@ -51,20 +56,13 @@ export function FlagSwitch({ project, flag, revision, environment }: Switched) {
   );
 }
 
-/** Adds a strategy to a flag without strategies, because the API would refuse to enable it. */
 function switchProposal({ project, flag, revision, environment }: Switched): Proposal {
-  const ref = { project, flag, environment: environment.name };
-  const verb = environment.enabled ? 'Disable' : 'Enable';
-  const needsStrategy = !environment.enabled && environment.strategyCount === 0;
-  const first: Change[] = needsStrategy ? [{ op: 'addStrategy', ref, input: fullRollout(flag) }] : [];
-  const changes: Change[] = [...first, { op: environment.enabled ? 'disable' : 'enable', ref }];
+  const { name, enabled, strategyCount } = environment;
+  const verb = enabled ? 'Disable' : 'Enable';
+  const changes = switchChanges({ project, flag, environment: name }, { enabled: !enabled, strategyCount });
   return {
-    title: `${verb} ${flag} in ${environment.name}`,
+    title: `${verb} ${flag} in ${name}`,
     changes: changes.map((change, index) => (index === 0 ? { ...change, ifRevision: revision } : change)),
-    done: `${flag} is ${environment.enabled ? 'off' : 'on'} in ${environment.name}.`,
+    done: `${flag} is ${enabled ? 'off' : 'on'} in ${name}.`,
   };
-}
-
-export function fullRollout(flag: string) {
-  return { name: 'flexibleRollout', parameters: { rollout: '100', stickiness: 'default', groupId: flag } };
 }

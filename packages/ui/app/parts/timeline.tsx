@@ -1,12 +1,10 @@
 import type { FlagEnvironment, HistoryEntry, WireEvent } from '../api/types.js';
 import { segmentName } from '../model/describe.js';
-import { partsOf, strategyNames } from '../model/history.js';
-import { href } from '../router.js';
 import { review, undoOf } from '../state/changes.js';
 import { useSegments } from '../state/segments.js';
-import { session } from '../state/session.js';
-import { ago, eventType, time } from '../words.js';
-import { AllowedButton } from './allowed-button.js';
+import { eventType, time } from '../words.js';
+import { Ago } from './answer.js';
+import { Button, Code, Details, Link } from './controls.js';
 import { Differences } from './differences.js';
 import { Icon } from './icons.js';
 
@@ -52,17 +50,16 @@ function Entry({ entry, isGlobal, environments }: EntryProps) {
         <strong>{actor}</strong> {summary}
         <EntryPlaces entry={entry} isGlobal={isGlobal} />
         <EntryTime entry={entry} />
-        <span class="stretch" />
         {id !== null && events.some(isRevertible) && (
-          <AllowedButton
-            class="quiet"
+          <Button
+            class="quiet end"
             needs={['undoChange']}
             project={events.find(({ project }) => project !== null)?.project ?? 'default'}
             label={`Revert: ${actor}, ${time(at)}`}
-            onClick={() => void review({ ...undoOf(id), text, confirm: 'Confirm: revert' })}
+            onClick={() => review({ ...undoOf(id), text, confirm: 'Confirm: revert' })}
           >
             <Icon name="undo" /> Revert…
-          </AllowedButton>
+          </Button>
         )}
       </div>
       {reason && <p class="reason">{reason}</p>}
@@ -78,17 +75,13 @@ function isRevertible({ type }: WireEvent): boolean {
 
 /** The time of a change set, as a link to it. */
 function EntryTime({ entry: { id, at } }: { readonly entry: HistoryEntry }) {
-  const text = (
-    <time dateTime={at} title={time(at)}>
-      {ago(at)}
-    </time>
-  );
+  const text = <Ago at={at} />;
   return id === null ? (
     text
   ) : (
-    <a class="when" href={href(['events', id])}>
+    <Link class="when" to={['events', id]} action={`Go to the change of ${time(at)}`}>
       {text}
-    </a>
+    </Link>
   );
 }
 
@@ -103,17 +96,17 @@ function EntryPlaces({ entry, isGlobal }: { readonly entry: HistoryEntry; readon
       {isGlobal &&
         flags.slice(0, 3).map(({ project, featureName }) =>
           project && featureName ? (
-            <a key={featureName} href={href(['projects', project, 'flags', featureName])}>
+            <Link key={featureName} to={['projects', project, 'flags', featureName]}>
               {featureName}
-            </a>
+            </Link>
           ) : null,
         )}
       {isGlobal && flags.length > 3 && <span class="muted">and {flags.length - 3} more</span>}
       {isGlobal &&
         segments.slice(0, 3).map(({ id }) => (
-          <a key={id} href={href(['segments', id])}>
+          <Link key={id} to={['segments', id]}>
             {segmentName(Number(id))}
-          </a>
+          </Link>
         ))}
       {isGlobal && [...tokens].map((name) => <b key={name}>{name}</b>)}
       {environments.map((name) => (
@@ -134,24 +127,11 @@ function tokenNameOf(state: unknown): string | undefined {
 const SHOWN = 6;
 
 function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'environments'>) {
-  const names = strategyNames(entry.events, environments);
-  const parts = (entry.differences ?? []).flatMap((difference) => partsOf(difference, names, session.value?.roles));
+  const states = [...entry.events.flatMap(({ data, preData }) => [preData, data]), { environments }];
   return (
     <>
-      <Differences list={parts.slice(0, SHOWN)} />
-      {parts.length > SHOWN && (
-        <details>
-          <summary>{parts.length - SHOWN} more</summary>
-          <Differences list={parts.slice(SHOWN)} />
-        </details>
-      )}
-      <details>
-        <summary>JSON</summary>
-        <pre>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
-          <code tabIndex={0}>{JSON.stringify(entry, null, 2)}</code>
-        </pre>
-      </details>
+      <Differences documents={entry.differences ?? []} states={states} most={SHOWN} />
+      <Details summary="JSON">{() => <Code>{JSON.stringify(entry, null, 2)}</Code>}</Details>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { closeToast, toasts } from '../state/toasts.js';
+import { Button, IconButton } from './controls.js';
 import { Icon } from './icons.js';
 
 /** Messages about completed actions, with a button to undo each. */
@@ -11,8 +12,7 @@ export function Toasts() {
             <Icon name={tone === 'done' ? 'check' : 'warning'} />
             <span>{text}</span>
             {action && (
-              <button
-                type="button"
+              <Button
                 class="link"
                 onClick={() => {
                   closeToast(id);
@@ -20,11 +20,9 @@ export function Toasts() {
                 }}
               >
                 {action.label}
-              </button>
+              </Button>
             )}
-            <button type="button" class="quiet square" aria-label="Close the message" onClick={() => closeToast(id)}>
-              <Icon name="close" />
-            </button>
+            <IconButton icon="close" label="Close the message" onClick={() => closeToast(id)} />
           </div>
         ))}
       </div>

@@ -2,8 +2,9 @@ import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
-import { defaultEnvironment, environments } from '../state/session.js';
+import { defaultEnvironment, environmentNames } from '../state/session.js';
 import { time, tokenKind } from '../words.js';
+import { Button, Chip, Picker, sameText } from './controls.js';
 import { Dialog, FormDialog } from './dialog.js';
 import { type ExpiryChoice, ExpiryField, expiryOf } from './expiry-field.js';
 import { Field, SelectField, TextField } from './field.js';
@@ -63,7 +64,7 @@ export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
             label="Environment"
             path="/environment"
             value={environment}
-            options={environments.value.map((one) => [one.name, one.name])}
+            options={sameText(environmentNames.value)}
             onChange={setEnvironment}
           />
         </>
@@ -87,32 +88,15 @@ function Projects({ known, chosen, onChange }: ProjectsProps) {
       <span class="chips">
         {chosen.length === 0 && <span class="chip active">All projects</span>}
         {chosen.map((id) => (
-          <span key={id} class="chip active">
-            {id}
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Remove ${id}`}
-              onClick={() => onChange(chosen.filter((one) => one !== id))}
-            >
-              <Icon name="close" />
-            </button>
-          </span>
+          <Chip key={id} text={id} onRemove={() => onChange(chosen.filter((one) => one !== id))} />
         ))}
         {rest.length > 0 && (
-          <select
-            aria-label="Only this project"
-            value=""
-            onChange={({ currentTarget }) => {
-              if (currentTarget.value !== '') onChange([...chosen, currentTarget.value]);
-              currentTarget.value = '';
-            }}
-          >
-            <option value="">{chosen.length === 0 ? 'Only…' : '+ Project…'}</option>
-            {rest.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
+          <Picker
+            label="Only this project"
+            text={chosen.length === 0 ? 'Only…' : '+ Project…'}
+            options={sameText(rest)}
+            onChange={(id) => onChange([...chosen, id])}
+          />
         )}
       </span>
     </fieldset>
@@ -178,9 +162,9 @@ export function SecretDialog({ token, onClose }: { readonly token: CreatedToken;
           {(ids) => (
             <span class="secret">
               <input {...ids} ref={field} readOnly spellcheck={false} value={token.secret} />
-              <button type="button" onClick={copy}>
+              <Button onClick={copy}>
                 <Icon name={isCopied ? 'check' : 'copy'} /> {isCopied ? 'Copied' : 'Copy'}
-              </button>
+              </Button>
             </span>
           )}
         </Field>
@@ -189,9 +173,9 @@ export function SecretDialog({ token, onClose }: { readonly token: CreatedToken;
         </p>
       </div>
       <div class="dialog-foot">
-        <button type="button" class="primary" onClick={onClose}>
+        <Button class="primary" onClick={onClose}>
           Done
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

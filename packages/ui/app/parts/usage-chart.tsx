@@ -4,6 +4,7 @@ import type { UsageRow } from '../api/types.js';
 import { DAY, HOUR, sumByPeriod, sumByVariant } from '../model/usage.js';
 import { offers } from '../state/session.js';
 import { compact, number, plural } from '../words.js';
+import { Segmented } from './controls.js';
 import { Empty } from './states.js';
 
 /** The ranges of the chart, and the period of each bar. */
@@ -27,15 +28,13 @@ export function UsageChart({ project, flag }: { readonly project: string; readon
   const environments = [...new Set(rows.map(({ environment }) => environment))].sort();
   return (
     <>
-      <fieldset class="segmented">
-        <legend class="hidden">Period of the usage</legend>
-        {RANGES.map((one) => (
-          <label key={one.text}>
-            <input type="radio" name="usage" checked={one === range} onChange={() => setRange(one)} />
-            {one.text}
-          </label>
-        ))}
-      </fieldset>
+      <Segmented
+        legend="Period of the usage"
+        name="usage"
+        value={range.text}
+        options={RANGES.map(({ text }) => [text, text])}
+        onChange={(text) => setRange(RANGES.find((one) => one.text === text) ?? RANGES[0])}
+      />
       {data && environments.length === 0 && (
         <Empty title={`No evaluations in ${range.text}`}>
           Applications that use this flag report them by themselves.

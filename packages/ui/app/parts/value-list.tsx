@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { rowWindow } from '../model/window.js';
 import { number, plural } from '../words.js';
-import { Icon } from './icons.js';
+import { Button, Chip, IconButton } from './controls.js';
 
 interface ValueListProps {
   readonly name: string;
@@ -31,12 +31,7 @@ export function ValueList({ name, values, onChange }: ValueListProps) {
       {values.length > CHIPS ? (
         <LongList name={name} values={values} onRemove={remove} onClear={() => onChange([])} />
       ) : (
-        values.map((value) => (
-          <span key={value} class="chip">
-            {value}
-            <RemoveButton value={value} onRemove={remove} />
-          </span>
-        ))
+        values.map((value) => <Chip key={value} class="chip" text={value} onRemove={() => remove(value)} />)
       )}
       <input
         aria-label={`${name}: add a value`}
@@ -59,14 +54,6 @@ export function ValueList({ name, values, onChange }: ValueListProps) {
         onBlur={() => add(text)}
       />
     </div>
-  );
-}
-
-function RemoveButton({ value, onRemove }: { readonly value: string; readonly onRemove: (value: string) => void }) {
-  return (
-    <button type="button" class="quiet" aria-label={`Remove ${value}`} onClick={() => onRemove(value)}>
-      <Icon name="close" />
-    </button>
   );
 }
 
@@ -102,9 +89,9 @@ export function LongList({ name, values, onRemove, onClear }: LongListProps) {
             : `${number(shown.length)} of ${plural(values.length, 'value')}`}
         </span>
         {onClear && (
-          <button type="button" class="quiet" onClick={onClear}>
+          <Button class="quiet" onClick={onClear}>
             Remove all
-          </button>
+          </Button>
         )}
       </div>
       {values.length > MAX_VALUES && (
@@ -121,7 +108,9 @@ export function LongList({ name, values, onRemove, onClear }: LongListProps) {
         {shown.slice(first, end).map((value) => (
           <div key={value} class="long-list-row">
             <span>{value}</span>
-            {onRemove && <RemoveButton value={value} onRemove={onRemove} />}
+            {onRemove && (
+              <IconButton icon="close" class="quiet" label={`Remove ${value}`} onClick={() => onRemove(value)} />
+            )}
           </div>
         ))}
         <div style={{ height: `${(shown.length - end) * ROW_HEIGHT}px` }} />

@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { FlagDetail, Variant } from '../api/types.js';
+import { splitAtCommas } from '../model/describe.js';
 import { number } from '../words.js';
-import { AllowedButton } from './allowed-button.js';
+import { Button, Code, Details, DialogButton, IconButton, Select, sameText } from './controls.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
 import { Icon } from './icons.js';
+import { Card } from './screen.js';
+import { Table } from './table.js';
 
 interface VariantsProps {
   readonly detail: FlagDetail;
@@ -12,64 +14,68 @@ interface VariantsProps {
 
 /** The variants of a flag: one set for all environments. */
 export function VariantsSection({ detail, revision }: VariantsProps) {
-  const [isEditing, setEditing] = useState(hasFlagDraft(detail.name, 'variants'));
   const variants = detail.variants ?? [];
   return (
-    <section class="card" aria-labelledby="variants">
-      <header class="card-head">
-        <h2 id="variants">Variants</h2>
-        <span class="muted">in all environments</span>
-        <span class="stretch" />
-        <AllowedButton
+    <Card
+      title="Variants"
+      note="in all environments"
+      actions={
+        <DialogButton
           needs={['setVariants', 'applyChanges']}
           project={detail.project}
           blocked={detail.archived ? 'The flag is archived.' : undefined}
-          onClick={() => setEditing(true)}
+          isOpen={hasFlagDraft(detail.name, 'variants')}
+          dialog={(close) => <VariantsDialog detail={detail} revision={revision} onClose={close} />}
         >
           <Icon name="edit" /> Edit variants
-        </AllowedButton>
-      </header>
+        </DialogButton>
+      }
+    >
       {variants.length === 0 ? (
         <p class="muted">None: the flag is on or off, without a value.</p>
       ) : (
-        <>
-          <div class="weights" aria-hidden="true">
-            {variants.map(({ name, weight }) => (
-              <span key={name} style={{ flexGrow: weight }} title={`${name} ${weight / 10} %`} />
-            ))}
-          </div>
-          <table class="plain stacked variants">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Weight</th>
-                <th scope="col">Payload</th>
-                <th scope="col">Overrides</th>
-              </tr>
-            </thead>
-            <tbody>
-              {variants.map((variant) => (
-                <tr key={variant.name}>
-                  <th scope="row">{variant.name}</th>
-                  <td data-label="Weight">
-                    {variant.weight / 10} %{variant.weightType === 'fix' && <span class="muted"> fixed</span>}
-                  </td>
-                  <td class="payload" data-label="Payload">
-                    {variant.payload ? <Payload {...variant.payload} /> : <span class="muted">none</span>}
-                  </td>
-                  <td data-label="Overrides">
-                    {(variant.overrides ?? [])
-                      .map(({ contextName, values }) => `${contextName}: ${values.join(', ')}`)
-                      .join('; ') || <span class="muted">none</span>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </>
+        <VariantTable variants={variants} />
       )}
-      {isEditing && <VariantsDialog detail={detail} revision={revision} onClose={() => setEditing(false)} />}
-    </section>
+    </Card>
+  );
+}
+
+const NONE = <span class="muted">none</span>;
+
+function VariantTable({ variants }: { readonly variants: readonly Variant[] }) {
+  return (
+    <>
+      <div class="weights" aria-hidden="true">
+        {variants.map(({ name, weight }) => (
+          <span key={name} style={{ flexGrow: weight }} title={`${name} ${weight / 10} %`} />
+        ))}
+      </div>
+      <Table
+        class="plain stacked variants"
+        items={variants}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: 'Name', cell: ({ name }) => name },
+          {
+            title: 'Weight',
+            isNamed: true,
+            cell: ({ weight, weightType }) => `${weight / 10} %${weightType === 'fix' ? ' fixed' : ''}`,
+          },
+          {
+            title: 'Payload',
+            isNamed: true,
+            class: () => 'payload',
+            cell: ({ payload }) => (payload ? <Payload {...payload} /> : NONE),
+          },
+          {
+            title: 'Overrides',
+            isNamed: true,
+            cell: ({ overrides = [] }) =>
+              overrides.map(({ contextName, values }) => `${contextName}: ${values.join(', ')}`).join('; ') || NONE,
+          },
+        ]}
+      />
+    </>
   );
 }
 
@@ -81,11 +87,9 @@ function Payload({ type, value }: NonNullable<Variant['payload']>) {
     <>
       <span class="tag">{type}</span> {value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value}
       {value.length > SHOWN && (
-        <details>
-          <summary>All {number(value.length)} characters</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
-          <pre tabIndex={0}>{type === 'json' ? formatted(value) : value}</pre>
-        </details>
+        <Details summary={`All ${number(value.length)} characters`}>
+          {() => <Code>{type === 'json' ? formatted(value) : value}</Code>}
+        </Details>
       )}
     </>
   );
@@ -133,9 +137,9 @@ function VariantRows({ variants, onChange }: VariantRowsProps) {
           onRemove={() => onChange(variants.toSpliced(index, 1))}
         />
       ))}
-      <button type="button" onClick={() => onChange([...variants, NEW])}>
+      <Button onClick={() => onChange([...variants, NEW])}>
         <Icon name="plus" /> Add a variant
-      </button>
+      </Button>
     </>
   );
 }
@@ -151,10 +155,7 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
   const { name, weight, weightType, payload, overrides = [] } = variant;
   const [first] = overrides;
   const setOverride = (contextName: string, text: string) => {
-    const values = text
-      .split(',')
-      .map((value) => value.trim())
-      .filter(Boolean);
+    const values = splitAtCommas(text);
     const rest = overrides.slice(1);
     onChange({ ...variant, overrides: values.length === 0 ? rest : [{ contextName, values }, ...rest] });
   };
@@ -172,15 +173,14 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
       </label>
       <label>
         Weight
-        <select
+        <Select
           value={weightType}
-          onChange={({ currentTarget }) =>
-            onChange({ ...variant, weightType: currentTarget.value as Variant['weightType'] })
-          }
-        >
-          <option value="variable">shared</option>
-          <option value="fix">fixed</option>
-        </select>
+          options={[
+            ['variable', 'shared'],
+            ['fix', 'fixed'],
+          ]}
+          onChange={(type) => onChange({ ...variant, weightType: type as Variant['weightType'] })}
+        />
       </label>
       {weightType === 'fix' && (
         <label>
@@ -199,19 +199,15 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
       )}
       <label>
         Payload
-        <select
+        <Select
           value={payload?.type ?? ''}
-          onChange={({ currentTarget: { value } }) => {
+          options={[['', 'none'], ...sameText(PAYLOADS)]}
+          onChange={(value) => {
             const { payload: _payload, ...rest } = variant;
             const type = PAYLOADS.find((one) => one === value);
             onChange(type === undefined ? rest : { ...rest, payload: { type, value: payload?.value ?? '' } });
           }}
-        >
-          <option value="">none</option>
-          {PAYLOADS.map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
+        />
       </label>
       {payload && (
         <label class="wide value">
@@ -228,25 +224,22 @@ function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
         </label>
       )}
       {payload?.type === 'json' && formatted(payload.value) !== payload.value && (
-        <button
-          type="button"
+        <Button
           class="quiet"
           onClick={() => onChange({ ...variant, payload: { ...payload, value: formatted(payload.value) } })}
         >
           Format
-        </button>
+        </Button>
       )}
       <label class="wide">
         Always for {first?.contextName ?? 'userId'}
         <input
           value={first?.values.join(', ') ?? ''}
-          placeholder="ids with commas between them"
+          placeholder="IDs, separated by commas"
           onChange={({ currentTarget }) => setOverride(first?.contextName ?? 'userId', currentTarget.value)}
         />
       </label>
-      <button type="button" class="quiet square" aria-label={`Remove variant ${number}`} onClick={onRemove}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={`Remove variant ${number}`} onClick={onRemove} />
     </fieldset>
   );
 }

@@ -1,17 +1,19 @@
+import { strategyName } from '@flags/core/admin';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { Application, ApplicationDetail } from '../api/types.js';
-import { strategyName } from '../model/describe.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { Ago } from '../parts/answer.js';
+import { Button, DialogButton, Link, Paged } from '../parts/controls.js';
 import { createFlagNamed } from '../parts/create-flag.js';
 import { Confirm } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { ScreenFrame } from '../parts/screen.js';
+import { Card, ScreenFrame, ScreenHead } from '../parts/screen.js';
+import { Table } from '../parts/table.js';
 import { currentProject, href, navigate } from '../router.js';
-import { showToast } from '../state/toasts.js';
-import { ago, number, plural, time } from '../words.js';
+import { attempt } from '../state/toasts.js';
+import { number, plural } from '../words.js';
 
 /** One application: its instances, its strategies, and the flags that it evaluates. */
 export function ApplicationScreen({ name }: { readonly name: string }) {
@@ -45,18 +47,15 @@ function Detail({ detail, own }: DetailProps) {
   return (
     <>
       <header class="flag-head">
-        <div class="screen-head">
+        <ScreenHead title={appName} actions={<ForgetButton name={appName} />}>
           {color && <span class="swatch" style={{ backgroundColor: color }} />}
-          <Heading title={appName} />
           {link && (
             <a href={link} target="_blank" rel="noreferrer noopener" class="external">
               {new URL(link).host} <Icon name="external" />
               <span class="hidden">(opens a new tab)</span>
             </a>
           )}
-          <span class="stretch" />
-          <ForgetButton name={appName} />
-        </div>
+        </ScreenHead>
         {own?.description && <p class="description">{own.description}</p>}
         <p class="chips">
           {strategies.map((strategy) => (
@@ -66,11 +65,7 @@ function Detail({ detail, own }: DetailProps) {
           ))}
         </p>
       </header>
-      <section class="card" aria-labelledby="app-flags">
-        <header class="card-head">
-          <h2 id="app-flags">Flags</h2>
-          <span class="muted">{plural(seenToggles.length, 'flag')} evaluated</span>
-        </header>
+      <Card title="Flags" note={`${plural(seenToggles.length, 'flag')} evaluated`}>
         <Flags names={seenToggles} />
         {droppedNames > 0 && (
           <p class="muted">
@@ -78,7 +73,7 @@ function Detail({ detail, own }: DetailProps) {
             kept.
           </p>
         )}
-      </section>
+      </Card>
       <Instances instances={instances} />
     </>
   );
@@ -125,9 +120,9 @@ function Flags({ names }: { readonly names: readonly string[] }) {
     <>
       <p class="chips">
         {rest.slice(0, SHOWN).map((name) => (
-          <a key={name} class="tag" href={href(['flags', name])}>
+          <Link key={name} class="tag" to={['flags', name]}>
             {name}
-          </a>
+          </Link>
         ))}
         {rest.length > SHOWN && <span class="muted">and {number(rest.length - SHOWN)} more</span>}
       </p>
@@ -138,14 +133,14 @@ function Flags({ names }: { readonly names: readonly string[] }) {
               <span>
                 <b>{name}</b> <span class="tag warning">unknown flag</span>
               </span>
-              <AllowedButton
+              <Button
                 needs={['createFlag', 'applyChanges']}
                 project={currentProject()}
                 label={`Create it: ${name}`}
                 onClick={() => createFlagNamed(currentProject(), name)}
               >
                 Create it
-              </AllowedButton>
+              </Button>
             </li>
           ))}
         </ul>
@@ -155,77 +150,60 @@ function Flags({ names }: { readonly names: readonly string[] }) {
 }
 
 function Instances({ instances }: Pick<ApplicationDetail, 'instances'>) {
-  const [shown, setShown] = useState(SHOWN);
   const newest = instances.toSorted((one, other) => other.lastSeen.localeCompare(one.lastSeen));
   return (
-    <section class="card" aria-labelledby="instances">
-      <header class="card-head">
-        <h2 id="instances">Instances</h2>
-        <span class="muted">{plural(instances.length, 'instance')}</span>
-      </header>
+    <Card title="Instances" note={plural(instances.length, 'instance')}>
       {instances.length > 0 && (
-        <table class="plain stacked">
-          <thead>
-            <tr>
-              <th scope="col">Instance</th>
-              <th scope="col">Address</th>
-              <th scope="col">First seen</th>
-              <th scope="col">Last seen</th>
-            </tr>
-          </thead>
-          <tbody>
-            {newest.slice(0, shown).map(({ instanceId, clientIp, createdAt, lastSeen }) => (
-              <tr key={instanceId}>
-                <th scope="row">{instanceId}</th>
-                <td data-label="Address">{clientIp || <span class="muted">unknown</span>}</td>
-                <td data-label="First seen" title={time(createdAt)}>
-                  {ago(createdAt)}
-                </td>
-                <td data-label="Last seen" title={time(lastSeen)}>
-                  {ago(lastSeen)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Paged items={newest} page={SHOWN}>
+          {(shown) => (
+            <Table
+              class="plain stacked"
+              items={shown}
+              keyOf={({ instanceId }) => instanceId}
+              columns={[
+                { title: 'Instance', cell: ({ instanceId }) => instanceId },
+                {
+                  title: 'Address',
+                  isNamed: true,
+                  cell: ({ clientIp }) => clientIp || <span class="muted">unknown</span>,
+                },
+                { title: 'First seen', isNamed: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+                { title: 'Last seen', isNamed: true, cell: ({ lastSeen }) => <Ago at={lastSeen} /> },
+              ]}
+            />
+          )}
+        </Paged>
       )}
-      {instances.length > shown && (
-        <button type="button" onClick={() => setShown(shown + SHOWN)}>
-          Show more
-        </button>
-      )}
-    </section>
+    </Card>
   );
 }
 
 function ForgetButton({ name }: { readonly name: string }) {
-  const [isAsking, setAsking] = useState(false);
   const forget = async () => {
     // Leaves the screen first, because a forgotten application cannot be read again.
     navigate(href(['applications']));
-    try {
-      await call('deleteApplication', { params: { application: name } });
-      showToast({ tone: 'done', text: `The application ${name} was forgotten.` });
-    } catch (error) {
-      showToast({ tone: 'fault', text: (error as Error).message });
-    }
+    await attempt(
+      () => call('deleteApplication', { params: { application: name } }),
+      `The application ${name} was forgotten.`,
+    );
     invalidate('listApplications', 'listApplicationsByFlag');
   };
   return (
-    <>
-      <AllowedButton needs={['deleteApplication']} project={currentProject()} onClick={() => setAsking(true)}>
-        Forget…
-      </AllowedButton>
-      {isAsking && (
+    <DialogButton
+      needs={['deleteApplication']}
+      project={currentProject()}
+      dialog={(close) => (
         <Confirm
           title={`Forget ${name}?`}
           text="Its instances and the list of its flags are removed. An application that runs reports again, and starts over."
           confirm={`Confirm: forget ${name}`}
           onConfirm={forget}
-          onClose={() => setAsking(false)}
+          onClose={close}
         />
       )}
-    </>
+    >
+      Forget…
+    </DialogButton>
   );
 }
 

@@ -1,19 +1,18 @@
 import { STRATEGIES } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
-import { missingIn, strategyName } from '../model/describe.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { missingIn } from '../model/describe.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { ConflictTable } from '../parts/conflict-table.js';
+import { Button, Checkbox, Picker } from '../parts/controls.js';
+import { EditFrame } from '../parts/edit-frame.js';
 import { Icon } from '../parts/icons.js';
 import { PreviewPanel } from '../parts/preview-panel.js';
 import { ScreenFrame } from '../parts/screen.js';
 import { StrategyEditor } from '../parts/strategy-editor.js';
-import { href, navigate } from '../router.js';
-import { review } from '../state/changes.js';
+import { href } from '../router.js';
 import { useFlagEdit } from '../state/edit.js';
 import { useSegments } from '../state/segments.js';
-import { plural } from '../words.js';
 
 interface EditorScreenProps {
   readonly project: string;
@@ -61,7 +60,8 @@ interface EditorProps {
 
 function Editor({ detail, revision, environment, segments, back }: EditorProps) {
   const { name: flag, project, environments } = detail;
-  const { draft, isKept, changes, differences, conflict, edit: keep, discard } = useFlagEdit(flag, detail, revision);
+  const flagEdit = useFlagEdit(flag, detail, revision);
+  const { draft, changes, conflict, edit: keep } = flagEdit;
   const mine = draft.mine.environments.find(({ name }) => name === environment);
   if (mine === undefined) return <p class="notice">There is no environment {environment}.</p>;
   const edit = (change: Partial<FlagEnvironment>) => {
@@ -70,68 +70,43 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
     keep({ ...draft.mine, environments: all.map((one) => (one.name === environment ? next : one)) });
   };
   const missing = missingIn(mine.strategies);
-  const startReview = () =>
-    review({
-      title: `Review changes of ${flag}`,
-      changes,
-      differences,
-      done: `${flag} was changed in ${environment}.`,
-      onApplied: () => {
-        discard();
-        navigate(back);
-      },
-      // The newest state follows. The editor merges it, or shows the conflict table.
-      onConflict: () => undefined,
-    });
   if (conflict) return <ConflictTable flag={flag} conflict={conflict} environments={environments} />;
   return (
-    <div class="editor">
-      <div class="editor-main">
-        <label class="checkbox enabled-box">
-          <input
-            type="checkbox"
-            checked={mine.enabled}
-            onChange={({ currentTarget }) => edit({ enabled: currentTarget.checked })}
-          />
-          Enabled in {environment}
-        </label>
-        <StrategyList
-          strategies={mine.strategies}
+    <EditFrame
+      subject={flag}
+      edit={flagEdit}
+      changes={changes}
+      missing={missing}
+      needs={['applyChanges']}
+      project={project}
+      done={`${flag} was changed in ${environment}.`}
+      back={back}
+      preview={
+        <PreviewPanel
           flag={flag}
-          segments={segments}
-          onChange={(strategies) => edit({ strategies })}
-        />
-        <CopyFrom
           environment={environment}
-          environments={environments}
-          onCopy={(source) => edit({ strategies: source.strategies.map(({ id: _id, ...strategy }) => strategy) })}
+          changes={missing === undefined ? changes : []}
+          missing={missing}
+          strategies={mine.strategies}
+          project={project}
         />
-        <footer class="editor-foot">
-          <span class="muted">{changes.length === 0 ? 'No changes' : plural(differences.length, 'difference')}</span>
-          <span class="stretch" />
-          <button type="button" aria-disabled={!isKept} onClick={discard}>
-            Discard
-          </button>
-          <AllowedButton
-            class="primary"
-            needs={['applyChanges']}
-            project={project}
-            blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}
-            onClick={startReview}
-          >
-            Review changes
-          </AllowedButton>
-        </footer>
-      </div>
-      <PreviewPanel
-        flag={flag}
-        environment={environment}
-        changes={missing === undefined ? changes : []}
-        missing={missing}
+      }
+    >
+      <Checkbox class="enabled-box" isChecked={mine.enabled} onChange={(enabled) => edit({ enabled })}>
+        {`Enabled in ${environment}`}
+      </Checkbox>
+      <StrategyList
         strategies={mine.strategies}
-        project={project}
+        flag={flag}
+        segments={segments}
+        onChange={(strategies) => edit({ strategies })}
       />
-    </div>
+      <CopyFrom
+        environment={environment}
+        environments={environments}
+        onCopy={(source) => edit({ strategies: source.strategies.map(({ id: _id, ...strategy }) => strategy) })}
+      />
+    </EditFrame>
   );
 }
 
@@ -174,22 +149,13 @@ function StrategyList({ strategies, flag, segments, onChange }: StrategyListProp
           />
         ))}
       </ol>
-      <select
-        aria-label="Add a strategy"
+      <Picker
+        label="Add a strategy"
         class="add-strategy"
-        value=""
-        onChange={({ currentTarget }) => {
-          if (currentTarget.value !== '') add(currentTarget.value);
-          currentTarget.value = '';
-        }}
-      >
-        <option value="">+ Strategy…</option>
-        {[...STRATEGIES.keys()].map((name) => (
-          <option key={name} value={name}>
-            {strategyName(name)}
-          </option>
-        ))}
-      </select>
+        text="+ Strategy…"
+        options={[...STRATEGIES.values()].map(({ name, title }) => [name, title])}
+        onChange={add}
+      />
     </>
   );
 }
@@ -206,9 +172,9 @@ function CopyFrom({ environment, environments, onCopy }: CopyFromProps) {
   return (
     <span class="actions">
       {sources.map((source) => (
-        <button key={source.name} type="button" class="quiet" onClick={() => onCopy(source)}>
+        <Button key={source.name} class="quiet" onClick={() => onCopy(source)}>
           <Icon name="copy" /> Make like {source.name}
-        </button>
+        </Button>
       ))}
     </span>
   );

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { Heading } from '../parts/heading.js';
+import { Button, Select } from '../parts/controls.js';
 import { Icon } from '../parts/icons.js';
-import { ScreenFrame } from '../parts/screen.js';
+import { ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
 import { Timeline } from '../parts/timeline.js';
 import { query, setQuery } from '../router.js';
@@ -10,20 +10,16 @@ import { type EventFilter, useEventSearch } from '../state/event-search.js';
 import { EVENTS, plural, time } from '../words.js';
 
 const NAMES = ['flag', 'who', 'type', 'from', 'to'] as const;
+type Filter = Record<(typeof NAMES)[number], string>;
 const PAGE = 30;
 
 /** The changes of all projects, newest first. The URL holds the filters. */
 export function EventsScreen() {
-  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
-    (typeof NAMES)[number],
-    string
-  >;
+  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Filter;
   const isFiltered = NAMES.some((name) => filter[name] !== '');
   return (
     <section>
-      <div class="screen-head">
-        <Heading title="Events" />
-      </div>
+      <ScreenHead title="Events" />
       <Filters filter={filter} isFiltered={isFiltered} />
       <Found key={JSON.stringify(filter)} filter={filter} isFiltered={isFiltered} />
     </section>
@@ -44,9 +40,7 @@ function Found({ filter, isFiltered }: FiltersProps) {
       {entries?.length === 0 && !hasMore && (
         <Empty title={isFiltered ? 'No change matches' : 'Nothing has changed yet'}>
           {isFiltered ? (
-            <button type="button" onClick={clear}>
-              Remove the filters
-            </button>
+            <Button onClick={clear}>Remove the filters</Button>
           ) : (
             <p>Every change of a flag, segment, token, member or project appears here, with a way back.</p>
           )}
@@ -59,17 +53,12 @@ function Found({ filter, isFiltered }: FiltersProps) {
       )}
       {entries && (hasMore || entries.length > wanted) && (
         <p class="more">
-          <button
-            type="button"
-            aria-disabled={isSearching}
-            onClick={() => {
-              if (isSearching) return;
-              if (entries.length >= wanted) setWanted(wanted + PAGE);
-              else setSteps(steps + 1);
-            }}
+          <Button
+            isBusy={isSearching}
+            onClick={() => (entries.length >= wanted ? setWanted(wanted + PAGE) : setSteps(steps + 1))}
           >
             {isSearching ? 'Searching…' : entries.length >= wanted ? 'Show more' : 'Search further back'}
-          </button>
+          </Button>
           {isFiltered && searchedTo && (
             <span class="muted" role="status">
               {plural(shown.length, 'change')} since {time(searchedTo)}
@@ -93,41 +82,38 @@ interface FiltersProps {
 function Filters({ filter, isFiltered }: FiltersProps) {
   const types = Object.entries(EVENTS).toSorted(([, one], [, other]) => one.localeCompare(other));
   const set = (name: keyof EventFilter) => (value: string) => setQuery({ [name]: value });
-  const choose =
-    (name: keyof EventFilter) =>
-    ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      set(name)(currentTarget.value);
   return (
     <search class="event-filters">
       <TypedText label="Flag" value={filter.flag} onChange={set('flag')} />
       <TypedText label="Who" value={filter.who} onChange={set('who')} />
       <label>
         What
-        <select value={filter.type} onChange={choose('type')} class={filter.type === '' ? '' : 'active'}>
-          <option value="">Anything</option>
-          {types.map(([type, words]) => (
-            <option key={type} value={type}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <Select
+          class={filter.type === '' ? '' : 'active'}
+          value={filter.type}
+          options={[['', 'Anything'], ...types]}
+          onChange={set('type')}
+        />
       </label>
-      <label>
-        From
-        <input type="date" value={filter.from} onChange={choose('from')} />
-      </label>
-      <label>
-        To
-        <input type="date" value={filter.to} onChange={choose('to')} />
-      </label>
+      {DAYS.map(([name, label]) => (
+        <label key={name}>
+          {label}
+          <input type="date" value={filter[name]} onChange={({ currentTarget }) => set(name)(currentTarget.value)} />
+        </label>
+      ))}
       {isFiltered && (
-        <button type="button" class="quiet" onClick={clear}>
+        <Button class="quiet" onClick={clear}>
           <Icon name="close" /> Remove the filters
-        </button>
+        </Button>
       )}
     </search>
   );
 }
+
+const DAYS = [
+  ['from', 'From'],
+  ['to', 'To'],
+] as const;
 
 /** A search reads many pages, so it starts when the user stops typing. */
 const PAUSE = 300;

@@ -1,28 +1,32 @@
+import { isSameJson } from '@flags/core/admin';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
 import { changesBetween } from '../model/flag-changes.js';
 import { AgingTags } from '../parts/aging-tags.js';
+import { Ago, ExplainedAnswer } from '../parts/answer.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
+import { Button, Link } from '../parts/controls.js';
 import { DependenciesSection } from '../parts/dependencies-section.js';
 import { DraftAnswer } from '../parts/draft-answer.js';
 import { FlagActions } from '../parts/flag-actions.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
-import { ScreenFrame } from '../parts/screen.js';
-import { Empty, Fault } from '../parts/states.js';
+import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../parts/screen.js';
+import { Empty } from '../parts/states.js';
 import { StrategySummary } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
-import { href, query } from '../router.js';
+import { query } from '../router.js';
 import { draftOf } from '../state/drafts.js';
 import { useSegments } from '../state/segments.js';
 import { may, offers } from '../state/session.js';
 import { useExplanations, viewAs } from '../state/view-as.js';
-import { ago, answer, flagType, plural, time, why } from '../words.js';
+import { ago, flagType, plural, time } from '../words.js';
 
 interface FlagScreenProps {
   readonly project: string;
@@ -67,7 +71,9 @@ function FlagPage({ detail, revision, segments }: FlagPageProps) {
       {draftOf(name) && (
         <p class="notice">
           You have an unsaved draft of this flag.{' '}
-          <a href={href(['projects', project, 'flags', name, draftEnvironment(detail)])}>Continue editing</a>
+          <Link to={['projects', project, 'flags', name, draftEnvironment(detail)]} action="Continue editing">
+            Continue editing
+          </Link>
         </p>
       )}
       {archived ? (
@@ -99,7 +105,7 @@ function draftEnvironment({ name, environments }: FlagDetail): string {
   const draft = draftOf(name);
   const changed = environments.find((environment) => {
     const mine = draft?.mine.environments.find((other) => other.name === environment.name);
-    return JSON.stringify(mine) !== JSON.stringify(environment);
+    return !isSameJson(mine, environment);
   });
   return (changed ?? environments[0])?.name ?? '';
 }
@@ -108,45 +114,39 @@ function FlagHead({ detail, revision }: Omit<FlagPageProps, 'segments'>) {
   const { name, description, type, createdAt, lastSeenAt, stale, labels = [], owner, impressionData } = detail;
   return (
     <header class="flag-head">
-      <div class="screen-head">
-        <Heading title={name} />
+      <ScreenHead title={name} actions={<FlagActions detail={detail} revision={revision} />}>
         <span class="tag">{flagType(type)}</span>
         {stale && <span class="tag warning">stale</span>}
         <AgingTags flag={detail} />
         {impressionData && <span class="tag">impression data</span>}
-        <span class="stretch" />
-        <FlagActions detail={detail} revision={revision} />
-      </div>
+      </ScreenHead>
       {description && <p class="description">{description}</p>}
       <dl class="facts">
-        <div>
-          <dt>Created</dt>
-          <dd title={time(createdAt)}>{ago(createdAt)}</dd>
-        </div>
-        <div>
-          <dt>Last seen</dt>
-          <dd>{lastSeenAt === null ? 'never' : ago(lastSeenAt)}</dd>
-        </div>
-        {owner && (
-          <div>
-            <dt>Owner</dt>
-            <dd>{owner}</dd>
-          </div>
-        )}
+        <Fact term="Created">
+          <Ago at={createdAt} />
+        </Fact>
+        <Fact term="Last seen">{lastSeenAt === null ? 'never' : <Ago at={lastSeenAt} />}</Fact>
+        {owner && <Fact term="Owner">{owner}</Fact>}
         {labels.length > 0 && (
-          <div>
-            <dt>Labels</dt>
-            <dd>
-              {labels.map((label) => (
-                <a key={label} class="tag" href={href(['projects', detail.project], { label })}>
-                  {label}
-                </a>
-              ))}
-            </dd>
-          </div>
+          <Fact term="Labels">
+            {labels.map((label) => (
+              <Link key={label} class="tag" to={['projects', detail.project]} query={{ label }}>
+                {label}
+              </Link>
+            ))}
+          </Fact>
         )}
       </dl>
     </header>
+  );
+}
+
+function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 
@@ -173,24 +173,25 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
         <h2>{name}</h2>
         {enabled && offBecauseOf !== null && (
           <span>
-            Off because of <a href={href(['projects', project, 'flags', offBecauseOf])}>{offBecauseOf}</a>
+            Off because of <Link to={['projects', project, 'flags', offBecauseOf]}>{offBecauseOf}</Link>
           </span>
         )}
         <WhyLine project={project} flag={flag} environment={name} />
-        <span class="stretch" />
-        {offers('explainFlags', project) && (
-          <a class="why-link" href={href(['why'], { flag, env: name })} aria-label={`Explain ${flag} in ${name}`}>
-            Explain
-          </a>
-        )}
-        <a
-          class="button"
-          href={href(['projects', project, 'flags', flag, name])}
-          aria-label={`Edit ${name}`}
-          aria-disabled={!canEdit}
-        >
-          <Icon name="edit" /> Edit
-        </a>
+        <span class="actions">
+          {offers('explainFlags', project) && (
+            <Link class="why-link" to={['why']} query={{ flag, env: name }} label={`Explain ${flag} in ${name}`}>
+              Explain
+            </Link>
+          )}
+          <Link
+            class="button"
+            to={['projects', project, 'flags', flag, name]}
+            label={`Edit ${name}`}
+            isDisabled={!canEdit}
+          >
+            <Icon name="edit" /> Edit
+          </Link>
+        </span>
       </header>
       {draft && (
         <DraftAnswer
@@ -226,12 +227,7 @@ function useBlocker({ name, project, dependencies = [], archived }: FlagDetail, 
 function WhyLine({ project, flag, environment }: FlagScreenProps & { readonly environment: string }) {
   const explained = useExplanations(project, environment)?.get(flag);
   if (viewAs.value === undefined) return null;
-  if (explained === undefined) return <span class="muted">…</span>;
-  return (
-    <span class={explained.enabled ? 'answer on' : 'answer off'}>
-      {answer(explained)} for {viewAs.value.userId ?? 'this context'} <small>{why(explained)}</small>
-    </span>
-  );
+  return <ExplainedAnswer explained={explained} name={viewAs.value.userId ?? 'this context'} />;
 }
 
 function UsedBy({ project, flag }: FlagScreenProps) {
@@ -240,22 +236,18 @@ function UsedBy({ project, flag }: FlagScreenProps) {
   const apps = applications === undefined ? [] : (new Map(Object.entries(applications)).get(flag) ?? []);
   if (!hasUsage && apps.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="usage">
-      <header class="card-head">
-        <h2 id="usage">Usage</h2>
-        <span class="muted">{apps.length > 0 && `Used by ${plural(apps.length, 'application')}`}</span>
-      </header>
+    <Card title="Usage" note={apps.length > 0 && `Used by ${plural(apps.length, 'application')}`}>
       <UsageChart project={project} flag={flag} />
       {apps.length > 0 && (
         <p class="chips">
           {apps.map(({ appName, updatedAt }) => (
-            <a key={appName} class="tag" title={time(updatedAt)} href={href(['applications', appName])}>
+            <Link key={appName} class="tag" title={time(updatedAt)} to={['applications', appName]}>
               {appName}
-            </a>
+            </Link>
           ))}
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -263,23 +255,19 @@ function FlagHistory({ project, flag, environments }: FlagScreenProps & Pick<Fla
   const [limit, setLimit] = useState(10);
   const hasHistory = offers('listHistory', project);
   const request = { params: { project, flag }, query: { limit } };
-  const { data, error } = useResource('listFlagHistory', hasHistory ? request : undefined);
+  const reply = useResource('listFlagHistory', hasHistory ? request : undefined);
   if (!hasHistory) return null;
   return (
-    <section class="card" aria-labelledby="history">
-      <header class="card-head">
-        <h2 id="history">History</h2>
-        <span class="stretch" />
-        <AsOfPicker />
-      </header>
-      {error && <Fault error={error} />}
-      {data && <Timeline entries={data.changes} environments={environments} />}
-      {data && data.changes.length >= limit && (
-        <button type="button" onClick={() => setLimit(limit + 20)}>
-          Show more
-        </button>
-      )}
-    </section>
+    <Card title="History" actions={<AsOfPicker />}>
+      <WhenLoaded reply={reply} rows={3}>
+        {({ changes }) => (
+          <>
+            <Timeline entries={changes} environments={environments} />
+            {changes.length >= limit && <Button onClick={() => setLimit(limit + 20)}>Show more</Button>}
+          </>
+        )}
+      </WhenLoaded>
+    </Card>
   );
 }
 

@@ -5,22 +5,22 @@ import { useResource } from '../api/resource.js';
 import type { ListedFlag, Session } from '../api/types.js';
 import { outlivedDays, UNUSED_DAYS } from '../model/aging.js';
 import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
-import { AllowedButton } from '../parts/allowed-button.js';
 import { BulkBar } from '../parts/bulk-bar.js';
+import { Button, DialogButton, Link, type Options, Select, sameText } from '../parts/controls.js';
 import { CreateFlagDialog, hasNewFlag } from '../parts/create-flag.js';
 import { FlagTable } from '../parts/flag-table.js';
-import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
+import { ScreenHead } from '../parts/screen.js';
+import { SearchBox } from '../parts/search-box.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
-import { href, query, setQuery } from '../router.js';
+import { query, setQuery } from '../router.js';
 import { useFlagList } from '../state/flag-list.js';
-import { environments, session } from '../state/session.js';
+import { environmentNames, session } from '../state/session.js';
 import { flagType, number, plural } from '../words.js';
 import { Projects } from './projects.js';
 
 /** All flags of a project. The URL holds the filters and the order. */
 export function FlagsScreen({ project }: { readonly project: string }) {
-  const isCreating = useSignal(hasNewFlag(project));
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const archived = query.value.get('show') === 'archived';
   useEffect(() => {
@@ -44,20 +44,20 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           <h2>Flags</h2>
         </>
       ) : (
-        <div class="screen-head">
-          <Heading title="Flags" />
-          <span class="stretch" />
-          <AllowedButton
-            class="primary"
-            needs={['createFlag']}
-            project={project}
-            onClick={() => {
-              isCreating.value = true;
-            }}
-          >
-            <Icon name="plus" /> New flag
-          </AllowedButton>
-        </div>
+        <ScreenHead
+          title="Flags"
+          actions={
+            <DialogButton
+              class="primary"
+              needs={['createFlag']}
+              project={project}
+              isOpen={hasNewFlag(project)}
+              dialog={(close) => <CreateFlagDialog project={project} onClose={close} />}
+            >
+              <Icon name="plus" /> New flag
+            </DialogButton>
+          }
+        />
       )}
       <Filters filter={filter} flags={flags} />
       {error && <Fault error={error} />}
@@ -73,9 +73,13 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           {potentiallyStale > 0 && !archived && (
             <>
               {' · '}
-              <a href={href(project ? ['projects', project] : ['projects'], { stale: 'potentially' })}>
+              <Link
+                to={project ? ['projects', project] : ['projects']}
+                query={{ stale: 'potentially' }}
+                action="Filter: potentially stale"
+              >
                 {number(potentiallyStale)} potentially stale
-              </a>
+              </Link>
             </>
           )}
           {health !== undefined && !archived && ` · health ${health} %`}
@@ -87,23 +91,12 @@ export function FlagsScreen({ project }: { readonly project: string }) {
       )}
       {list && list.total > 0 && selected.length === 0 && list.isComplete && (
         <Empty title="No flag matches">
-          <button
-            type="button"
-            onClick={() => setQuery({ q: '', type: '', state: '', stale: '', label: '', owner: '' })}
-          >
+          <Button onClick={() => setQuery({ q: '', type: '', state: '', stale: '', label: '', owner: '' })}>
             Clear the filters
-          </button>
+          </Button>
         </Empty>
       )}
       {list && list.total === 0 && list.isComplete && <NoFlags project={project} archived={archived} />}
-      {isCreating.value && (
-        <CreateFlagDialog
-          project={project}
-          onClose={() => {
-            isCreating.value = false;
-          }}
-        />
-      )}
     </section>
   );
 }
@@ -142,17 +135,8 @@ function Filters({ filter, flags }: FiltersProps) {
     [flags],
   );
   return (
-    <search class="filters">
-      <span class="search-box">
-        <Icon name="search" />
-        <input
-          type="search"
-          aria-label="Filter flags"
-          placeholder="Name, description, label, owner"
-          value={filter.text}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-        />
-      </span>
+    <div class="filters">
+      <SearchBox label="Filter flags" placeholder="Name, description, label, owner" />
       <Choice
         label="Type"
         name="type"
@@ -166,7 +150,7 @@ function Filters({ filter, flags }: FiltersProps) {
         options={[
           ['on', 'On anywhere'],
           ['off', 'Off everywhere'],
-          ...environments.value.flatMap(({ name }): [string, string][] => [
+          ...environmentNames.value.flatMap((name): [string, string][] => [
             [`on:${name}`, `On in ${name}`],
             [`off:${name}`, `Off in ${name}`],
           ]),
@@ -185,20 +169,10 @@ function Filters({ filter, flags }: FiltersProps) {
         all="Stale or not"
       />
       {options.labels.length > 0 && (
-        <Choice
-          label="Label"
-          name="label"
-          value={filter.label}
-          options={options.labels.map((label) => [label, label])}
-        />
+        <Choice label="Label" name="label" value={filter.label} options={sameText(options.labels)} />
       )}
       {options.owners.length > 0 && (
-        <Choice
-          label="Owner"
-          name="owner"
-          value={filter.owner}
-          options={options.owners.map((owner) => [owner, owner])}
-        />
+        <Choice label="Owner" name="owner" value={filter.owner} options={sameText(options.owners)} />
       )}
       <Choice
         label="Show"
@@ -207,7 +181,7 @@ function Filters({ filter, flags }: FiltersProps) {
         options={[['archived', 'Archived']]}
         all="Not archived"
       />
-    </search>
+    </div>
   );
 }
 
@@ -215,27 +189,21 @@ interface ChoiceProps {
   readonly label: string;
   readonly name: string;
   readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly options: Options;
   /** The option that filters nothing. */
   readonly all?: string;
 }
 
 function Choice({ label, name, value, options, all = label }: ChoiceProps) {
+  const isKnown = options.some(([key]) => key === value);
   return (
-    <select
-      aria-label={label}
+    <Select
+      label={label}
       class={value === undefined ? 'choice' : 'choice active'}
       value={value ?? ''}
-      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
-    >
-      <option value="">{all}</option>
-      {value !== undefined && options.every(([key]) => key !== value) && <option value={value}>{value}</option>}
-      {options.map(([key, text]) => (
-        <option key={key} value={key}>
-          {text}
-        </option>
-      ))}
-    </select>
+      options={[['', all], ...(value === undefined || isKnown ? [] : sameText([value])), ...options]}
+      onChange={(chosen) => setQuery({ [name]: chosen })}
+    />
   );
 }
 

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Member, MemberList } from '../api/types.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { DialogButton, Select } from '../parts/controls.js';
 import { Confirm, FormDialog, Notice } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
 import type { ShowRefusal } from '../parts/form.js';
-import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { WhenLoaded } from '../parts/screen.js';
+import { ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { Empty } from '../parts/states.js';
+import { Table } from '../parts/table.js';
 import { propose } from '../state/changes.js';
 import { useProjectNames } from '../state/projects.js';
 import { may } from '../state/session.js';
@@ -21,26 +21,23 @@ const OWNER = 'owner';
 export function MembersScreen({ project }: { readonly project: string }) {
   const reply = useResource('listMembers', { params: { project } });
   const { data } = reply;
-  const [isAdding, setAdding] = useState(false);
   const projectName = useProjectNames();
-  const add = (
-    <AllowedButton
+  const add = data && (
+    <DialogButton
       class="primary"
       needs={['addMember', 'applyChanges']}
       project={project}
-      onClick={() => setAdding(true)}
+      dialog={(close) => <AddDialog project={project} list={data} onClose={close} />}
     >
       <Icon name="plus" /> Add member
-    </AllowedButton>
+    </DialogButton>
   );
+  const hasMembers = data !== undefined && data.users.length > 0;
   return (
     <section>
-      <div class="screen-head">
-        <Heading title={`Members of ${projectName(project)}`} />
-        <span class="muted">{data && data.users.length > 0 && plural(data.users.length, 'member')}</span>
-        <span class="stretch" />
-        {data && data.users.length > 0 && add}
-      </div>
+      <ScreenHead title={`Members of ${projectName(project)}`} actions={hasMembers && add}>
+        <span class="muted">{hasMembers && plural(data.users.length, 'member')}</span>
+      </ScreenHead>
       <WhenLoaded reply={reply}>
         {(list) =>
           list.users.length === 0 ? (
@@ -53,7 +50,6 @@ export function MembersScreen({ project }: { readonly project: string }) {
           )
         }
       </WhenLoaded>
-      {isAdding && data && <AddDialog project={project} list={data} onClose={() => setAdding(false)} />}
     </section>
   );
 }
@@ -66,37 +62,41 @@ interface MemberTableProps {
 function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
   const ownerRole = roles.find(({ name }) => name.toLowerCase() === OWNER)?.id;
   const owners = users.filter(({ roleId }) => roleId === ownerRole);
+  const rowOf = (member: Member) => ({
+    project,
+    member,
+    roles,
+    isOnlyOwner: owners.length === 1 && owners[0] === member,
+  });
   return (
-    <table class="list members">
-      <thead>
-        <tr>
-          <th scope="col">Member</th>
-          <th scope="col">User ID</th>
-          <th scope="col">Role</th>
-          <th scope="col">
-            <span class="hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {users.toSorted(byName).map((member) => (
-          <MemberRow
-            key={member.id}
-            project={project}
-            member={member}
-            roles={roles}
-            isOnlyOwner={owners.length === 1 && owners[0]?.id === member.id}
-          />
-        ))}
-      </tbody>
-    </table>
+    <Table
+      class="list members"
+      items={users.toSorted(byName).map(rowOf)}
+      keyOf={({ member }) => member.id}
+      columns={[
+        {
+          title: 'Member',
+          cell: ({ member }) => (
+            <>
+              <span class="avatar" aria-hidden="true">
+                {(member.name ?? '#').trim().slice(0, 1).toUpperCase()}
+              </span>
+              {nameOf(member)}
+            </>
+          ),
+        },
+        { title: 'User ID', isNamed: true, cell: ({ member }) => member.id },
+        { title: 'Role', cell: (row) => <Role {...row} /> },
+        { title: '', cell: (row) => <RemoveButton {...row} /> },
+      ]}
+    />
   );
 }
 
 const nameOf = ({ name, id }: Member) => name ?? `User ${id}`;
 const byName = (one: Member, other: Member) => nameOf(one).localeCompare(nameOf(other), undefined, { numeric: true });
 
-interface MemberRowProps {
+interface MemberProps {
   readonly project: string;
   readonly member: Member;
   readonly roles: MemberList['roles'];
@@ -105,17 +105,39 @@ interface MemberRowProps {
 
 const ONLY_OWNER = 'A project keeps at least one owner. Give another member the role owner first.';
 
-function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
-  const [isRemoving, setRemoving] = useState(false);
+function roleName(roles: MemberList['roles'], roleId: number): string {
+  return roles.find(({ id }) => id === roleId)?.name ?? String(roleId);
+}
+
+function Role({ project, member, roles, isOnlyOwner }: MemberProps) {
   const name = nameOf(member);
-  const role = roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
   const isAllowed = may('changeMemberRole', project) && may('applyChanges', project);
   const change = (roleId: number) =>
     propose({
       title: `Change the role of ${name}`,
       changes: [{ op: 'changeMemberRole', ref: { project }, input: { userId: member.id, roleId } }],
-      done: `${name} has the role ${roles.find(({ id }) => id === roleId)?.name} now.`,
+      done: `${name} has the role ${roleName(roles, roleId)} now.`,
     });
+  if (isOnlyOwner || !isAllowed) {
+    return (
+      <span title={isOnlyOwner ? undefined : 'Needs the permission changeMemberRole'}>
+        {roleName(roles, member.roleId)}
+        {isOnlyOwner && <small class="note">{ONLY_OWNER}</small>}
+      </span>
+    );
+  }
+  return (
+    <Select
+      label={`Role of ${name}`}
+      value={member.roleId}
+      options={roles.map((role) => [role.id, role.name])}
+      onChange={(roleId) => void change(Number(roleId))}
+    />
+  );
+}
+
+function RemoveButton({ project, member, roles, isOnlyOwner }: MemberProps) {
+  const name = nameOf(member);
   const remove = () =>
     propose({
       title: `Remove ${name}`,
@@ -123,60 +145,29 @@ function MemberRow({ project, member, roles, isOnlyOwner }: MemberRowProps) {
       done: `${name} was removed from ${project}.`,
     });
   return (
-    <tr>
-      <th scope="row">
-        <span class="avatar" aria-hidden="true">
-          {(member.name ?? '#').trim().slice(0, 1).toUpperCase()}
-        </span>
-        {name}
-      </th>
-      <td data-label="User ID">{member.id}</td>
-      <td>
-        {isOnlyOwner || !isAllowed ? (
-          <span title={isOnlyOwner ? undefined : 'Needs the permission changeMemberRole'}>
-            {role}
-            {isOnlyOwner && <small class="note">{ONLY_OWNER}</small>}
-          </span>
+    <DialogButton
+      class="quiet"
+      needs={['removeMember', 'applyChanges']}
+      project={project}
+      label={`Remove ${name}`}
+      dialog={(close) =>
+        isOnlyOwner ? (
+          <Notice title={`${name} is the only owner`} onClose={close}>
+            <p>{ONLY_OWNER}</p>
+          </Notice>
         ) : (
-          <select
-            aria-label={`Role of ${name}`}
-            value={member.roleId}
-            onChange={({ currentTarget }) => void change(Number(currentTarget.value))}
-          >
-            {roles.map(({ id, name: label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </td>
-      <td class="row-actions">
-        <AllowedButton
-          class="quiet"
-          needs={['removeMember', 'applyChanges']}
-          project={project}
-          label={`Remove ${name}`}
-          onClick={() => setRemoving(true)}
-        >
-          Remove…
-        </AllowedButton>
-        {isRemoving &&
-          (isOnlyOwner ? (
-            <Notice title={`${name} is the only owner`} onClose={() => setRemoving(false)}>
-              <p>{ONLY_OWNER}</p>
-            </Notice>
-          ) : (
-            <Confirm
-              title={`Remove ${name}?`}
-              text={`${name} loses the role ${role} in the project ${project}. You can undo it.`}
-              confirm={`Confirm: remove ${name}`}
-              onConfirm={remove}
-              onClose={() => setRemoving(false)}
-            />
-          ))}
-      </td>
-    </tr>
+          <Confirm
+            title={`Remove ${name}?`}
+            text={`${name} loses the role ${roleName(roles, member.roleId)} in the project ${project}. You can undo it.`}
+            confirm={`Confirm: remove ${name}`}
+            onConfirm={remove}
+            onClose={close}
+          />
+        )
+      }
+    >
+      Remove…
+    </DialogButton>
   );
 }
 

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Project } from '../api/types.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { DialogButton, Link } from '../parts/controls.js';
 import { FormDialog, Notice } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import type { ShowRefusal } from '../parts/form.js';
-import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { WhenLoaded } from '../parts/screen.js';
-import { currentProject, href } from '../router.js';
+import { ScreenHead, WhenLoaded } from '../parts/screen.js';
+import { Table } from '../parts/table.js';
+import { currentProject } from '../router.js';
 import { type Proposal, propose } from '../state/changes.js';
 import { offers } from '../state/session.js';
 import { number, plural } from '../words.js';
@@ -16,88 +16,75 @@ import { number, plural } from '../words.js';
 /** All projects: their health and their actions. */
 export function Projects() {
   const reply = useResource('listProjects', {});
-  const [isCreating, setCreating] = useState(false);
   return (
     <>
-      <div class="screen-head">
-        <Heading title="All projects" />
-        <span class="stretch" />
-        <AllowedButton
-          class="primary"
-          needs={['createProject', 'applyChanges']}
-          project={currentProject()}
-          onClick={() => setCreating(true)}
-        >
-          <Icon name="plus" /> New project
-        </AllowedButton>
-      </div>
+      <ScreenHead
+        title="All projects"
+        actions={
+          <DialogButton
+            class="primary"
+            needs={['createProject', 'applyChanges']}
+            project={currentProject()}
+            dialog={(close) => <ProjectDialog onClose={close} />}
+          >
+            <Icon name="plus" /> New project
+          </DialogButton>
+        }
+      />
       <WhenLoaded reply={reply} rows={2}>
         {({ projects }) => (
-          <table class="list">
-            <caption class="hidden">Projects</caption>
-            <thead>
-              <tr>
-                <th scope="col">Project</th>
-                <th scope="col">Flags</th>
-                <th scope="col">Health</th>
-                <th scope="col">
-                  <span class="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {projects.map((project) => (
-                <ProjectRow key={project.id} project={project} />
-              ))}
-            </tbody>
-          </table>
+          <Table
+            class="list"
+            caption="Projects"
+            items={projects}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Project', cell: (project) => <ProjectName project={project} /> },
+              { title: 'Flags', isNamed: true, cell: ({ featureCount }) => number(featureCount) },
+              { title: 'Health', isNamed: true, cell: ({ health }) => <span title={HEALTH}>{health} %</span> },
+              { title: '', cell: (project) => <ProjectActions project={project} /> },
+            ]}
+          />
         )}
       </WhenLoaded>
-      {isCreating && <ProjectDialog onClose={() => setCreating(false)} />}
     </>
   );
 }
 
-function ProjectRow({ project }: { readonly project: Project }) {
-  const { id, name, description, featureCount, health } = project;
-  const [open, setOpen] = useState<'rename' | 'delete'>();
-  const close = () => setOpen(undefined);
+const HEALTH = 'The share of flags that are neither stale nor older than the lifetime of their type';
+
+function ProjectName({ project: { id, name, description } }: { readonly project: Project }) {
   return (
-    <tr>
-      <th scope="row">
-        <a href={href(['projects', id])}>{name}</a>
-        <small>{[id, description].filter(Boolean).join(' · ')}</small>
-      </th>
-      <td data-label="Flags">{number(featureCount)}</td>
-      <td
-        data-label="Health"
-        title="The share of flags that are neither stale nor older than the lifetime of their type"
+    <>
+      <Link to={['projects', id]}>{name}</Link>
+      <small>{[id, description].filter(Boolean).join(' · ')}</small>
+    </>
+  );
+}
+
+function ProjectActions({ project }: { readonly project: Project }) {
+  const { id, name } = project;
+  return (
+    <>
+      <DialogButton
+        class="quiet"
+        needs={['updateProject', 'applyChanges']}
+        project={id}
+        label={`Rename ${name}`}
+        dialog={(close) => <ProjectDialog project={project} onClose={close} />}
       >
-        {health} %
-      </td>
-      <td class="row-actions">
-        <AllowedButton
-          class="quiet"
-          needs={['updateProject', 'applyChanges']}
-          project={id}
-          label={`Rename ${name}`}
-          onClick={() => setOpen('rename')}
-        >
-          Rename…
-        </AllowedButton>
-        <AllowedButton
-          class="quiet"
-          needs={['deleteProject', 'applyChanges']}
-          project={id}
-          label={`Delete ${name}`}
-          onClick={() => setOpen('delete')}
-        >
-          Delete…
-        </AllowedButton>
-        {open === 'rename' && <ProjectDialog project={project} onClose={close} />}
-        {open === 'delete' && <DeleteDialog project={project} onClose={close} />}
-      </td>
-    </tr>
+        Rename…
+      </DialogButton>
+      <DialogButton
+        class="quiet"
+        needs={['deleteProject', 'applyChanges']}
+        project={id}
+        label={`Delete ${name}`}
+        dialog={(close) => <DeleteDialog project={project} onClose={close} />}
+      >
+        Delete…
+      </DialogButton>
+    </>
   );
 }
 
@@ -155,7 +142,7 @@ function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogPr
     return (
       <Notice title={`${name} cannot be deleted yet`} onClose={onClose}>
         <p>
-          It still has <a href={href(['projects', id])}>{plural(featureCount, 'flag')}</a>. Archive or move every flag
+          It still has <Link to={['projects', id]}>{plural(featureCount, 'flag')}</Link>. Archive or move every flag
           first.
         </p>
       </Notice>

@@ -2,18 +2,17 @@ import { isSameJson } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
 import type { Change, Segment, SegmentUse } from '../api/types.js';
 import { missingConstraint } from '../model/describe.js';
-import { constraintDifferences, type Difference } from '../model/differences.js';
-import { AllowedButton } from '../parts/allowed-button.js';
 import { ConflictTable } from '../parts/conflict-table.js';
-import { ProseField, SelectField, TextField } from '../parts/field.js';
+import { Button, Link } from '../parts/controls.js';
+import { EditFrame } from '../parts/edit-frame.js';
+import { AreaField, SelectField, TextField } from '../parts/field.js';
 import { Form, type ShowRefusal } from '../parts/form.js';
-import { Heading } from '../parts/heading.js';
-import { Crumbs, ScreenFrame } from '../parts/screen.js';
+import { Card, Crumbs, ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { SegmentPreview } from '../parts/segment-preview.js';
 import { Constraints } from '../parts/strategy-editor.js';
 import { currentProject, href, navigate } from '../router.js';
-import { type Proposal, propose, review } from '../state/changes.js';
-import { type Draft, discardDraft, draftOf, keepDraft } from '../state/drafts.js';
+import { type Proposal, propose } from '../state/changes.js';
+import type { Draft } from '../state/drafts.js';
 import { useEdit } from '../state/edit.js';
 import { plural } from '../words.js';
 
@@ -31,16 +30,17 @@ const NEW = 'segment new';
 
 /** Creates a segment. The form survives a reload and a sign-in. */
 export function NewSegmentScreen() {
-  const draft = draftOf<SegmentInput>(NEW)?.mine ?? EMPTY;
-  const missing = draft.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(draft.constraints);
+  const { draft, edit, discard } = useEdit(NEW, EMPTY, 0);
+  const { mine } = draft;
+  const missing = mine.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(mine.constraints);
   const create = (show: ShowRefusal) => {
-    const input = { ...draft, name: draft.name.trim() };
+    const input = { ...mine, name: mine.name.trim() };
     const proposal: Proposal = {
       title: `Create segment ${input.name}`,
       changes: [{ op: 'createSegment', input }],
       done: `The segment ${input.name} was created.`,
       onApplied: ({ revisions }) => {
-        discardDraft(NEW);
+        discard();
         const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
@@ -50,33 +50,30 @@ export function NewSegmentScreen() {
   return (
     <section>
       <Crumbs to={['segments']} label="Segments" />
-      <div class="screen-head">
-        <Heading title="New segment" />
-      </div>
+      <ScreenHead title="New segment" />
       <Form
         class="editor-main form-page"
         onSubmit={(show) => missing === undefined && create(show)}
         foot={(isBusy) => (
           <footer class="editor-foot">
             <span class="muted">{missing}</span>
-            <span class="stretch" />
-            <a class="button" href={href(['segments'])} onClick={() => discardDraft(NEW)}>
+            <Link class="button" action="Cancel" to={['segments']} onClick={discard}>
               Cancel
-            </a>
-            <AllowedButton
+            </Link>
+            <Button
               class="primary"
               type="submit"
               needs={['createSegment', 'applyChanges']}
-              project={draft.project ?? currentProject()}
+              project={mine.project ?? currentProject()}
               blocked={missing}
               isBusy={isBusy}
             >
               Create segment
-            </AllowedButton>
+            </Button>
           </footer>
         )}
       >
-        <SegmentForm draft={draft} onChange={(mine) => keepDraft(NEW, { base: EMPTY, revision: 0, mine })} />
+        <SegmentForm draft={mine} onChange={edit} />
       </Form>
     </section>
   );
@@ -108,53 +105,30 @@ interface EditorProps {
 
 function Editor({ segment, revision, uses }: EditorProps) {
   const { id, name } = segment;
-  const { draft, isKept, conflict, edit, discard } = useEdit(`segment ${id}`, inputOf(segment), revision);
+  const edit = useEdit(`segment ${id}`, inputOf(segment), revision);
+  const { draft, conflict } = edit;
   if (conflict) return <ConflictTable flag={name} conflict={conflict} />;
   const { mine } = draft;
   const changes = changesOf(id, draft);
   const missing = mine.name.trim() === '' ? 'The segment has no name.' : missingConstraint(mine.constraints);
-  const startReview = () =>
-    review({
-      title: `Review changes of the segment ${name}`,
-      changes,
-      differences: differencesOf(draft.base, mine),
-      done: `The segment ${mine.name} was changed.`,
-      onApplied: () => {
-        discard();
-        navigate(href(['segments', id]));
-      },
-      // The newest state follows. The editor merges it, or shows the conflict table.
-      onConflict: () => undefined,
-    });
   return (
-    <div class="editor">
-      <div class="editor-main">
-        <SegmentForm
-          draft={mine}
-          onChange={edit}
-          hint={uses.length > 0 ? `Used by ${plural(uses.length, 'strategy', 'strategies')}.` : undefined}
-        />
-        <footer class="editor-foot">
-          <span class="muted">
-            {changes.length === 0 ? 'No changes' : plural(differencesOf(draft.base, mine).length, 'difference')}
-          </span>
-          <span class="stretch" />
-          <button type="button" aria-disabled={!isKept} onClick={discard}>
-            Discard
-          </button>
-          <AllowedButton
-            class="primary"
-            needs={['updateSegment', 'applyChanges']}
-            project={mine.project ?? currentProject()}
-            blocked={missing ?? (changes.length === 0 ? 'There are no changes yet.' : undefined)}
-            onClick={startReview}
-          >
-            Review changes
-          </AllowedButton>
-        </footer>
-      </div>
-      <SegmentPreview changes={changes} uses={uses} missing={missing} />
-    </div>
+    <EditFrame
+      subject={`the segment ${name}`}
+      edit={edit}
+      changes={changes}
+      missing={missing}
+      needs={['updateSegment', 'applyChanges']}
+      project={mine.project ?? currentProject()}
+      done={`The segment ${mine.name} was changed.`}
+      back={href(['segments', id])}
+      preview={<SegmentPreview changes={changes} uses={uses} missing={missing} />}
+    >
+      <SegmentForm
+        draft={mine}
+        onChange={edit.edit}
+        hint={uses.length > 0 ? `Used by ${plural(uses.length, 'strategy', 'strategies')}.` : undefined}
+      />
+    </EditFrame>
   );
 }
 
@@ -166,33 +140,13 @@ function changesOf(segment: number, { base, mine, revision }: Draft<SegmentInput
   return [{ op: 'updateSegment', ref: { segment }, input, ifRevision: revision }];
 }
 
-function differencesOf(before: SegmentInput, after: SegmentInput): readonly Difference[] {
-  const describe = ({ name, description, project, constraints }: SegmentInput): Readonly<Record<string, string>> => ({
-    name,
-    description,
-    project: project ?? 'all',
-    'who is in it': constraints.length === 0 ? 'everybody' : '',
-  });
-  const [former, latter] = [describe(before), describe(after)];
-  const members = Object.entries(latter).filter(([what, text]) => former[what] !== text);
-  return [
-    ...members.map(([what, text]) => ({
-      place: 'segment',
-      what,
-      before: former[what] || undefined,
-      after: text || undefined,
-    })),
-    ...constraintDifferences('segment', before.constraints, after.constraints),
-  ];
-}
-
 interface SegmentFormProps {
   readonly draft: SegmentInput;
   readonly onChange: (draft: SegmentInput) => void;
   readonly hint?: string | undefined;
 }
 
-function SegmentForm({ draft, onChange, hint }: SegmentFormProps) {
+function SegmentForm({ draft, onChange, hint = '' }: SegmentFormProps) {
   const projects = useResource('listProjects', {}).data?.projects ?? [];
   return (
     <>
@@ -213,19 +167,16 @@ function SegmentForm({ draft, onChange, hint }: SegmentFormProps) {
           onChange={(project) => onChange({ ...draft, project: project || null })}
         />
       </div>
-      <ProseField
+      <AreaField
         label="Description"
+        class="prose"
         path="/description"
         value={draft.description}
         onChange={(description) => onChange({ ...draft, description })}
       />
-      <section class="card constraints-card" aria-labelledby="who">
-        <header class="card-head">
-          <h2 id="who">Who is in it</h2>
-          <span class="muted">Users for whom all constraints hold. {hint}</span>
-        </header>
+      <Card title="Who is in it" note={`Users for whom all constraints hold. ${hint}`} class="constraints-card">
         <Constraints constraints={draft.constraints} onChange={(constraints) => onChange({ ...draft, constraints })} />
-      </section>
+      </Card>
     </>
   );
 }

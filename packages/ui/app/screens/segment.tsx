@@ -1,18 +1,19 @@
+import { describeCondition } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Constraint, Segment, SegmentUse } from '../api/types.js';
-import { describeConstraint } from '../model/describe.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { Ago } from '../parts/answer.js';
+import { Button, Details, Link } from '../parts/controls.js';
 import { Notice } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
-import { ScreenFrame, WhenLoaded } from '../parts/screen.js';
+import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
 import { review } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useProjectNames } from '../state/projects.js';
-import { ago, plural, time } from '../words.js';
+import { plural } from '../words.js';
 
 /** One segment: its constraints, and the strategies that use it. */
 export function SegmentScreen({ id }: { readonly id: string }) {
@@ -51,61 +52,61 @@ function Detail({ segment, revision }: DetailProps) {
   return (
     <>
       <header class="flag-head">
-        <div class="screen-head">
-          <Heading title={name} />
+        <ScreenHead
+          title={name}
+          actions={
+            <>
+              <Button
+                needs={['updateSegment', 'applyChanges']}
+                project={place}
+                onClick={() => navigate(href(['segments', id, 'edit']))}
+              >
+                <Icon name="edit" /> Edit
+              </Button>
+              <Button
+                needs={['deleteSegment', 'applyChanges']}
+                project={place}
+                onClick={() => (uses.data?.strategies.length === 0 ? remove() : setDeleting(true))}
+              >
+                Delete…
+              </Button>
+            </>
+          }
+        >
           <span class="tag">{project === null ? 'all projects' : `project ${projectName(project)}`}</span>
-          <span class="stretch" />
-          <AllowedButton
-            needs={['updateSegment', 'applyChanges']}
-            project={place}
-            onClick={() => navigate(href(['segments', id, 'edit']))}
-          >
-            <Icon name="edit" /> Edit
-          </AllowedButton>
-          <AllowedButton
-            needs={['deleteSegment', 'applyChanges']}
-            project={place}
-            onClick={() => (uses.data?.strategies.length === 0 ? remove() : setDeleting(true))}
-          >
-            Delete…
-          </AllowedButton>
-        </div>
+        </ScreenHead>
         {description && <p class="description">{description}</p>}
         <p class="muted created">
-          Created by {createdBy} <time title={time(createdAt)}>{ago(createdAt)}</time>
+          Created by {createdBy} <Ago at={createdAt} />
         </p>
       </header>
       {draftOf(`segment ${id}`) && (
         <p class="notice">
-          You have an unsaved draft of this segment. <a href={href(['segments', id, 'edit'])}>Continue editing</a>
+          You have an unsaved draft of this segment.{' '}
+          <Link to={['segments', id, 'edit']} action="Continue editing">
+            Continue editing
+          </Link>
         </p>
       )}
-      <section class="card" aria-labelledby="constraints">
-        <header class="card-head">
-          <h2 id="constraints">Who is in it</h2>
-        </header>
+      <Card title="Who is in it">
         {constraints.length === 0 && <p class="muted">No constraints: everybody is in it.</p>}
         <ul class="rules">
           {constraints.map((constraint, index) => (
             <li key={index}>
               {index > 0 && <span class="and">and</span>}
-              <b>{constraint.contextName}</b> {describeConstraint(constraint)}
+              <b>{constraint.contextName}</b> {describeCondition(constraint)}
               <AllValues constraint={constraint} number={index + 1} />
             </li>
           ))}
         </ul>
-      </section>
-      <section class="card" aria-labelledby="uses">
-        <header class="card-head">
-          <h2 id="uses">Used by</h2>
-          <span class="muted">{uses.data && plural(uses.data.strategies.length, 'strategy', 'strategies')}</span>
-        </header>
+      </Card>
+      <Card title="Used by" note={uses.data && plural(uses.data.strategies.length, 'strategy', 'strategies')}>
         <WhenLoaded reply={uses} rows={1}>
           {({ strategies }) =>
             strategies.length === 0 ? <p class="muted">No strategy uses it.</p> : <Uses uses={strategies} />
           }
         </WhenLoaded>
-      </section>
+      </Card>
       {isDeleting && uses.data && (
         <InUse segment={segment} uses={uses.data.strategies} onClose={() => setDeleting(false)} />
       )}
@@ -121,13 +122,11 @@ function AllValues({
   readonly constraint: Constraint;
   readonly number: number;
 }) {
-  const [isOpen, setOpen] = useState(false);
   if (values.length <= 3) return null;
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>All {plural(values.length, 'value')}</summary>
-      {isOpen && <LongList name={`Constraint ${number}`} values={values} />}
-    </details>
+    <Details summary={`All ${plural(values.length, 'value')}`}>
+      {() => <LongList name={`Constraint ${number}`} values={values} />}
+    </Details>
   );
 }
 
@@ -147,16 +146,16 @@ function Uses({ uses }: { readonly uses: readonly SegmentUse[] }) {
         const [project, flag] = JSON.parse(key);
         return (
           <li key={key}>
-            <a href={href(['projects', project, 'flags', flag])}>{flag}</a>
+            <Link to={['projects', project, 'flags', flag]}>{flag}</Link>
             {[...environments].map((environment) => (
-              <a
+              <Link
                 key={environment}
                 class="tag"
-                aria-label={`${flag} in ${environment}`}
-                href={href(['projects', project, 'flags', flag, environment])}
+                label={`${flag} in ${environment}`}
+                to={['projects', project, 'flags', flag, environment]}
               >
                 {environment}
-              </a>
+              </Link>
             ))}
           </li>
         );

@@ -1,7 +1,7 @@
+import { describeCondition } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
 import type { Segment } from '../api/types.js';
-import { describeConstraint } from '../model/describe.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { Button, Link } from '../parts/controls.js';
 import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { currentProject, href, navigate } from '../router.js';
@@ -9,52 +9,64 @@ import { useProjectNames } from '../state/projects.js';
 
 /** All segments: groups of users that strategies share. */
 export function SegmentsScreen() {
-  const { data, error } = useResource('listSegments', {});
+  const reply = useResource('listSegments', {});
+  const projectName = useProjectNames();
   return (
     <ListScreen
       title="Segments"
       noun="segment"
-      items={data?.segments}
-      error={error}
+      reply={reply}
+      items={reply.data?.segments}
+      keyOf={({ id }) => id}
       textOf={({ name, description }) => `${name} ${description}`}
-      columns={['Name', 'Who is in it', 'Project']}
-      row={(segment) => <SegmentRow key={segment.id} segment={segment} />}
+      columns={[
+        { title: 'Name', cell: (segment) => <SegmentName segment={segment} /> },
+        { title: 'Who is in it', class: () => 'names', cell: (segment) => <WhoIsIn segment={segment} /> },
+        {
+          title: 'Project',
+          isNamed: true,
+          cell: ({ project }) => (project === null ? <span class="muted">all</span> : projectName(project)),
+        },
+      ]}
       empty={{
         title: 'No segments yet',
         text: 'A segment names a group of users once, such as “EU” or “beta testers”. Strategies of all flags share it.',
       }}
       create={
-        <AllowedButton
+        <Button
           class="primary"
           needs={['createSegment', 'applyChanges']}
           project={currentProject()}
           onClick={() => navigate(href(['segments', 'new']))}
         >
           <Icon name="plus" /> New segment
-        </AllowedButton>
+        </Button>
       }
     />
   );
 }
 
-function SegmentRow({ segment: { id, name, description, constraints, project } }: { readonly segment: Segment }) {
-  const projectName = useProjectNames();
+function SegmentName({ segment: { id, name, description } }: { readonly segment: Segment }) {
   return (
-    <tr>
-      <th scope="row">
-        <a href={href(['segments', id], { q: undefined })}>{name}</a>
-        {description && <small>{description}</small>}
-      </th>
-      <td class="names">
-        {constraints.length === 0 && <span class="muted">everybody</span>}
-        {constraints.slice(0, 3).map((constraint, index) => (
-          <div key={index}>
-            <b>{constraint.contextName}</b> {describeConstraint(constraint)}
-          </div>
-        ))}
-        {constraints.length > 3 && <span class="muted">and {constraints.length - 3} more</span>}
-      </td>
-      <td data-label="Project">{project === null ? <span class="muted">all</span> : projectName(project)}</td>
-    </tr>
+    <>
+      <Link to={['segments', id]} query={{ q: undefined }}>
+        {name}
+      </Link>
+      {description && <small>{description}</small>}
+    </>
+  );
+}
+
+function WhoIsIn({ segment: { constraints } }: { readonly segment: Segment }) {
+  if (constraints.length === 0) return <span class="muted">everybody</span>;
+  return (
+    <>
+      {constraints.slice(0, 3).map((constraint, index) => (
+        <div key={index}>
+          <b>{constraint.contextName}</b> {describeCondition(constraint)}
+        </div>
+      ))}
+      {constraints.length > 3 && <span class="muted">and {constraints.length - 3} more</span>}
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { forgetToken, hasToken, keepToken } from '../api/credentials.js';
+import { Button } from '../parts/controls.js';
 import { Field } from '../parts/field.js';
 import { Heading } from '../parts/heading.js';
 import { signInAddress } from '../settings.js';
@@ -61,14 +62,10 @@ function TokenForm({ submit }: { readonly submit: string }) {
         )}
       </Field>
       <p class="actions">
-        <button type="submit" class="primary">
+        <Button type="submit" class="primary">
           {submit}
-        </button>
-        {isRefused && (
-          <button type="button" onClick={forgetToken}>
-            Forget
-          </button>
-        )}
+        </Button>
+        {isRefused && <Button onClick={forgetToken}>Forget</Button>}
       </p>
     </form>
   );

@@ -2,20 +2,24 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
-import { AllowedButton } from '../parts/allowed-button.js';
+import { Ago } from '../parts/answer.js';
+import { DialogButton } from '../parts/controls.js';
 import { Confirm } from '../parts/dialog.js';
 import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from '../parts/token-dialogs.js';
 import { currentProject } from '../router.js';
 import { useProjectNames } from '../state/projects.js';
-import { showToast } from '../state/toasts.js';
+import { attempt } from '../state/toasts.js';
 import { ago, time, tokenKind } from '../words.js';
+
+const ALL = <span class="muted">all</span>;
+const NEVER = <span class="muted">never</span>;
 
 /** The API tokens of the instance. A secret is shown once, when its token is created. */
 export function TokensScreen() {
-  const { data, error } = useResource('listTokens', {});
-  const [isCreating, setCreating] = useState(false);
+  const reply = useResource('listTokens', {});
+  const projectName = useProjectNames();
   const [created, setCreated] = useState<CreatedToken>();
   const show = (token: CreatedToken) => {
     setCreated(token);
@@ -26,92 +30,90 @@ export function TokensScreen() {
       <ListScreen
         title="API tokens"
         noun="token"
-        items={data?.tokens}
-        error={error}
+        reply={reply}
+        items={reply.data?.tokens}
+        keyOf={({ id }) => id}
         textOf={({ tokenName, type }) => `${tokenName} ${type}`}
-        columns={['Name', 'Kind', 'Projects', 'Environment', 'Created', 'Expires', 'Last used']}
-        hasActions
         tableClass="tokens"
-        row={(token) => <TokenRow key={token.id} token={token} onCreated={show} />}
+        rowClass={({ expiresAt }) => (expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? 'expired' : '')}
+        columns={[
+          { title: 'Name', cell: ({ tokenName }) => tokenName },
+          {
+            title: 'Kind',
+            cell: ({ type }) => <span class={type === 'admin' ? 'tag warning' : 'tag'}>{tokenKind(type)}</span>,
+          },
+          {
+            title: 'Projects',
+            isNamed: true,
+            class: () => 'names',
+            cell: ({ projects }) => (projects.includes('*') ? ALL : projects.map(projectName).join(', ')),
+          },
+          {
+            title: 'Environment',
+            isNamed: true,
+            cell: ({ environment }) => (environment === '*' ? ALL : environment),
+          },
+          { title: 'Created', isNamed: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            title: 'Expires',
+            isNamed: true,
+            cell: ({ expiresAt }) => (expiresAt === null ? NEVER : <Expiry expiresAt={expiresAt} />),
+          },
+          {
+            title: 'Last used',
+            isNamed: true,
+            cell: ({ lastUsedAt }) => (lastUsedAt === null ? NEVER : <Ago at={lastUsedAt} />),
+          },
+          { title: '', cell: (token) => <TokenActions token={token} onCreated={show} /> },
+        ]}
         empty={{
           title: 'No tokens yet',
           text: 'Applications use client tokens, browsers use frontend tokens, and scripts use admin tokens.',
         }}
         create={
-          <AllowedButton
+          <DialogButton
             class="primary"
             needs={['createToken']}
             project={currentProject()}
-            onClick={() => setCreating(true)}
+            dialog={(close) => <CreateTokenDialog onCreated={show} onClose={close} />}
           >
             <Icon name="plus" /> New token
-          </AllowedButton>
+          </DialogButton>
         }
       />
-      {isCreating && <CreateTokenDialog onCreated={show} onClose={() => setCreating(false)} />}
       {created && <SecretDialog token={created} onClose={() => setCreated(undefined)} />}
     </>
   );
 }
 
-interface TokenRowProps {
+interface TokenActionsProps {
   readonly token: Token;
   readonly onCreated: (token: CreatedToken) => void;
 }
 
-function TokenRow({ token, onCreated }: TokenRowProps) {
-  const { id, tokenName, type, projects, environment, createdAt, expiresAt, lastUsedAt } = token;
-  const [open, setOpen] = useState<'rotate' | 'delete'>();
-  const projectName = useProjectNames();
-  const close = () => setOpen(undefined);
-  const isExpired = expiresAt !== null && new Date(expiresAt).getTime() <= Date.now();
+function TokenActions({ token, onCreated }: TokenActionsProps) {
+  const { id, tokenName } = token;
   const remove = async () => {
-    try {
-      await call('deleteToken', { params: { token: id } });
-      showToast({ tone: 'done', text: `The token ${tokenName} was deleted.` });
-    } catch (error) {
-      showToast({ tone: 'fault', text: (error as Error).message });
-    }
+    await attempt(() => call('deleteToken', { params: { token: id } }), `The token ${tokenName} was deleted.`);
     invalidate('listTokens');
   };
   return (
-    <tr class={isExpired ? 'expired' : ''}>
-      <th scope="row">{tokenName}</th>
-      <td>
-        <span class={type === 'admin' ? 'tag warning' : 'tag'}>{tokenKind(type)}</span>
-      </td>
-      <td class="names" data-label="Projects">
-        {projects.includes('*') ? <span class="muted">all</span> : projects.map(projectName).join(', ')}
-      </td>
-      <td data-label="Environment">{environment === '*' ? <span class="muted">all</span> : environment}</td>
-      <td data-label="Created">
-        <Time at={createdAt} />
-      </td>
-      <td data-label="Expires">
-        <Expiry expiresAt={expiresAt} />
-      </td>
-      <td data-label="Used">{lastUsedAt === null ? <span class="muted">never</span> : <Time at={lastUsedAt} />}</td>
-      <td class="row-actions">
-        <AllowedButton
-          class="quiet"
-          needs={['rotateToken']}
-          project={currentProject()}
-          label={`Rotate ${tokenName}`}
-          onClick={() => setOpen('rotate')}
-        >
-          Rotate…
-        </AllowedButton>
-        <AllowedButton
-          class="quiet"
-          needs={['deleteToken']}
-          project={currentProject()}
-          label={`Delete ${tokenName}`}
-          onClick={() => setOpen('delete')}
-        >
-          Delete…
-        </AllowedButton>
-        {open === 'rotate' && <RotateTokenDialog token={token} onCreated={onCreated} onClose={close} />}
-        {open === 'delete' && (
+    <>
+      <DialogButton
+        class="quiet"
+        needs={['rotateToken']}
+        project={currentProject()}
+        label={`Rotate ${tokenName}`}
+        dialog={(close) => <RotateTokenDialog token={token} onCreated={onCreated} onClose={close} />}
+      >
+        Rotate…
+      </DialogButton>
+      <DialogButton
+        class="quiet"
+        needs={['deleteToken']}
+        project={currentProject()}
+        label={`Delete ${tokenName}`}
+        dialog={(close) => (
           <Confirm
             title={`Delete the token ${tokenName}?`}
             text="Whoever uses it is refused from that moment. This cannot be undone. To replace a token without a gap, rotate it."
@@ -120,24 +122,17 @@ function TokenRow({ token, onCreated }: TokenRowProps) {
             onClose={close}
           />
         )}
-      </td>
-    </tr>
+      >
+        Delete…
+      </DialogButton>
+    </>
   );
 }
 
 /** A token that expires within this time is marked. */
 const SOON = 14 * 86_400_000;
 
-function Time({ at }: { readonly at: string }) {
-  return (
-    <time dateTime={at} title={time(at)}>
-      {ago(at)}
-    </time>
-  );
-}
-
-function Expiry({ expiresAt }: { readonly expiresAt: string | null }) {
-  if (expiresAt === null) return <span class="muted">never</span>;
+function Expiry({ expiresAt }: { readonly expiresAt: string }) {
   const left = new Date(expiresAt).getTime() - Date.now();
   return (
     <time dateTime={expiresAt} title={time(expiresAt)} class={left <= SOON ? 'tag warning' : ''}>

@@ -3,7 +3,6 @@ import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
 import { invalidateAfterChange } from '../api/resource.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
-import type { Difference } from '../model/differences.js';
 import { refusalText } from '../model/refusal.js';
 import { currentProject } from '../router.js';
 import { may, reloadPermissions, reviewScope } from './session.js';
@@ -20,16 +19,14 @@ export interface Proposal {
   readonly text?: string;
   /** The label of the button in the review. */
   readonly confirm?: string;
-  /** The differences to review. Default: the differences of the plan. */
-  readonly differences?: readonly Difference[];
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
   /** Leaves the screen before the change, because a deleted document cannot be read again. */
   readonly leave?: () => void;
   /** Called after the change. */
   readonly onApplied?: (set: ChangeSet) => void;
-  /** Called if a document has a newer revision. Default: shows a message. */
-  readonly onConflict?: (error: ApiError) => void;
+  /** Whether the form merges its draft if a document has a newer revision. Default: a message says so. */
+  readonly mergesConflicts?: boolean;
 }
 
 /** A proposal in the review dialog. */
@@ -137,12 +134,11 @@ async function closeReview(): Promise<void> {
 }
 
 /** Reloads the page after a refusal. Returns the refusal, unless the draft of a form merges with the newest state. */
-function refused(error: ApiError, { onConflict }: Proposal): ApiError | undefined {
+function refused(error: ApiError, { mergesConflicts = false }: Proposal): ApiError | undefined {
   const refusal = inWords(error);
   void invalidateAfterChange();
   if (refusal.status === 403) reloadPermissions();
-  if (refusal.status !== 412 || onConflict === undefined) return refusal;
-  onConflict(refusal);
+  if (refusal.status !== 412 || !mergesConflicts) return refusal;
   currentReview.value = undefined;
   return undefined;
 }

@@ -1,13 +1,12 @@
 import { type Choices, isSameJson, type Merge, mergeStates } from '@flags/core/admin';
 import { useEffect, useState } from 'preact/hooks';
 import type { Change, FlagDetail } from '../api/types.js';
-import { type Difference, flagDifferences } from '../model/differences.js';
 import { changesBetween } from '../model/flag-changes.js';
 import { type Draft, discardDraft, draftOf, keepDraft } from './drafts.js';
 import { showToast } from './toasts.js';
 
 /** An edit of a document that other users may change at the same time. */
-interface Edit<T> {
+export interface Edit<T> {
   readonly draft: Draft<T>;
   /** Whether there is an unsaved edit. */
   readonly isKept: boolean;
@@ -71,13 +70,11 @@ export function useEdit<T>(key: string, newest: T, revision: number): Edit<T> {
 
 export interface FlagEdit extends Edit<FlagDetail> {
   readonly changes: readonly Change[];
-  readonly differences: readonly Difference[];
 }
 
 export function useFlagEdit(key: string, newest: FlagDetail, revision: number): FlagEdit {
-  // Absent lists merge like empty lists.
-  const { variants, dependencies = [] } = newest;
-  const edit = useEdit<FlagDetail>(key, { ...newest, variants: variants ?? [], dependencies }, revision);
+  // Variants that are absent merge like an empty list.
+  const edit = useEdit<FlagDetail>(key, { ...newest, variants: newest.variants ?? [] }, revision);
   const { base, mine, revision: seen } = edit.draft;
-  return { ...edit, changes: changesBetween(base, mine, seen), differences: flagDifferences(base, mine) };
+  return { ...edit, changes: changesBetween(base, mine, seen) };
 }

@@ -13,15 +13,19 @@ export const sessionError = computed(() => lookUp('getSession', {}).error);
 /** Whether the caller has access. Only then the session has environments. */
 export const isLetIn = computed(() => session.value?.environments !== undefined && !isSignedOut.value);
 
-export const environments = computed<NonNullable<Session['environments']>>(() => session.value?.environments ?? []);
+/** The names of the environments, in the order of the host. */
+export const environmentNames = computed(() => (session.value?.environments ?? []).map(({ name }) => name));
 
 /** The environment of the page if the URL does not name one. */
-export const defaultEnvironment = computed(() => session.value?.environment ?? preferredEnvironment(namesOf()));
+export const defaultEnvironment = computed(
+  () => session.value?.environment ?? preferredEnvironment(environmentNames.value),
+);
 
 /** The environments whose changes need a review. */
-export const reviewScope = computed<ReviewScope>(() => ({ environments: namesOf(), reviewIn: settings.reviewIn }));
-
-const namesOf = () => environments.value.map(({ name }) => name);
+export const reviewScope = computed<ReviewScope>(() => ({
+  environments: environmentNames.value,
+  reviewIn: settings.reviewIn,
+}));
 
 /**
  * Returns whether the caller may perform an action. True until the API has replied, or if it lists no actions. For

@@ -24,3 +24,13 @@ export function showToast(toast: Omit<Toast, 'id'>): void {
 export function closeToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
+
+/** Sends a request, and shows a message about its result. */
+export async function attempt(send: () => Promise<unknown>, done: string): Promise<void> {
+  try {
+    await send();
+    showToast({ tone: 'done', text: done });
+  } catch (error) {
+    showToast({ tone: 'fault', text: (error as Error).message });
+  }
+}

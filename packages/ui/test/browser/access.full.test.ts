@@ -142,7 +142,7 @@ describeInBrowser('the members of a project', () => {
     await page.getByRole('button', { name: `Remove ${HOSTILE}` }).click();
     await page.getByRole('button', { name: /^Confirm: remove/ }).click();
     await page.getByText('was removed from default.').waitFor();
-    expect(await host.flags.listMembers({ project: 'default' })).toEqual([{ userId: 8, roleId: 4 }]);
+    expect((await host.flags.listMembers({ project: 'default' })).items).toEqual([{ userId: 8, roleId: 4 }]);
   });
 
   it('are listed by name, as tokens and segments are', async () => {
@@ -177,7 +177,7 @@ describeInBrowser('the members of a project', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add member' }).click();
     await page.locator('.field.faulty').waitFor();
     expect(visited.expectFault(/status 400/)).toBe(1);
-    expect(await host.flags.listMembers({ project: 'default' })).toHaveLength(1);
+    expect((await host.flags.listMembers({ project: 'default' })).items).toHaveLength(1);
   });
 
   inFull('says that there is no such project', async () => {

@@ -72,7 +72,7 @@ describeInBrowser('applications', () => {
     await page.getByRole('button', { name: 'Forget…' }).click();
     await page.getByRole('button', { name: 'Confirm: forget shop' }).click();
     await page.getByText('1 application', { exact: true }).waitFor();
-    expect(await host.flags.listApplications()).toHaveLength(1);
+    expect((await host.flags.listApplications()).items).toHaveLength(1);
   });
 
   inFull('keeps what a hostile application says of itself as text', async () => {

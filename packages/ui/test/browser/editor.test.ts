@@ -52,7 +52,7 @@ describeInBrowser('the editor', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('picks the date of a constraint in the time zone of the browser', async () => {
+  inFull('picks the date of a constraint in the time zone of the browser', async () => {
     const page = await open('/production', {}, { timezoneId: 'Europe/Berlin' });
     await page.getByRole('button', { name: 'Constraint', exact: true }).click();
     await page.getByLabel('Constraint 1: field').fill('currentTime');

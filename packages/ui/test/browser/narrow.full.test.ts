@@ -104,6 +104,34 @@ describeInBrowser('a narrow window', () => {
 });
 
 describeInBrowser('a wide window', () => {
+  it('keeps the head of the list below bars of any height', async () => {
+    const page = await open(`projects/default?as=userId%3D${'u'.repeat(90)}`, { width: 1000, height: 800 });
+    await page.getByText('301 flags', { exact: true }).waitFor();
+    const edges = () =>
+      page.evaluate(() => {
+        const boxes = ['header.bar', '.bulk', '.flags thead th'].map((selector) =>
+          document.querySelector(selector)?.getBoundingClientRect(),
+        );
+        return boxes.map((box) => [Math.round(box?.top ?? 0), Math.round(box?.bottom ?? 0)] as const);
+      });
+    const heights = new Set<number>();
+    for (const act of [
+      () => Promise.resolve(),
+      () => page.getByLabel('Choose checkout').check(),
+      () => page.evaluate("document.documentElement.style.fontSize = '26px'"),
+    ]) {
+      await page.evaluate('scrollTo(0, 0)');
+      await act();
+      await page.evaluate('scrollTo(0, 3000)');
+      await until(async () => {
+        const [bar = [0, 0], bulk = [0, 0], head = [0, 0]] = await edges();
+        heights.add(head[0]);
+        return bar[0] === 0 && Math.abs(Math.max(bar[1], bulk[1]) - head[0]) <= 1;
+      });
+    }
+    expect(heights.size).toBeGreaterThan(2);
+  });
+
   it('keeps the words of the variants whole', async () => {
     const page = await open(`projects/default/flags/${LONG}`, { width: 1200, height: 800 });
     await page.getByRole('rowheader', { name: 'blue' }).waitFor();

@@ -75,7 +75,7 @@ describeInBrowser('the playground', () => {
   });
 
   inFull('explains what was decided at an earlier time', async () => {
-    const [last] = (await host.flags.listEvents({ limit: 1 })).events;
+    const [last] = (await host.flags.listEvents({ limit: 1 })).items;
     await until(() => Date.now() > Date.parse(last?.at ?? ''));
     await host.flags.createFlag({ project: 'default' }, { name: 'younger' });
     const page = await open('why?env=production');
@@ -106,7 +106,7 @@ describeInBrowser('the playground', () => {
 describeInBrowser('a flag as of an earlier time', () => {
   inFull('shows the flag as it was, and returns to now', async () => {
     const ref = { project: 'default', flag: 'old-banner' };
-    const [before] = (await host.flags.listEvents({ limit: 1 })).events;
+    const [before] = (await host.flags.listEvents({ limit: 1 })).items;
     await host.flags.updateFlag(ref, { description: 'What it is now' });
     const page = await open(`projects/default/flags/old-banner?asOf=${encodeURIComponent(before?.at ?? '')}`);
     await page.getByText('What old-banner does').waitFor();

@@ -72,7 +72,7 @@ describeInBrowser('projects', () => {
     await page.getByRole('button', { name: 'Delete Web shop' }).click();
     await page.getByRole('button', { name: 'Confirm: delete Web shop' }).click();
     await page.getByText('The project Web shop was deleted.').waitFor();
-    expect((await host.flags.listProjects()).map(({ id }) => id)).toEqual(['default']);
+    expect((await host.flags.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
   });
 
   inFull('cannot be deleted without the permission', async () => {

@@ -1,4 +1,5 @@
 import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
@@ -44,7 +45,7 @@ describeInBrowser('requests of the page', () => {
     expect(requests).toHaveLength(Math.min(requests.length, 10));
   });
 
-  it('are few after a set of 100 changes, with the list open', async () => {
+  inFull('are few after a set of 100 changes, with the list open', async () => {
     const requests = await follow('projects/default', 'checkout');
     await changeAll('Changed in one set again');
     await visited.page.getByText('Changed in one set again').first().waitFor();

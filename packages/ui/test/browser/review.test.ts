@@ -1,4 +1,5 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
+import { inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -60,13 +61,13 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await dialog.getByLabel('Reason').fill('A test of colors');
     await dialog.getByRole('button', { name: 'Apply changes' }).click();
     await page.getByText('The variants of checkout were saved.').waitFor();
-    const { events } = await host.flags.listEvents({ limit: 1 });
+    const { items: events } = await host.flags.listEvents({ limit: 1 });
     expect(events[0]).toMatchObject({ type: 'variants-updated', reason: 'A test of colors' });
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  it('before the archive of a flag that is on, once', async () => {
+  inFull('before the archive of a flag that is on, once', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = await isAsked(
@@ -80,7 +81,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('before a dependency goes, and before one comes', async () => {
+  inFull('before a dependency goes, and before one comes', async () => {
     await host.flags.addStrategy(child, everyone);
     await host.flags.enable(child);
     await host.flags.addDependency(child, { flag: 'old-banner' });
@@ -130,7 +131,24 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     visited.expectFault(/status 409/);
   });
 
-  it('before production goes off, but neither before a new flag nor before development goes off', async () => {
+  it('and shows a refusal once: in the review, not beside it', async () => {
+    const page = await open('projects/default');
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
+    await host.flags.updateFlag(checkout, { description: 'Changed by bob' });
+    const confirm = dialog.getByRole('button', { name: 'Change production' });
+    const refusal = page.getByText('Somebody else has changed this meanwhile');
+    for (const attempt of [1, 2]) {
+      await confirm.click();
+      await refusal.waitFor();
+      expect([attempt, await refusal.count(), await page.getByRole('alert').count()]).toEqual([attempt, 1, 1]);
+    }
+    expect(await dialog.getByRole('alert').count()).toBe(1);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    expect(visited.expectFault(/status 412/)).toBe(2);
+  });
+
+  inFull('before production goes off, but neither before a new flag nor before development goes off', async () => {
     const page = await open('projects/default');
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
     await isAsked(page, 'production: 1 flag goes off: checkout');
@@ -167,7 +185,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
 });
 
 describeInBrowser('where the review asks', () => {
-  it('is the last environment by default, if none is called production', async () => {
+  inFull('is the last environment by default, if none is called production', async () => {
     host = await startHost({ environments: [{ name: 'test' }, { name: 'live' }] });
     await host.flags.createFlag(checkout, { name: 'checkout' });
     const page = await open('projects/default');

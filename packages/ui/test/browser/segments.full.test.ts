@@ -52,14 +52,14 @@ describeInBrowser('segments', () => {
     await page.getByRole('button', { name: 'Create segment' }).click();
     await page.getByRole('heading', { name: 'eu', level: 1 }).waitFor();
     await page.getByText('is one of DE, AT').waitFor();
-    const [segment] = await host.flags.listSegments();
+    const [segment] = (await host.flags.listSegments()).items;
     expect(segment).toMatchObject({ name: 'eu', constraints: [{ contextName: 'country', values: ['DE', 'AT'] }] });
     await page.getByRole('link', { name: 'Segments' }).first().click();
     await page.getByRole('rowheader', { name: 'eu' }).getByRole('link').click();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Confirm: delete eu' }).click();
     await page.getByText('The segment eu was deleted.').waitFor();
-    expect(await host.flags.listSegments()).toEqual([]);
+    expect((await host.flags.listSegments()).items).toEqual([]);
   });
 
   inFull('says at its field why a name is refused', async () => {

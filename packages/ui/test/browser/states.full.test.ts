@@ -248,7 +248,7 @@ describeInBrowser('pages elsewhere', () => {
     );
     await until(() => refusals.length >= 3);
     expect(refusals).toEqual([403, 403, 403]);
-    const flags = await target.flags.listFlags({ project: 'default' });
+    const { items: flags } = await target.flags.listFlags({ project: 'default' });
     expect(flags.some(({ name }) => name === 'forged')).toBe(false);
     const { environments } = await target.flags.getFlag({ project: 'default', flag: 'dark-mode' });
     expect(environments.every(({ enabled }) => !enabled)).toBe(true);

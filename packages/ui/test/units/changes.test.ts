@@ -1,6 +1,5 @@
 import type { Change, FlagDetail } from '../../app/api/types.js';
 import { asCurl, asTypeScript } from '../../app/model/as-code.js';
-import { flagDifferences } from '../../app/model/differences.js';
 import { changesBetween } from '../../app/model/flag-changes.js';
 
 const before: FlagDetail = {
@@ -31,7 +30,6 @@ const before: FlagDetail = {
       ],
     },
   ],
-  dependencies: [{ feature: 'payments', enabled: true, variants: [] }],
 };
 const [production] = before.environments;
 const [strategy] = production?.strategies ?? [];
@@ -41,7 +39,7 @@ function withProduction(change: object): FlagDetail {
 }
 
 describe('the changes of an edit', () => {
-  it('are none without an edit', () => {
+  it('are empty without an edit', () => {
     expect(changesBetween(before, structuredClone(before), 7)).toEqual([]);
   });
 
@@ -68,7 +66,6 @@ describe('the changes of an edit', () => {
       ...before,
       stale: true,
       owner: 'ada',
-      dependencies: [],
       variants: [{ name: 'a', weightType: 'variable', weight: 0, stickiness: 'default', overrides: [] }],
     };
     expect(changesBetween(before, after, 7)).toEqual([
@@ -83,27 +80,8 @@ describe('the changes of an edit', () => {
         ref: { project: 'default', flag: 'checkout' },
         input: [{ name: 'a', weightType: 'variable', weight: 0, stickiness: 'default' }],
       },
-      { op: 'removeDependency', ref: { project: 'default', flag: 'checkout' }, input: { flag: 'payments' } },
     ]);
   });
-});
-
-it('says the differences in words', () => {
-  const changed = {
-    ...strategy,
-    parameters: { rollout: '50', groupId: 'checkout' },
-    constraints: [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }],
-  };
-  const differences = flagDifferences(
-    before,
-    withProduction({ enabled: false, strategies: [changed, { name: 'default', parameters: {}, constraints: [] }] }),
-  );
-  expect(differences.map(({ place, what, before: from, after: to }) => [place, what, from, to])).toEqual([
-    ['production', 'enabled', 'on', 'off'],
-    ['production · strategy 1', 'rollout', '25', '50'],
-    ['production · strategy 1', 'country', 'is one of DE', 'is one of DE, AT'],
-    ['production · strategy 2', 'added', undefined, 'Everyone'],
-  ]);
 });
 
 describe('the changes as code', () => {

@@ -1,89 +1,7 @@
 import type { Explained } from '../../app/api/types.js';
-import { describeConstraint, describeStrategy, nameSegmentsBy } from '../../app/model/describe.js';
-import { cutToDifference } from '../../app/model/differences.js';
-import { partsOf, plannedDifferences, strategyNames, wordsOf } from '../../app/model/history.js';
 import { refusalText } from '../../app/model/refusal.js';
 import { DAY, sumByPeriod, sumByVariant } from '../../app/model/usage.js';
 import { why } from '../../app/words.js';
-
-it.each([
-  [{ contextName: 'c', operator: 'IN', values: ['DE', 'AT'] }, 'is one of DE, AT'],
-  [{ contextName: 'c', operator: 'IN', values: ['DE'], inverted: true }, 'is not one of DE'],
-  [{ contextName: 'c', operator: 'NUM_GTE', value: '3', values: [] }, '≥ 3'],
-  [
-    { contextName: 'c', operator: 'STR_CONTAINS', values: ['a', 'b', 'c', 'd', 'e'], caseInsensitive: true },
-    'contains a, b, c and 2 more (any case)',
-  ],
-  [{ contextName: 'c', operator: 'FUTURE', values: ['x'] }, 'FUTURE x'],
-])('says %j as "%s"', (constraint, words) => {
-  expect(describeConstraint(constraint)).toBe(words);
-});
-
-it('says a strategy in one line', () => {
-  const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE'] }];
-  expect(
-    describeStrategy({
-      name: 'flexibleRollout',
-      parameters: { rollout: '25', groupId: 'g' },
-      constraints,
-      segments: [3],
-    }),
-  ).toBe('Gradual rollout 25 %, segment 3, country is one of DE');
-  expect(describeStrategy({ name: 'userWithId', parameters: { userIds: '1,2' }, constraints: [] })).toBe(
-    'User IDs, userIds 1, 2',
-  );
-});
-
-it('names segments, strategies and weights in the history, never their ids', () => {
-  nameSegmentsBy((segment) => (segment === 3 ? 'EU customers' : undefined));
-  const id = '792d0000-0000-4000-8000-000000000000';
-  const titled = {
-    id: '892d0000-0000-4000-8000-000000000000',
-    name: 'default',
-    title: 'Staff',
-    constraints: [],
-    parameters: {},
-  };
-  const rollout = { id, name: 'flexibleRollout', constraints: [], parameters: {} };
-  const environments = [{ name: 'production', enabled: true, strategies: [titled, rollout] }];
-  const place = `/environments/production/strategies/${id}`;
-  expect(
-    partsOf(
-      {
-        kind: 'flag',
-        id: 'checkout',
-        parts: [
-          { path: `${place}/segments`, before: [], after: [3, 4] },
-          { path: `${place.replace(id, titled.id)}/parameters/userIds`, before: '1', after: null },
-          { path: '/variants/blue/weight', before: 500, after: 333 },
-        ],
-      },
-      strategyNames([], environments),
-    ).map(({ what, before, after }) => [what, before, after]),
-  ).toEqual([
-    ['production · strategy 2, Gradual rollout · segments', 'empty', 'EU customers, segment 4'],
-    ['production · Staff · userIds', '1', undefined],
-    ['variants · blue · weight', '50 %', '33.3 %'],
-  ]);
-  // Of a strategy that is gone, the events still have the kind.
-  expect(wordsOf(place, strategyNames([{ data: null, preData: rollout }], []))).toBe('production · Gradual rollout');
-  expect(wordsOf(place)).toBe('production · a strategy');
-});
-
-afterEach(() => nameSegmentsBy(() => undefined));
-
-it('cuts long texts to where they differ', () => {
-  const same = 'Words that stay as they are. '.repeat(20);
-  const { before, after } = cutToDifference(`${same}One end.`, `${same}Another end.`);
-  expect(before).toMatch(/^….{30,50}One end\.$/);
-  expect(after).toMatch(/^….{30,50}Another end\.$/);
-  expect(cutToDifference('short', 'shorter')).toEqual({ before: 'short', after: 'shorter' });
-  expect(cutToDifference(`${same}one${same}`, `${same}two${same}`)).toEqual({
-    before: expect.stringMatching(/^….{40}one.{40}…$/),
-    after: expect.stringMatching(/^….{40}two.{40}…$/),
-  });
-  expect(cutToDifference(undefined, 'x'.repeat(500)).after).toBe(`${'x'.repeat(400)}…`);
-});
 
 it.each([
   [[], 'The flag name a is taken.', 'The flag name a is taken.'],
@@ -169,36 +87,6 @@ it('sums usage by hour, the oldest first, with zeros where nothing was reported'
     { yes: 0, no: 0 },
     { yes: 3, no: 2 },
   ]);
-});
-
-it.each(['__proto__', 'constructor', 'toString'])('says the name of a strategy called %s', (name) => {
-  expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
-});
-
-describe('the differences of a plan', () => {
-  const strategy = { id: 's1', name: 'default', constraints: [], parameters: {} };
-  const off = { environments: [] };
-  const on = { environments: [{ name: 'live', enabled: true, strategies: [strategy] }] };
-  const flag = (id: string, before: unknown, after: unknown) => ({ kind: 'flag', id, before, after });
-  const said = (documents: Parameters<typeof plannedDifferences>[0]) =>
-    plannedDifferences(documents).map(({ place, what, before, after }) => [place, what, before, after]);
-
-  it('are said part by part, also where nothing was stored before', () => {
-    const dependent = { ...off, dependencies: [{ flag: 'parent', enabled: true, variants: [] }] };
-    expect(said([flag('a', off, on)])).toEqual([
-      ['', 'live · enabled', 'off', 'on'],
-      ['', 'live · strategy 1, Everyone', undefined, 'Everyone'],
-    ]);
-    expect(said([flag('a', dependent, off)])).toEqual([['', 'dependencies · parent', 'on', undefined]]);
-  });
-
-  it('name several flags, and leave out what the title says', () => {
-    const archived = { ...on, archived: true, archivedAt: '2026-01-01T00:00:00.000Z' };
-    expect(said([flag('a', on, archived), flag('b', null, on), flag('c', archived, on)])).toEqual([
-      ['a', 'archived', undefined, 'yes'],
-      ['c', 'archived', 'yes', undefined],
-    ]);
-  });
 });
 
 it('sums usage by day and by variant', () => {

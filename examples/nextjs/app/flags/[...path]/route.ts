@@ -6,7 +6,7 @@ type Handler = (request: Request) => Promise<Response>;
 let handler: Promise<Handler> | undefined;
 
 async function createHandler(): Promise<Handler> {
-  return toFetchHandler(createFlagsApi(await getFlags(), { auth: 'none' }), { basePath: '/flags' });
+  return toFetchHandler(createFlagsApi(await getFlags(), { auth: 'token' }), { basePath: '/flags' });
 }
 
 async function handle(request: Request): Promise<Response> {

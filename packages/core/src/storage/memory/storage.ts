@@ -1,5 +1,5 @@
 import { lowerBound } from '../../base/collections.js';
-import { copyJson, deepFreeze, internJson, mergeJson } from '../../base/json.js';
+import { copyJson, deepFreeze, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, ListedDocument, ListQuery, Storage, StoredDocument } from '../port.js';
@@ -29,12 +29,15 @@ export function memoryStorage(): Storage {
   let closed = false;
 
   function assertOpen(): void {
-    if (closed) throw closedError();
+    if (closed) throw new FlagsError('closed', 'The storage has been closed.');
   }
 
   return {
     usage,
-    get: (key) => (closed ? Promise.reject(closedError()) : documents.get(key)),
+    async get(key) {
+      assertOpen();
+      return documents.get(key);
+    },
     peek: documents.peek,
     async list(query) {
       assertOpen();
@@ -72,10 +75,6 @@ function withChangeHook(usage: UsageStorage, onChange: () => void): UsageStorage
   return { ...usage, record: hooked(usage.record), forget: hooked(usage.forget), prune: hooked(usage.prune) };
 }
 
-function closedError(): FlagsError {
-  return new FlagsError('closed', 'The storage has been closed.');
-}
-
 /** The ids of existing documents by kind and by parent, in code-point order. */
 interface DocumentIndex {
   /** The document must not be in the index. */
@@ -86,30 +85,37 @@ interface DocumentIndex {
 }
 
 function createDocumentIndex(): DocumentIndex {
-  const byKind = new Map<string, OrderedIds>();
-  const byParent = createDocumentMap<OrderedIds>();
+  const byKind = new Map<string, string[]>();
+  const byParent = createDocumentMap<string[]>();
 
-  function listsWith({ kind }: DocumentKey, parent: string | null): OrderedIds[] {
-    const all = byKind.get(kind) ?? createOrderedIds();
+  function listsWith({ kind }: DocumentKey, parent: string | null): string[][] {
+    const all = byKind.get(kind) ?? [];
     byKind.set(kind, all);
     if (parent === null) return [all];
-    const siblings = byParent.get({ kind, id: parent }) ?? createOrderedIds();
+    const siblings = byParent.get({ kind, id: parent }) ?? [];
     byParent.set({ kind, id: parent }, siblings);
     return [all, siblings];
   }
 
   return {
     add(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.add(key.id);
+      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 0, key.id);
     },
     remove(key, parent) {
-      for (const ids of listsWith(key, parent)) ids.remove(key.id);
+      for (const ids of listsWith(key, parent)) ids.splice(placeOf(ids, key.id), 1);
     },
     ids({ kind, parent, after, limit }) {
-      const all = parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent });
-      return all?.after(after, limit) ?? [];
+      const all = (parent === undefined ? byKind.get(kind) : byParent.get({ kind, id: parent })) ?? [];
+      // The next text after an id is the id with U+0000.
+      const start = after === undefined ? 0 : placeOf(all, `${after}\u0000`);
+      return all.slice(start, limit === undefined ? undefined : start + limit);
     },
   };
+}
+
+/** Returns the index of the first id that is not less than `id`. */
+function placeOf(ids: readonly string[], id: string): number {
+  return lowerBound(ids, id, (one) => one);
 }
 
 type MemoryDocuments = CommitTarget['documents'] & {
@@ -129,7 +135,7 @@ interface Row {
 interface Content {
   /** Frozen, because the engine evaluates it. */
   readonly body: unknown;
-  /** JSON text, which is smaller than the value. */
+  /** JSON text. */
   readonly summary: string;
 }
 
@@ -137,8 +143,6 @@ interface Content {
 function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
-  // Documents that are created together often have equal summaries: share one text.
-  let lastSummary = '';
 
   function peek({ kind, id }: DocumentKey): StoredDocument | undefined {
     const row = rows.get({ kind, id });
@@ -146,24 +150,11 @@ function memoryDocuments(): MemoryDocuments {
     return { key: { kind, id }, parent: row.parent, revision: row.revision, body: row.content.body };
   }
 
-  /** Reuses equal parts of the previous body, which evaluation has compiled. */
-  function toContent({ body, value, summary }: PreparedContent, before: Content | null | undefined): Content {
-    // Reading the text once makes it take a third less memory.
-    Buffer.byteLength(summary);
-    if (summary !== lastSummary) lastSummary = summary;
-    const known = before?.body;
-    // The engine's value shares its unchanged parts with the previous body, so only the changed parts are copied.
-    const own =
-      known && value ? deepFreeze(mergeJson(value, { known, twin: known })) : internJson(JSON.parse(body), known);
-    return { body: own, summary: lastSummary };
-  }
-
   return {
     peek,
-    get({ kind, id }) {
-      const row = rows.get({ kind, id });
-      if (!row?.content) return undefined;
-      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: copyJson(row.content.body) };
+    get(key) {
+      const found = peek(key);
+      return found && { ...found, body: copyJson(found.body) };
     },
     list({ part, ...query }) {
       const { kind } = query;
@@ -182,11 +173,9 @@ function memoryDocuments(): MemoryDocuments {
         rows.set(key, { parent: null, content: null, ...before, revision });
         return revision;
       }
-      if (!before?.content || !content || before.parent !== parent) {
-        if (before?.content) index.remove(key, before.parent);
-        if (content) index.add(key, parent);
-      }
-      rows.set(key, { parent, revision, content: content && toContent(content, before?.content) });
+      if (before?.content) index.remove(key, before.parent);
+      if (content) index.add(key, parent);
+      rows.set(key, { parent, revision, content: content && toContent(content, before?.content?.body) });
       return revision;
     },
     revision(key) {
@@ -197,68 +186,8 @@ function memoryDocuments(): MemoryDocuments {
   };
 }
 
-/** Maximum number of ids in a run. One insertion moves at most this many ids. */
-const LONGEST_RUN = 512;
-
-/** A set of ids in code-point order. */
-interface OrderedIds {
-  /** The id must not be in the set. */
-  add(id: string): void;
-  remove(id: string): void;
-  /** Returns at most `limit` ids that are greater than `id`. Undefined: no limit; from the first id. */
-  after(id: string | undefined, limit: number | undefined): readonly string[];
-}
-
-/** Stores the ids in sorted runs: an insertion into one list of 100,000 ids would move half of them. */
-export function createOrderedIds(): OrderedIds {
-  const runs: string[][] = [];
-
-  /** Returns the index of the run for an id: the last run that does not begin after it. */
-  function runFor(id: string): number {
-    const next = lowerBound(runs, id, firstOf);
-    const begins = runs[next]?.[0] === id;
-    return begins ? next : Math.max(next - 1, 0);
-  }
-
-  return {
-    add(id) {
-      const at = runFor(id);
-      const run = runs[at];
-      if (!run) return void runs.push([id]);
-      run.splice(lowerBound(run, id, itself), 0, id);
-      if (run.length > LONGEST_RUN) runs.splice(at + 1, 0, run.splice(LONGEST_RUN / 2));
-    },
-    remove(id) {
-      const at = runFor(id);
-      const run = runs[at];
-      const place = run ? lowerBound(run, id, itself) : 0;
-      if (run?.[place] !== id) return;
-      run.splice(place, 1);
-      if (run.length === 0) runs.splice(at, 1);
-    },
-    after(id, limit = Number.POSITIVE_INFINITY) {
-      const first = id === undefined ? 0 : runFor(id);
-      const found: string[] = [];
-      for (let at = first; at < runs.length && found.length < limit; at++) {
-        const run = runs[at] ?? [];
-        const start = id === undefined || at > first ? 0 : placeAfter(run, id);
-        for (let place = start; place < run.length && found.length < limit; place++) found.push(run[place] ?? '');
-      }
-      return found;
-    },
-  };
-}
-
-/** Returns the index of the first id that is greater than `id`. */
-function placeAfter(ids: readonly string[], id: string): number {
-  const place = lowerBound(ids, id, itself);
-  return ids[place] === id ? place + 1 : place;
-}
-
-function firstOf([first = '']: readonly string[]): string {
-  return first;
-}
-
-function itself(id: string): string {
-  return id;
+/** Reuses equal parts of the previous body, which evaluation has compiled. */
+function toContent({ body, summary }: PreparedContent, known: unknown): Content {
+  const value: unknown = JSON.parse(body);
+  return { body: deepFreeze(known === undefined ? value : mergeJson(value, { known })), summary };
 }

@@ -70,42 +70,6 @@ export function preparePluck(database: SqliteDatabase, sql: string): SqliteState
   return statement;
 }
 
-/** Maximum number of rows that one statement of {@link prepareRows} writes. */
-const ROWS_AT_ONCE = 32;
-
-/**
- * Prepares the writing of rows, each a list of the values of `columns`. Several rows share a statement, because running one
- * takes longer than writing a row. Returns the number of rows that were inserted or updated.
- *
- * @param end SQL: what follows the values
- */
-export function prepareRows(
-  database: SqliteDatabase,
-  { table, columns, end }: { readonly table: string; readonly columns: readonly string[]; readonly end: string },
-): (rows: readonly (readonly unknown[])[]) => number {
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  /** By the number of rows. */
-  const statements: SqliteStatement[] = [];
-
-  function statementFor(size: number): SqliteStatement {
-    const values = Array.from({ length: size }, () => row).join(', ');
-    return prepare(database, `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values} ${end}`);
-  }
-
-  return (rows) => {
-    let written = 0;
-    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-      const values: unknown[] = [];
-      const end = Math.min(start + ROWS_AT_ONCE, rows.length);
-      for (let index = start; index < end; index++) values.push(...(rows[index] ?? []));
-      const statement = statements[end - start] ?? statementFor(end - start);
-      statements[end - start] = statement;
-      written += statement.run(...values).changes;
-    }
-    return written;
-  };
-}
-
 /** Caches prepared statements by their text. For queries with few forms; rows are arrays. */
 export function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
   const prepared = new Map<string, SqliteStatement>();
@@ -276,28 +240,21 @@ export interface WriteQueue {
    *
    * Safe to call concurrently; jobs run in the order of the calls.
    *
+   * @param bytes what the job writes, to limit the size of a group; default 0
    * @throws FlagsError `storage_busy` (no lock within `busyTimeout`), `storage_unavailable` (the disk failed, nothing has
    * changed), `outcome_unknown` (the disk failed during the commit), `closed`
    * @example
    * const insert = prepare(database, 'INSERT INTO notes (text) VALUES (?)');
    * await writeQueue.run(() => insert.run('hello'));
    */
-  run<T>(work: () => T, options?: JobOptions): Promise<T>;
+  run<T>(work: () => T, bytes?: number): Promise<T>;
 
   /** Rejects new jobs, and resolves when the queued jobs are done. Calling it again has no effect. */
   close(): Promise<void>;
 }
 
-export interface JobOptions {
-  /** Called each time the connection was busy and another attempt follows. */
-  readonly onBusy?: (() => void) | undefined;
-  /** Bytes that the job writes, to limit the size of a group. Default: 0 */
-  readonly bytes?: number;
-}
-
 interface Job {
   readonly work: () => unknown;
-  readonly onBusy: () => void;
   readonly bytes: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -341,11 +298,11 @@ export function createWriteQueue(connection: Connection, checks = NO_CHECKS): Wr
   }
 
   return {
-    run<T>(work: () => T, { onBusy = () => undefined, bytes = 0 }: JobOptions = {}): Promise<T> {
+    run<T>(work: () => T, bytes = 0): Promise<T> {
       if (closed) return Promise.reject(new FlagsError('closed', 'The storage has been closed.'));
       return new Promise<T>((resolve, reject) => {
         const deadline = performance.now() + connection.busyTimeout;
-        jobs.push({ work, onBusy, bytes, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
+        jobs.push({ work, bytes, resolve: resolve as Job['resolve'], reject, deadline, alone: false });
         draining ??= drain();
       });
     },
@@ -422,12 +379,6 @@ function isOutcomeUnknown(error: unknown): boolean {
 /** Rejects the jobs whose deadline has passed, and returns the others. */
 function rejectOverdue(connection: Connection, group: readonly Job[]): Job[] {
   const now = performance.now();
-  return group.filter((job) => {
-    if (now < job.deadline) {
-      job.onBusy();
-      return true;
-    }
-    job.reject(busyError(connection));
-    return false;
-  });
+  for (const job of group) if (now >= job.deadline) job.reject(busyError(connection));
+  return group.filter(({ deadline }) => now < deadline);
 }

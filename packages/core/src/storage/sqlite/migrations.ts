@@ -2,143 +2,6 @@ import { FlagsError } from '../../errors.js';
 import { preparePluck, type SqliteDatabase } from './database.js';
 
 /**
- * Tables of the metrics in version 1.
- *
- * Counters are clustered by second, so that a report, a window and an expired period are each a range of rows. SQLite
- * compares text by bytes, which in UTF-8 is code-point order.
- *
- * @param prefix prefix of every name; must begin a valid identifier
- */
-export function metricsTables(prefix: string): string {
-  return `
-    CREATE TABLE ${prefix}counters (
-      second INTEGER NOT NULL,
-      flag TEXT NOT NULL,
-      yes INTEGER NOT NULL,
-      no INTEGER NOT NULL,
-      PRIMARY KEY (second, flag)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE ${prefix}last_seen (
-      flag TEXT NOT NULL PRIMARY KEY,
-      at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE ${prefix}applications (
-      name TEXT NOT NULL PRIMARY KEY,
-      strategies TEXT NOT NULL,
-      description TEXT NOT NULL,
-      url TEXT NOT NULL,
-      color TEXT,
-      icon TEXT NOT NULL,
-      created_at INTEGER NOT NULL,
-      seen_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE ${prefix}instances (
-      application TEXT NOT NULL,
-      id TEXT NOT NULL,
-      client_ip TEXT NOT NULL,
-      sdk_version TEXT NOT NULL,
-      created_at INTEGER NOT NULL,
-      seen_at INTEGER NOT NULL,
-      PRIMARY KEY (application, id)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE ${prefix}usage (
-      application TEXT NOT NULL,
-      flag TEXT NOT NULL,
-      count INTEGER NOT NULL,
-      PRIMARY KEY (application, flag)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE INDEX ${prefix}usage_by_flag ON ${prefix}usage (flag);
-  `;
-}
-
-/**
- * Tables of the metrics that version 2 adds.
- *
- * The last-seen time of an application has its own table, so that a report writes a short row, not the registration.
- * `applications.seen_at` is no longer read. The seconds of an unknown name are a JSON list. `rank` orders names by the
- * time of their last report.
- */
-function unknownNameTables(prefix: string): string {
-  return `
-    CREATE TABLE ${prefix}applications_seen (
-      name TEXT NOT NULL PRIMARY KEY,
-      at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
-    INSERT INTO ${prefix}applications_seen (name, at) SELECT name, seen_at FROM ${prefix}applications;
-
-    CREATE TABLE ${prefix}unknown_names (
-      application TEXT NOT NULL,
-      flag TEXT NOT NULL,
-      rank INTEGER NOT NULL,
-      count INTEGER NOT NULL,
-      seconds TEXT NOT NULL,
-      PRIMARY KEY (application, flag)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE INDEX ${prefix}unknown_names_by_flag ON ${prefix}unknown_names (flag, application);
-    CREATE INDEX ${prefix}unknown_names_by_rank ON ${prefix}unknown_names (rank);
-
-    CREATE TABLE ${prefix}dropped_names (
-      application TEXT NOT NULL PRIMARY KEY,
-      count INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-  `;
-}
-
-/**
- * Tables of timed usage that version 2 adds.
- *
- * `usage_now` replaces `usage`, which is no longer read. It has the counts of the hour that the latest report was in, and
- * in `count` the sum of the other hours. The counts of earlier releases have no hour. `usage_rows` counts the rows of the other two tables.
- */
-function timedUsageTables(prefix: string): string {
-  const period = (table: string) => `
-    CREATE TABLE ${prefix}${table} (
-      flag TEXT NOT NULL,
-      application TEXT NOT NULL,
-      environment TEXT NOT NULL,
-      start INTEGER NOT NULL,
-      yes INTEGER NOT NULL,
-      no INTEGER NOT NULL,
-      variants TEXT,
-      PRIMARY KEY (flag, application, environment, start)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE INDEX ${prefix}${table}_by_start ON ${prefix}${table} (start);
-  `;
-  return `
-    CREATE TABLE ${prefix}usage_now (
-      application TEXT NOT NULL,
-      flag TEXT NOT NULL,
-      environment TEXT NOT NULL,
-      count INTEGER NOT NULL,
-      hour INTEGER NOT NULL,
-      yes INTEGER NOT NULL,
-      no INTEGER NOT NULL,
-      variants TEXT,
-      PRIMARY KEY (application, flag, environment)
-    ) STRICT, WITHOUT ROWID;
-
-    INSERT INTO ${prefix}usage_now (application, flag, environment, count, hour, yes, no)
-      SELECT application, flag, '', count, 0, 0, 0 FROM ${prefix}usage;
-
-    CREATE INDEX ${prefix}usage_now_by_flag ON ${prefix}usage_now (flag, application, environment);
-    ${period('usage_hours')}
-    ${period('usage_days')}
-    CREATE TABLE ${prefix}usage_rows (
-      name TEXT NOT NULL PRIMARY KEY,
-      count INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-  `;
-}
-
-/**
  * Tables of documents and events in version 1. SQLite compares text by bytes, which in UTF-8 is code-point order.
  *
  * - The summary precedes the body, so that reading it does not load the overflow pages of a large body.
@@ -203,7 +66,7 @@ function changeSetColumns(prefix: string): string {
 }
 
 /**
- * The tables of usage, which replace those of metrics.
+ * The tables of usage. Version 3 creates them; earlier versions have `last_seen` and `instances` too.
  *
  * - `counts` has one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4 for the sum of an
  *   application. `is_public`: only public reporters counted here. `at` is the time of the latest report.
@@ -232,11 +95,38 @@ function usageTables(prefix: string): string {
       at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
-    ALTER TABLE ${prefix}applications ADD COLUMN token TEXT;
-    ALTER TABLE ${prefix}applications ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE ${prefix}applications ADD COLUMN dropped_names INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE ${prefix}applications DROP COLUMN seen_at;
-    ${moveMetrics(prefix)}
+    CREATE TABLE IF NOT EXISTS ${prefix}last_seen (
+      flag TEXT NOT NULL PRIMARY KEY,
+      at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE ${prefix}applications (
+      name TEXT NOT NULL PRIMARY KEY,
+      strategies TEXT NOT NULL,
+      description TEXT NOT NULL,
+      url TEXT NOT NULL,
+      color TEXT,
+      icon TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      token TEXT,
+      is_public INTEGER NOT NULL DEFAULT 0,
+      dropped_names INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE IF NOT EXISTS ${prefix}instances (
+      application TEXT NOT NULL,
+      id TEXT NOT NULL,
+      client_ip TEXT NOT NULL,
+      sdk_version TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      seen_at INTEGER NOT NULL,
+      PRIMARY KEY (application, id)
+    ) STRICT, WITHOUT ROWID;
+  `;
+}
+
+function usageIndexes(prefix: string): string {
+  return `
     CREATE INDEX ${prefix}counts_by_start ON ${prefix}counts (resolution, start);
     CREATE INDEX ${prefix}counts_by_application ON ${prefix}counts (resolution, application, start, flag, is_unknown)
       WHERE application <> '';
@@ -249,13 +139,14 @@ function usageTables(prefix: string): string {
   `;
 }
 
-const OLD_TABLES = [
-  ...['counters', 'unknown_names', 'dropped_names', 'applications_seen'],
-  ...['usage', 'usage_now', 'usage_hours', 'usage_days', 'usage_rows'],
-];
-
-/** Moves the rows of metrics, and drops their tables. */
-function moveMetrics(prefix: string): string {
+/**
+ * Moves the metrics of version 1 or 2 into the tables of usage, and drops theirs.
+ *
+ * Version 1 has counts by second in `counters`, and the flags of applications in `usage`, which version 2 no longer reads.
+ * Version 2 has the current hour of an application in `usage_now`, and the sum of its other hours in `count`. Lists of
+ * variants are JSON, and so are the seconds of an unknown name. A `rank` is a time in microseconds.
+ */
+function moveMetrics(prefix: string, from: number): string {
   const most = Number.MAX_SAFE_INTEGER;
   const columns = '(resolution, flag, application, environment, start, variant, yes, no, at, is_public, is_unknown)';
   const insert = (resolution: number, key: string, { from, unknown = 0 }: { from: string; unknown?: 0 | 1 }) => `
@@ -266,22 +157,17 @@ function moveMetrics(prefix: string): string {
       yes = min(yes + excluded.yes, ${most}), no = min(no + excluded.no, ${most}),
       is_unknown = min(is_unknown, excluded.is_unknown);`;
 
+  const recent = (rows: { from: string; unknown: 0 | 1 }) =>
+    insert(0, "flag, application, '', start, ''", rows) +
+    insert(1, "flag, application, '', start - start % 60000, ''", rows);
   const counters = `SELECT flag, '' AS application, second * 1000 AS start, yes, no FROM ${prefix}counters`;
   const names = `
     SELECT flag, application, value ->> 0 AS second, value ->> 1 AS yes, value ->> 2 AS no
     FROM ${prefix}unknown_names, json_each(seconds)`;
   const named = `SELECT flag, application, second * 1000 AS start, yes, no FROM (${names})`;
-  const recent = [
-    { from: counters, unknown: 0 },
-    { from: named, unknown: 1 },
-  ] as const;
 
   const current = (start: string) => `
     SELECT flag, application, environment, ${start} AS start, yes, no, variants FROM ${prefix}usage_now WHERE hour > 0`;
-  const periods = [
-    { resolution: 2, rows: `SELECT * FROM ${prefix}usage_hours UNION ALL ${current('hour')}` },
-    { resolution: 3, rows: `SELECT * FROM ${prefix}usage_days UNION ALL ${current('hour - hour % 86400000')}` },
-  ];
   // A list of names and counts in turn, or of pairs.
   const variants = (rows: string) => `
     SELECT flag, application, environment, start, 0 AS no,
@@ -289,26 +175,47 @@ function moveMetrics(prefix: string): string {
       iif(entry.type = 'array', entry.value ->> 1, variants ->> ('$[' || (entry.key + 1) || ']')) AS yes
     FROM (${rows}), json_each(variants) AS entry
     WHERE variants IS NOT NULL AND (entry.type = 'array' OR entry.key % 2 = 0)`;
+  const period = (resolution: number, rows: string) =>
+    insert(resolution, "flag, application, environment, start, ''", { from: rows }) +
+    insert(resolution, 'flag, application, environment, start, variant', { from: variants(rows) });
 
   const ever = (table: string, { count, at }: { count: string; at: string }) =>
     `SELECT flag, application, ${count} AS yes, 0 AS no, ${at} AS start FROM ${prefix}${table}`;
-  const pairs = ever('usage_now', {
-    count: 'count + yes + no',
-    at: `ifnull((SELECT at FROM ${prefix}applications_seen WHERE name = application), 0)`,
-  });
-  const unknown = ever('unknown_names', { count: 'count', at: 'rank / 1000' });
+  const pairs = (rows: { from: string; unknown?: 0 | 1 }) => insert(4, "flag, application, '', 0, ''", rows);
+  const seen = (table: string, column: string) =>
+    `ifnull((SELECT ${column} FROM ${prefix}${table} WHERE name = application), 0)`;
+  const dropped = from === 1 ? '0' : `ifnull((SELECT count FROM ${prefix}dropped_names WHERE application = name), 0)`;
 
   return `
-    UPDATE ${prefix}applications SET
-      dropped_names = ifnull((SELECT count FROM ${prefix}dropped_names WHERE application = name), 0);
-    ${recent.map((rows) => insert(0, "flag, application, '', start, ''", rows)).join('')}
-    ${recent.map((rows) => insert(1, "flag, application, '', start - start % 60000, ''", rows)).join('')}
-    ${periods.map(({ resolution, rows }) => insert(resolution, "flag, application, environment, start, ''", { from: rows })).join('')}
-    ${periods.map(({ resolution, rows }) => insert(resolution, 'flag, application, environment, start, variant', { from: variants(rows) })).join('')}
-    ${insert(4, "flag, application, '', 0, ''", { from: pairs })}
-    ${insert(4, "flag, application, '', 0, ''", { from: unknown, unknown: 1 })}
-    ${OLD_TABLES.map((table) => `DROP TABLE ${prefix}${table};`).join(' ')}
+    INSERT INTO ${prefix}applications (name, strategies, description, url, color, icon, created_at, dropped_names)
+    SELECT name, strategies, description, url, color, icon, created_at, ${dropped} FROM ${prefix}old_applications;
+    ${recent({ from: counters, unknown: 0 })}
+    ${
+      from === 1
+        ? pairs({ from: ever('usage', { count: 'count', at: seen('old_applications', 'seen_at') }) })
+        : [
+            recent({ from: named, unknown: 1 }),
+            period(2, `SELECT * FROM ${prefix}usage_hours UNION ALL ${current('hour')}`),
+            period(3, `SELECT * FROM ${prefix}usage_days UNION ALL ${current('hour - hour % 86400000')}`),
+            pairs({ from: ever('usage_now', { count: 'count + yes + no', at: seen('applications_seen', 'at') }) }),
+            pairs({ from: ever('unknown_names', { count: 'count', at: 'rank / 1000' }), unknown: 1 }),
+          ].join('')
+    }
+    ${OLD_TABLES.map((table) => `DROP TABLE IF EXISTS ${prefix}${table};`).join(' ')}
   `;
+}
+
+const OLD_TABLES = [
+  ...['counters', 'unknown_names', 'dropped_names', 'old_applications', 'applications_seen'],
+  ...['usage', 'usage_now', 'usage_hours', 'usage_days', 'usage_rows'],
+];
+
+/** Replaces the tables of metrics, if there are any. */
+function replaceMetrics(prefix: string, from: number): string {
+  if (from === 0) return usageTables(prefix) + usageIndexes(prefix);
+  const rename = `ALTER TABLE ${prefix}applications RENAME TO ${prefix}old_applications;`;
+  // An index has the name of an old table.
+  return rename + usageTables(prefix) + moveMetrics(prefix, from) + usageIndexes(prefix);
 }
 
 /**
@@ -330,12 +237,14 @@ function upcastDocuments(prefix: string): string {
   `;
 }
 
-/** The steps between schema versions; the first creates version 1. Never change a released step; append a new one. */
-export const MIGRATIONS: readonly ((prefix: string) => string)[] = [
-  (prefix) => documentTables(prefix) + metricsTables(prefix),
-  (prefix) =>
-    actorTokenColumns(prefix) + changeSetColumns(prefix) + unknownNameTables(prefix) + timedUsageTables(prefix),
-  (prefix) => upcastDocuments(prefix) + usageTables(prefix),
+/**
+ * The steps between schema versions; the first creates version 1. Append a step for every change. The tables of metrics, which
+ * versions 1 and 2 also had, are left out: the third step replaces them.
+ */
+const MIGRATIONS: readonly ((prefix: string, from: number) => string)[] = [
+  documentTables,
+  (prefix) => actorTokenColumns(prefix) + changeSetColumns(prefix),
+  (prefix, from) => upcastDocuments(prefix) + replaceMetrics(prefix, from),
 ];
 
 /** The schema version of this version of the library. */
@@ -351,7 +260,7 @@ export function migrate(database: SqliteDatabase, prefix: string): void {
   // Fails on a read-only database, where BEGIN IMMEDIATE succeeds. Changes nothing.
   database.exec(`DELETE FROM ${prefix}meta WHERE false`);
   if (version === SCHEMA_VERSION) return;
-  for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix));
+  for (const step of MIGRATIONS.slice(version)) database.exec(step(prefix, version));
   database
     .prepare(`INSERT OR REPLACE INTO ${prefix}meta (name, value) VALUES ('schema_version', ?)`)
     .run(SCHEMA_VERSION);

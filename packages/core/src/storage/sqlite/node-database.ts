@@ -118,31 +118,17 @@ function adaptStatement(statement: NodeStatement): SqliteStatement {
   return adapted;
 }
 
-/** The names of SQLite's result codes. */
+/** The names of the result codes that the library handles. */
 const CODES: Readonly<Record<number, string>> = {
-  1: 'ERROR',
-  2: 'INTERNAL',
   3: 'PERM',
-  4: 'ABORT',
   5: 'BUSY',
-  6: 'LOCKED',
-  7: 'NOMEM',
   8: 'READONLY',
-  9: 'INTERRUPT',
   10: 'IOERR',
   11: 'CORRUPT',
-  12: 'NOTFOUND',
   13: 'FULL',
   14: 'CANTOPEN',
   15: 'PROTOCOL',
-  17: 'SCHEMA',
-  18: 'TOOBIG',
-  19: 'CONSTRAINT',
-  20: 'MISMATCH',
-  21: 'MISUSE',
   22: 'NOLFS',
-  23: 'AUTH',
-  25: 'RANGE',
   26: 'NOTADB',
 };
 /** `SQLITE_IOERR_WRITE`, the only extended code that matters: a failed commit has then changed nothing. */

@@ -183,7 +183,7 @@ function storageOn(opened: Opened): SqliteStorage {
       }),
     async commit(commit) {
       const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyCommit(prepared, target), { bytes: sizeOf(prepared) });
+      return writeQueue.run(() => applyCommit(prepared, target), sizeOf(prepared));
     },
     async backup(path) {
       assertOpen();

@@ -25,7 +25,6 @@ import {
   inSnapshot,
   prepare,
   preparePluck,
-  prepareRows,
   readWhenFree,
   type SqliteDatabase,
   statementsByText,
@@ -57,21 +56,20 @@ export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: Sql
   const recordNow = recorder(database, prefix, removals);
   const sumsOf = sumReader(database, prefix);
   const lastSeen = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
+  const timesOf = (flags: readonly string[]) => {
+    const times = flags.map((flag) => [flag, lastSeen.get(flag) as number | undefined] as const);
+    return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
+  };
   const listApplications = applicationReader(database, prefix);
   const deletion = sqliteUsageDeletion({ connection, writeQueue, prefix, removals });
 
   return {
-    record: (batch) => writeQueue.run(() => recordNow(batch), { bytes: sizeOf(batch) }),
+    record: (batch) => writeQueue.run(() => recordNow(batch), sizeOf(batch)),
     sum: <Key extends UsageKey>(query: SumQuery<Key>) =>
       readWhenFree(connection, () => sumsOf(query) as unknown as UsageSum<Key>[]),
+    // One look-up needs no snapshot. Many take the file's lock once in a snapshot, not each by itself.
     lastSeen: (flags) =>
-      // A snapshot takes the file's lock once. Each look-up by itself would take and release it.
-      readWhenFree(connection, () =>
-        inSnapshot(database, () => {
-          const times = flags.map((flag) => [flag, lastSeen.get(flag) as number | undefined] as const);
-          return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
-        }),
-      ),
+      readWhenFree(connection, () => (flags.length > 1 ? inSnapshot(database, () => timesOf(flags)) : timesOf(flags))),
     applications: (query) => readWhenFree(connection, () => inSnapshot(database, () => listApplications(query))),
     ...deletion,
     close: () => undefined,
@@ -89,7 +87,7 @@ function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
 /** Returns a function that records a batch within a transaction. */
 function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemovals) {
   const statements = recordStatements(database, prefix);
-  const { addBatch, addCounts, see } = statements;
+  const { addBatch, addCount } = statements;
 
   function admit(batch: UsageBatch) {
     const { at, reporter } = batch;
@@ -113,12 +111,8 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
   }
 
   function addInstances({ instances }: UsageRows, at: number): void {
-    for (const { application, id, clientIp, sdkVersion } of instances) {
-      if (see.run(clientIp, sdkVersion, at, application, id).changes > 0) continue;
-      statements.addInstance.run(application, id, clientIp ?? '', sdkVersion ?? '', at, at);
-      const excess = (statements.countInstances.get(application) as number) - LIMITS.instancesPerApplication;
-      if (excess > 0) statements.dropInstances.run({ application, excess });
-    }
+    for (const instance of instances) statements.see.run({ ...instance, at });
+    for (const application of new Set(instances.map((one) => one.application))) statements.trim.run({ application });
   }
 
   /** Deletes unknown names of applications that have too many. Returns how many. */
@@ -140,14 +134,12 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
     const rows = rowsOf(batch, admitted);
     for (const one of registrations) if (admitted.has(one.application)) statements.register.run(parametersOf(one));
     addInstances(rows, at);
-    addCounts(
-      rows.counts.map((row) => [
-        RESOLUTIONS[row.resolution].code,
-        ...[row.flag, row.application, row.environment, row.start, row.variant],
-        ...[row.yes, row.no, row.at, Number(row.isPublic), Number(row.isUnknown)],
-      ]),
-    );
-    statements.addLastSeen([...rows.lastSeen]);
+    for (const { resolution, flag, application, environment, start, variant, ...count } of rows.counts) {
+      const { yes, no, at, isPublic, isUnknown } = count;
+      const key = [RESOLUTIONS[resolution].code, flag, application, environment, start, variant];
+      addCount.run(...key, yes, no, at, Number(isPublic), Number(isUnknown));
+    }
+    for (const seen of rows.lastSeen) statements.addLastSeen.run(...seen);
     let names = trimNames(reports);
     for (const [application, dropped] of rows.droppedNames) {
       removals.addDroppedNames(application, dropped);
@@ -162,18 +154,20 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
   return {
     addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
     // Sums stop at the largest safe integer, so that no report fails.
-    addCounts: prepareRows(database, {
-      table: counts,
-      columns: 'resolution flag application environment start variant yes no at is_public is_unknown'.split(' '),
-      end: `ON CONFLICT DO UPDATE SET
+    addCount: prepare(
+      database,
+      `INSERT INTO ${counts}
+        (resolution, flag, application, environment, start, variant, yes, no, at, is_public, is_unknown)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET
         yes = min(yes + excluded.yes, ${MOST}), no = min(no + excluded.no, ${MOST}), at = max(at, excluded.at),
         is_public = min(is_public, excluded.is_public), is_unknown = min(is_unknown, excluded.is_unknown)`,
-    }),
-    addLastSeen: prepareRows(database, {
-      table: `${prefix}last_seen`,
-      columns: ['flag', 'at'],
-      end: 'ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at',
-    }),
+    ),
+    addLastSeen: prepare(
+      database,
+      `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
+      ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
+    ),
     excessNames: preparePluck(
       database,
       `SELECT flag FROM ${counts} WHERE resolution = 4 AND is_unknown AND application = ?
@@ -205,19 +199,18 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
     ),
     see: prepare(
       database,
-      `UPDATE ${instances} SET
-        client_ip = ifnull(?, client_ip), sdk_version = ifnull(?, sdk_version), seen_at = max(seen_at, ?)
-      WHERE application = ? AND id = ?`,
+      `INSERT INTO ${instances} (application, id, client_ip, sdk_version, created_at, seen_at)
+      VALUES (@application, @id, ifnull(@clientIp, ''), ifnull(@sdkVersion, ''), @at, @at)
+      ON CONFLICT DO UPDATE SET
+        client_ip = ifnull(@clientIp, client_ip), sdk_version = ifnull(@sdkVersion, sdk_version),
+        seen_at = max(seen_at, @at)`,
     ),
-    addInstance: prepare(
-      database,
-      `INSERT INTO ${instances} (application, id, client_ip, sdk_version, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?)`,
-    ),
-    countInstances: preparePluck(database, `SELECT count(*) FROM ${instances} WHERE application = ?`),
-    dropInstances: prepare(
+    /** Deletes instances of an application beyond the limit. */
+    trim: prepare(
       database,
       `DELETE FROM ${instances} WHERE application = @application AND id IN (
-        SELECT id FROM ${instances} WHERE application = @application ORDER BY seen_at, id LIMIT @excess)`,
+        SELECT id FROM ${instances} WHERE application = @application
+        ORDER BY seen_at DESC, id DESC LIMIT -1 OFFSET ${LIMITS.instancesPerApplication})`,
     ),
   };
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Storage } from '../../storage/port.js';
-import type { StorageRule } from '../test-runner.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
+import type { Commit, DocumentKey, Storage } from '../../storage/port.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
 
 export function commitRules(rule: StorageRule): void {
   rule('creates a document at revision 1 and adds 1 with every write', async (storage) => {
@@ -19,26 +18,18 @@ export function commitRules(rule: StorageRule): void {
     same(await commit(storage, { writes }), [3, 1, 1]);
   });
 
-  rule('reports a conflict when it creates a document that exists', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'), { body: 'first' })] });
-    await conflict(storage, { writes: [put(flag('a'), { body: 'second' })] }, flag('a'));
-    assert.equal((await storage.get(flag('a')))?.body, 'first');
-  });
-
-  rule('reports a conflict when it updates a document that does not exist', async (storage) => {
-    await conflict(storage, { writes: [put(flag('a'), { expected: 1 })] }, flag('a'));
-    assert.equal(await storage.get(flag('a')), undefined);
-  });
-
-  rule('reports a conflict for an old or a future revision, and writes no document and no event', async (storage) => {
+  rule('reports a conflict for any other revision, and writes no document and no event', async (storage) => {
     const key = flag('a');
-    await commit(storage, { writes: [put(key, { body: 1 })], events: [happened(key)] });
-    await commit(storage, { writes: [put(key, { body: 2, expected: 1 })], events: [happened(key)] });
-    for (const expected of [0, 1, 3]) {
-      await conflict(storage, { writes: [put(key, { body: 'lost', expected })], events: [happened(key)] }, key);
+    await conflict(storage, { writes: [put(key, { expected: 1 })] }, key);
+    assert.equal(await storage.get(key), undefined);
+    for (const body of [1, 2]) {
+      await commit(storage, { writes: [put(key, { body, expected: body - 1 })], events: [happened(key)] });
+      for (const expected of [0, 1, 2, 3].filter((revision) => revision !== body)) {
+        await conflict(storage, { writes: [put(key, { body: 'lost', expected })], events: [happened(key)] }, key);
+      }
+      same(await storage.get(key), { key, parent: null, revision: body, body });
+      assert.equal((await eventsOf(storage)).length, body);
     }
-    same(await storage.get(key), { key, parent: null, revision: 2, body: 2 });
-    assert.equal((await eventsOf(storage)).length, 2);
   });
 
   rule('writes none of several documents if one has a conflict', async (storage) => {
@@ -73,19 +64,29 @@ export function commitRules(rule: StorageRule): void {
     assert.equal((await storage.get(flag('copy')))?.revision, 1);
   });
 
-  rule('reports a conflict if a checked document has changed, never existed or was deleted', async (storage) => {
-    await commit(storage, { writes: [put(flag('moved')), put(flag('deleted'))] });
-    await commit(storage, {
-      writes: [put(flag('moved'), { expected: 1 }), { key: flag('deleted'), expected: 1, deleted: true }],
+  for (const [done, given] of [
+    ['checked', (key: DocumentKey, expected: number) => ({ checks: [{ key, expected }] })],
+    ['touched', (key: DocumentKey, expected: number) => ({ writes: [{ key, expected, touch: true } as const] })],
+  ] as const) {
+    rule(`reports a conflict if a ${done} document has changed, never existed or was deleted`, async (storage) => {
+      await commit(storage, { writes: [put(flag('moved')), put(flag('deleted'))] });
+      await commit(storage, {
+        writes: [put(flag('moved'), { expected: 1 }), { key: flag('deleted'), expected: 1, deleted: true }],
+      });
+      for (const [culprit, expected] of [
+        ['moved', 1],
+        ['absent', 1],
+        ['deleted', 1],
+        ['deleted', 2],
+      ] as const) {
+        const { writes = [], ...parts }: Partial<Commit> = given(flag(culprit), expected);
+        const events = [happened(flag('copy'))];
+        await conflict(storage, { writes: [put(flag('copy')), ...writes], ...parts, events }, flag(culprit));
+      }
+      assert.equal(await storage.get(flag('copy')), undefined);
+      same(await eventsOf(storage), []);
     });
-    for (const culprit of ['moved', 'absent', 'deleted']) {
-      const checks = [{ key: flag(culprit), expected: 1 }];
-      await conflict(storage, { writes: [put(flag('copy'))], checks, events: [happened(flag('copy'))] }, flag(culprit));
-    }
-    await conflict(storage, { checks: [{ key: flag('deleted'), expected: 2 }] }, flag('deleted'));
-    assert.equal(await storage.get(flag('copy')), undefined);
-    same(await eventsOf(storage), []);
-  });
+  }
 
   rule('accepts a commit with checks only, and an empty one', async (storage) => {
     await commit(storage, { writes: [put(flag('a'))] });
@@ -103,18 +104,6 @@ export function commitRules(rule: StorageRule): void {
     same(listed, { key, parent: 'shop', revision: 2, content: { short: true } });
     await conflict(storage, { writes: [put(key, { expected: 1 })] }, key);
     same(await commit(storage, { writes: [put(key, { expected: 2, body: 'later' })] }), [3]);
-  });
-
-  rule('reports a conflict if a touched document has changed, never existed or was deleted', async (storage) => {
-    await commit(storage, { writes: [put(flag('moved')), put(flag('deleted'))] });
-    await commit(storage, {
-      writes: [put(flag('moved'), { expected: 1 }), { key: flag('deleted'), expected: 1, deleted: true }],
-    });
-    for (const culprit of ['moved', 'absent', 'deleted']) {
-      const writes = [put(flag('copy')), { key: flag(culprit), expected: 1, touch: true } as const];
-      await conflict(storage, { writes }, flag(culprit));
-    }
-    assert.equal(await storage.get(flag('copy')), undefined);
   });
 
   rule('writes two hundred documents in one commit', async (storage) => {

@@ -1,12 +1,13 @@
 import type { Awaitable } from '../../base/common.types.js';
 import type { Storage } from '../../storage/port.js';
-import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type StorageRule } from '../test-runner.js';
+import { declareSuite, type Topics, withInstances } from '../test-runner.js';
 import { commitRules, dataVersionRules, vacancyRules } from './commits.js';
 import { contentRules, deletionRules, documentRules, instanceRules } from './documents.js';
 import { eventFilterRules } from './event-filters.js';
 import { eventRules } from './events.js';
 import { listPageRules, listRules } from './lists.js';
 import { raceRules } from './races.js';
+import type { StorageRule } from './samples.js';
 
 /** A storage under test. The suite opens a new one for every rule. */
 export interface StorageUnderTest {
@@ -44,23 +45,13 @@ export interface StorageUnderTest {
  * });
  */
 export function storageConformance(name: string, open: () => Awaitable<StorageUnderTest>): void {
-  const { describe, it } = currentTestRunner();
-  const rule: StorageRule = (statement, body) => {
-    it(
-      statement,
-      async function () {
-        raiseMochaTimeout(this);
-        await withStorage(open, body);
-      },
-      CASE_TIMEOUT,
-    );
-  };
-  describe(`${name} conforms to the storage port`, () => {
-    for (const [topic, declare] of TOPICS) describe(topic, () => declare(rule));
+  declareSuite(`${name} conforms to the storage port`, TOPICS, async (body) => {
+    const { storage, again, dispose } = await open();
+    await withInstances<Storage>({ first: storage, again, dispose }, (openAgain) => body(storage, openAgain));
   });
 }
 
-const TOPICS: readonly (readonly [string, (rule: StorageRule) => void])[] = [
+const TOPICS: Topics<Parameters<StorageRule>[1]> = [
   ['documents', documentRules],
   ['lists', listRules],
   ['pages of lists', listPageRules],
@@ -74,19 +65,3 @@ const TOPICS: readonly (readonly [string, (rule: StorageRule) => void])[] = [
   ['instances', instanceRules],
   ['data version', dataVersionRules],
 ];
-
-async function withStorage(open: () => Awaitable<StorageUnderTest>, body: Parameters<StorageRule>[1]): Promise<void> {
-  const { storage, again, dispose } = await open();
-  const opened = [storage];
-  const openAgain = async () => {
-    const other = await again?.();
-    if (other) opened.push(other);
-    return other;
-  };
-  try {
-    await body(storage, openAgain);
-  } finally {
-    for (const instance of opened) await instance.close();
-    await dispose?.();
-  }
-}

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../../storage/port.js';
-import type { StorageRule } from '../test-runner.js';
-import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, same } from './samples.js';
+import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
 
 export function documentRules(rule: StorageRule): void {
   rule('returns undefined for a document that was never written', async (storage) => {
@@ -18,86 +17,60 @@ export function documentRules(rule: StorageRule): void {
     });
   });
 
-  rule('separates documents of different kinds with the same id', async (storage) => {
-    await commit(storage, {
-      writes: [put(flag('same'), { body: 'a flag' }), put(project('same'), { body: 'a project' })],
-    });
-    assert.equal((await storage.get(flag('same')))?.body, 'a flag');
-    assert.equal((await storage.get(project('same')))?.body, 'a project');
-  });
-
-  rule('separates ids that differ in case, Unicode normal form or trailing spaces', async (storage) => {
+  rule('separates kinds, and ids that differ in case, normal form or trailing spaces', async (storage) => {
     const ids = ['Name', 'name', 'name ', 'e\u0301', '\u00e9'];
-    await commit(storage, { writes: ids.map((id) => put(flag(id), { body: id })) });
-    for (const id of ids) assert.equal((await storage.get(flag(id)))?.body, id);
+    const keys = ids.flatMap((id) => [flag(id), project(id)]);
+    await commit(storage, { writes: keys.map((key) => put(key, { body: key })) });
+    for (const key of keys) same((await storage.get(key))?.body, key);
   });
 
-  rule('copies the objects that the caller passes', async (storage) => {
+  rule('copies the objects that the caller passes, and returns a copy to every reader', async (storage) => {
     const body = { tags: ['first'] };
-    await commit(storage, { writes: [put(flag('a'), { body, summary: body })] });
+    const stored = async () => [
+      (await storage.get(flag('a')))?.body,
+      (await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content,
+      (await eventsOf(storage))[0]?.data,
+    ];
+    await commit(storage, {
+      writes: [put(flag('a'), { body, summary: body })],
+      events: [happened(flag('a'), { data: body })],
+    });
     body.tags.push('later');
-    same((await storage.get(flag('a')))?.body, { tags: ['first'] });
-    same((await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content, { tags: ['first'] });
-  });
-
-  rule('returns a copy to every reader', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'), { body: { tags: ['first'] } })] });
-    const mine = (await storage.get(flag('a'))) as { body: { tags: string[] } };
-    mine.body.tags.push('mine');
-    same((await storage.get(flag('a')))?.body, { tags: ['first'] });
+    for (const mine of (await stored()) as (typeof body)[]) mine.tags.push('mine');
+    for (const found of await stored()) same(found, { tags: ['first'] });
   });
 }
 
 /** Names that plain objects inherit. */
 const INHERITED_NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
+const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON } = Number;
+
+/** Values that come back as they were, by what they are. */
+const CONTENTS: readonly (readonly [name: string, values: readonly unknown[]])[] = [
+  ['text of every script', [['', 'naïve', '漢字', 'עברית', '👩‍👩‍👧', '"\\\'`;--']]],
+  ['control characters and lone surrogates', [['\u0000\u0001\u001f\u007f\u2028\ufeff', '\ud800', '\udfff x']]],
+  ['null, nested and at the top level', [{ a: null, list: [null, { b: null }] }, null]],
+  ['empty values, and top-level values of every JSON type', ['', 'text', 0, 7, true, false, [], {}]],
+  [
+    'numbers at the limits of a double',
+    [[MAX_VALUE, -MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON, 0.1, 1e21]],
+  ],
+  ['a value of one megabyte', [{ text: 'é'.repeat(512 * 1024) }]],
+  ['deeply nested values', [nested(200)]],
+];
+
+function nested(depth: number): unknown {
+  if (depth === 0) return 'innermost';
+  return depth % 2 === 0 ? [nested(depth - 1)] : { value: nested(depth - 1) };
+}
+
 export function contentRules(rule: StorageRule): void {
-  rule('stores text of every script, control characters and lone surrogates', async (storage) => {
-    await comesBack(storage, [
-      '',
-      'naïve',
-      '漢字',
-      'עברית',
-      '👩‍👩‍👧',
-      '\u0000\u0001\u001f\u007f\u2028\ufeff',
-      '\ud800',
-      '\udfff x',
-      '"\\\'`;--',
-    ]);
-  });
-
-  rule('stores null, nested and at the top level', async (storage) => {
-    await comesBack(storage, { a: null, list: [null, { b: null }] });
-    await comesBack(storage, null);
-  });
-
-  rule('stores empty values, and top-level values of every JSON type', async (storage) => {
-    for (const value of ['', 'text', 0, 7, true, false, [], {}]) await comesBack(storage, value);
-  });
-
-  rule('stores numbers at the limits of a double', async (storage) => {
-    const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON } = Number;
-    await comesBack(storage, [
-      MAX_VALUE,
-      -MAX_VALUE,
-      MIN_VALUE,
-      MAX_SAFE_INTEGER,
-      MIN_SAFE_INTEGER,
-      EPSILON,
-      0.1,
-      1e21,
-    ]);
-  });
-
-  rule('stores a value of one megabyte', async (storage) => {
-    await comesBack(storage, { text: 'é'.repeat(512 * 1024) });
-  });
-
-  rule('stores deeply nested values', async (storage) => {
-    let value: unknown = 'innermost';
-    for (let depth = 0; depth < 200; depth++) value = depth % 2 === 0 ? [value] : { value };
-    await comesBack(storage, value);
-  });
+  for (const [name, values] of CONTENTS) {
+    rule(`stores ${name}`, async (storage) => {
+      for (const value of values) await comesBack(storage, value);
+    });
+  }
 
   rule('drops members that are undefined', async (storage) => {
     await commit(storage, { writes: [put(flag('a'), { body: { kept: 1, dropped: undefined } })] });
@@ -147,42 +120,31 @@ async function comesBack(storage: Storage, value: unknown): Promise<void> {
 }
 
 export function deletionRules(rule: StorageRule): void {
-  rule('increments the revision when it deletes a document, and then returns undefined', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'))] });
+  rule('increments the revision when it deletes a document, and when it is created again', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
     same(await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }), [2]);
     assert.equal(await storage.get(flag('a')), undefined);
-  });
-
-  rule('continues the revision when a deleted document is created again', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'), { body: 'old' })] });
-    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
     same(await commit(storage, { writes: [put(flag('a'), { body: 'new' })] }), [3]);
     same(await storage.get(flag('a')), { key: flag('a'), parent: null, revision: 3, body: 'new' });
   });
 
-  rule(
-    'reports a conflict for a write that expects a revision from before the deletion, or of the deletion',
-    async (storage) => {
-      await commit(storage, { writes: [put(flag('a'))] });
-      await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
-      for (const expected of [1, 2]) {
-        await conflict(storage, { writes: [put(flag('a'), { expected })] }, flag('a'));
-        await conflict(storage, { writes: [{ key: flag('a'), expected, deleted: true }] }, flag('a'));
-      }
-      assert.equal(await storage.get(flag('a')), undefined);
-    },
-  );
+  rule('reports a conflict for a write that expects a revision of a deleted document', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))] });
+    await commit(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] });
+    for (const expected of [1, 2]) {
+      await conflict(storage, { writes: [put(flag('a'), { expected })] }, flag('a'));
+      await conflict(storage, { writes: [{ key: flag('a'), expected, deleted: true }] }, flag('a'));
+    }
+    assert.equal(await storage.get(flag('a')), undefined);
+  });
 
-  rule(
-    'reports a conflict for a deletion with an old revision, or of a document that never existed',
-    async (storage) => {
-      await commit(storage, { writes: [put(flag('a'))] });
-      await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'kept' })] });
-      await conflict(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }, flag('a'));
-      await conflict(storage, { writes: [{ key: flag('never'), expected: 1, deleted: true }] }, flag('never'));
-      assert.equal((await storage.get(flag('a')))?.body, 'kept');
-    },
-  );
+  rule('reports a conflict for a deletion with an old revision, or of an absent document', async (storage) => {
+    await commit(storage, { writes: [put(flag('a'))] });
+    await commit(storage, { writes: [put(flag('a'), { expected: 1, body: 'kept' })] });
+    await conflict(storage, { writes: [{ key: flag('a'), expected: 1, deleted: true }] }, flag('a'));
+    await conflict(storage, { writes: [{ key: flag('never'), expected: 1, deleted: true }] }, flag('never'));
+    assert.equal((await storage.get(flag('a')))?.body, 'kept');
+  });
 
   rule('keeps the events of a deleted document; the last one has the revision of the deletion', async (storage) => {
     const key = flag('a');

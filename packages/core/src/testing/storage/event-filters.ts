@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventFilter, Storage } from '../../storage/port.js';
-import type { StorageRule } from '../test-runner.js';
-import { commit, eventsOf, flag, happened, project, put, same } from './samples.js';
+import { commit, eventsOf, flag, happened, project, put, type StorageRule, same } from './samples.js';
 
 const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01-01T00:02:00.000Z'] as const;
 

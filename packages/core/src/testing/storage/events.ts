@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
-import type { StorageRule } from '../test-runner.js';
-import { commit, eventsOf, flag, happened, put, same } from './samples.js';
+import { commit, eventsOf, flag, happened, put, type StorageRule, same } from './samples.js';
 
 export function eventRules(rule: StorageRule): void {
   rule("returns an event as it was committed, with id, position and its subject's revision", async (storage) => {
@@ -24,35 +23,21 @@ export function eventRules(rule: StorageRule): void {
     assert.equal(typeof position, 'string');
   });
 
-  rule('stores the API token that the actor used, or its absence', async (storage) => {
-    const token = { actorTokenId: '0a1b', actorTokenKind: 'admin' };
-    const events = [happened(flag('a'), token), happened(flag('a'))];
-    await commit(storage, { writes: [put(flag('a'))], events });
-    for (const query of [{}, { withoutData: true } as const]) {
-      const [byToken, byName] = await eventsOf(storage, query);
-      same([byToken?.actorTokenId, byToken?.actorTokenKind], [token.actorTokenId, token.actorTokenKind]);
-      assert.ok(byName && !('actorTokenId' in byName) && !('actorTokenKind' in byName));
-    }
-  });
-
-  rule('stores the change set of an event and its reason, or their absence', async (storage) => {
-    const origin = { changeSet: '0199-a', reason: 'the reason, in “any” text' };
-    const { changeSet, reason, ...older } = happened(flag('a'));
+  rule('stores the API token, the change set and the reason, or their absence', async (storage) => {
+    const origin = {
+      actorTokenId: '0a1b',
+      actorTokenKind: 'admin',
+      changeSet: '0199-a',
+      reason: 'the reason, in “any” text',
+    };
+    const { changeSet: _, reason: __, ...older } = happened(flag('a'));
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), origin), older] });
     for (const query of [{}, { withoutData: true } as const]) {
-      const events = await eventsOf(storage, query);
-      same(
-        events.map((event) => ({ changeSet: event.changeSet, reason: event.reason })),
-        [origin, { changeSet, reason }],
-      );
+      const [full = {}, empty = {}] = (await eventsOf(storage, query)) as object[];
+      same({ ...full, ...origin }, full);
+      same({ ...empty, changeSet: null, reason: null }, empty);
+      assert.ok(!('actorTokenId' in empty) && !('actorTokenKind' in empty));
     }
-  });
-
-  rule('returns a copy to every reader', async (storage) => {
-    await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), { data: { tags: ['first'] } })] });
-    const [mine] = (await eventsOf(storage)) as unknown as [{ data: { tags: string[] } }];
-    mine.data.tags.push('mine');
-    same((await eventsOf(storage))[0]?.data, { tags: ['first'] });
   });
 
   rule('returns the same events without data', async (storage) => {
@@ -95,34 +80,23 @@ export function eventRules(rule: StorageRule): void {
     same(subjects(await eventsOf(storage)), ['a', 'b']);
   });
 
-  rule('returns newest first as the exact reverse of oldest first', async (storage) => {
+  rule('assigns unique ids and positions, and returns newest first as the exact reverse', async (storage) => {
     await commitEvents(storage, 12);
     const oldestFirst = await eventsOf(storage);
     same(subjects(oldestFirst), expectedSubjects(0, 12));
     same(await eventsOf(storage, { order: 'newest-first' }), oldestFirst.toReversed());
+    assert.equal(new Set(oldestFirst.map(({ id }) => id)).size, 12);
+    assert.equal(new Set(oldestFirst.map(({ position }) => position)).size, 12);
   });
 
-  rule('assigns unique ids and positions', async (storage) => {
+  rule('returns only events after the position of any event, in both orders', async (storage) => {
     await commitEvents(storage, 12);
-    const events = await eventsOf(storage);
-    assert.equal(new Set(events.map(({ id }) => id)).size, 12);
-    assert.equal(new Set(events.map(({ position }) => position)).size, 12);
-  });
-
-  rule('resumes after the position of any event', async (storage) => {
-    await commitEvents(storage, 12);
-    const events = await eventsOf(storage);
-    for (const [index, { position }] of events.entries()) {
-      same(subjects(await eventsOf(storage, { after: position })), expectedSubjects(index + 1, 12));
-      const page = await eventsOf(storage, { after: position, limit: 2 });
-      same(subjects(page), expectedSubjects(index + 1, Math.min(index + 3, 12)));
+    for (const [index, { position: after }] of (await eventsOf(storage)).entries()) {
+      const expected = expectedSubjects(index + 1, 12);
+      same(subjects(await eventsOf(storage, { after })), expected);
+      same(subjects(await eventsOf(storage, { after, limit: 2 })), expected.slice(0, 2));
+      same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), expected.toReversed());
     }
-  });
-
-  rule('returns only events after the position, newest first too', async (storage) => {
-    await commitEvents(storage, 5);
-    const after = (await eventsOf(storage))[2]?.position ?? '';
-    same(subjects(await eventsOf(storage, { after, order: 'newest-first' })), ['f4', 'f3']);
   });
 
   rule('returns only events up to a position, inclusive', async (storage) => {

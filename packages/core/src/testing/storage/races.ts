@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CommitResult, Storage } from '../../storage/port.js';
-import type { StorageRule } from '../test-runner.js';
 import { feedWhile, readWhile } from './events.js';
-import { commit, eventsOf, flag, happened, onlyWinner, project, put, same } from './samples.js';
+import { commit, eventsOf, flag, happened, onlyWinner, project, put, type StorageRule, same } from './samples.js';
 
 export function raceRules(rule: StorageRule): void {
   rule('lets exactly one of fifty concurrent creations succeed', async (storage, again) => {

@@ -10,6 +10,15 @@ import type {
   StoredEvent,
   StoredEventQuery,
 } from '../../storage/port.js';
+import { type Rule, same } from '../test-runner.js';
+
+export { same };
+
+/**
+ * Declares one rule of the storage port, and its test on an empty storage. `again` opens another instance on the same data,
+ * or returns undefined if there can be only one.
+ */
+export type StorageRule = Rule<(storage: Storage, again: () => Promise<Storage | undefined>) => Promise<void>>;
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 export const project = (id: string): DocumentKey => ({ kind: 'project', id });
@@ -69,15 +78,4 @@ export async function idsOf(storage: Storage, kind: string, parent?: string): Pr
 export async function pageOf(storage: Storage, query: Omit<ListQuery, 'part'>): Promise<string[]> {
   const listed = await storage.list({ part: 'summary', ...query });
   return listed.map(({ key }) => key.id);
-}
-
-/** Asserts deep equality. Copies both values, because native drivers create objects in another realm than isolated tests. */
-export function same(actual: unknown, expected: unknown): void {
-  assert.deepEqual(inThisRealm(actual), inThisRealm(expected));
-}
-
-function inThisRealm(value: unknown): unknown {
-  if (Array.isArray(value)) return Array.from(value, inThisRealm);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inThisRealm(member)]));
 }

@@ -1,12 +1,13 @@
 import type { Awaitable } from '../../base/common.types.js';
 import type { UsageStorage } from '../../storage/usage-port.js';
-import { CASE_TIMEOUT, currentTestRunner, raiseMochaTimeout, type UsageRule } from '../test-runner.js';
+import { declareSuite, type Topics, withInstances } from '../test-runner.js';
 import { applicationRules, instanceRules, registrationRules } from './applications.js';
-import { countRules, nameRules, pairRules, windowRules } from './counting.js';
+import { countRules, lastSeenRules, nameRules, pairRules, windowRules } from './counting.js';
 import { limitRules, reporterRules, rowRules, unknownNameRules } from './limits.js';
 import { usageOverTimeRules } from './over-time.js';
 import { batchRules, concurrencyRules, readingRules } from './recording.js';
-import { closingRules, copyRules, forgettingRules, lastSeenRules, pruningRules } from './retention.js';
+import { closingRules, copyRules, forgettingRules, pruningRules } from './retention.js';
+import type { UsageRule } from './samples.js';
 
 /** A usage storage under test. The suite opens a new one for every rule. */
 export interface UsageUnderTest {
@@ -49,23 +50,15 @@ export interface UsageUnderTest {
  * });
  */
 export function usageConformance(name: string, open: () => Awaitable<UsageUnderTest>): void {
-  const { describe, it } = currentTestRunner();
-  const rule: UsageRule = (statement, body) => {
-    it(
-      statement,
-      async function () {
-        raiseMochaTimeout(this);
-        await withUsage(open, body);
-      },
-      CASE_TIMEOUT,
+  declareSuite(`${name} conforms to the usage port`, TOPICS, async (body) => {
+    const { usage, again, refuse, dispose } = await open();
+    await withInstances<UsageStorage>({ first: usage, again, dispose }, (openAgain) =>
+      body(usage, async () => (await openAgain()) ?? usage, refuse),
     );
-  };
-  describe(`${name} conforms to the usage port`, () => {
-    for (const [topic, declare] of TOPICS) describe(topic, () => declare(rule));
   });
 }
 
-const TOPICS: readonly (readonly [string, (rule: UsageRule) => void])[] = [
+const TOPICS: Topics<Parameters<UsageRule>[1]> = [
   ['counts', countRules],
   ['a batch', batchRules],
   ['windows', windowRules],
@@ -87,19 +80,3 @@ const TOPICS: readonly (readonly [string, (rule: UsageRule) => void])[] = [
   ['returned values', copyRules],
   ['closing', closingRules],
 ];
-
-async function withUsage(open: () => Awaitable<UsageUnderTest>, body: Parameters<UsageRule>[1]): Promise<void> {
-  const { usage, again, refuse, dispose } = await open();
-  const opened = [usage];
-  const openAgain = async () => {
-    const other = await again?.();
-    if (other) opened.push(other);
-    return other ?? usage;
-  };
-  try {
-    await body(usage, openAgain, refuse);
-  } finally {
-    for (const instance of opened) await instance.close();
-    await dispose?.();
-  }
-}

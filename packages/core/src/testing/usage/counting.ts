@@ -1,84 +1,90 @@
 import assert from 'node:assert/strict';
 import type { UsageStorage } from '../../storage/usage-port.js';
-import { MINUTE, SECOND } from '../../storage/usage-rules.js';
-import { assertSame, type UsageRule } from '../test-runner.js';
+import { MINUTE, RESOLUTIONS, SECOND } from '../../storage/usage-rules.js';
+import { same } from '../test-runner.js';
 import {
   applicationOf,
+  applicationsIn,
   countsIn,
   flagsOf,
+  instancesOf,
   NOW,
+  namesOf,
   once,
   pairsIn,
   record,
   register,
   registration,
   report,
+  seenTimes,
+  type UsageRule,
 } from './samples.js';
+
+export const ALL = ['second', 'minute', 'hour', 'day', 'ever'] as const;
 
 export function countRules(rule: UsageRule): void {
   rule('returns no counts before the first report', async (usage) => {
-    for (const resolution of ['second', 'minute', 'hour', 'day', 'ever'] as const) {
-      assertSame(await usage.sum({ resolution, by: ['flag'] }), []);
-    }
+    await register(usage, registration());
+    for (const resolution of ALL) same(await countsIn(usage, resolution), []);
   });
 
-  rule('sums the reports of a flag, by every resolution', async (usage) => {
+  rule('sums the reports of a flag, over applications and instances, by every resolution', async (usage) => {
     await record(usage, report({ counts: [{ flag: 'checkout', yes: 3, no: 1 }] }));
-    await record(usage, report({ counts: [{ flag: 'checkout', yes: 2, no: 5 }] }));
-    for (const resolution of ['second', 'minute', 'hour', 'day', 'ever'] as const) {
-      assertSame(await usage.sum({ resolution, by: ['flag'] }), [{ flag: 'checkout', yes: 5, no: 6 }]);
-    }
-  });
-
-  rule('sums over seconds, applications and instances', async (usage) => {
-    await record(usage, report({ stop: NOW - 5 * SECOND }));
+    await record(usage, report({ instance: { id: 'shop-2' }, counts: [{ flag: 'checkout', yes: 2, no: 5 }] }));
     await record(usage, report({ application: 'billing' }));
-    await record(usage, report({ instance: { id: 'shop-2' } }));
-    assertSame(await countsIn(usage), [{ flag: 'checkout', yes: 3, no: 0 }]);
+    for (const resolution of ALL) same(await countsIn(usage, resolution), [{ flag: 'checkout', yes: 6, no: 6 }]);
   });
 
-  rule('separates flags', async (usage) => {
-    const counts = [
-      { flag: 'banner', yes: 1, no: 2 },
-      { flag: 'checkout', yes: 3, no: 4 },
-    ];
-    await record(usage, report({ counts }));
-    assertSame(await countsIn(usage), counts);
-  });
-
-  rule('lists flags by name, in whatever order they were reported', async (usage) => {
-    await record(usage, report({ counts: once('c', 'a') }));
+  rule('separates flags, and lists them by name, in whatever order they were reported', async (usage) => {
+    await record(usage, report({ counts: [...once('c'), { flag: 'a', yes: 3, no: 4 }] }));
     await record(usage, report({ stop: NOW - SECOND, counts: once('b', 'd') }));
-    assertSame(await countsIn(usage), once('a', 'b', 'c', 'd'));
+    same(await countsIn(usage), [{ flag: 'a', yes: 3, no: 4 }, ...once('b', 'c', 'd')]);
   });
 
   rule('lists a flag with counts of zero', async (usage) => {
     const counts = [{ flag: 'checkout', yes: 0, no: 0 }];
     await record(usage, report({ counts }));
-    assertSame(await countsIn(usage), counts);
-    assertSame(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 0 }]);
+    same(await countsIn(usage), counts);
+    same(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 0 }]);
+    same(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
   });
 
   rule('accepts a report without counts', async (usage) => {
     await record(usage, report({ counts: [] }));
-    assertSame(await countsIn(usage), []);
+    same(await countsIn(usage), []);
     assert.equal((await applicationOf(usage, 'shop'))?.seenAt, NOW);
   });
 
-  rule('accepts a report of a thousand flags', async (usage) => {
-    const counts = Array.from({ length: 1000 }, (_, index) => ({ flag: `flag-${1000 + index}`, yes: index, no: 1 }));
+  rule('accepts a report of two thousand flags', async (usage) => {
+    const counts = namesOf(2000).map((flag, index) => ({ flag, yes: index, no: 1 }));
     await record(usage, report({ counts }));
-    assertSame(await countsIn(usage), counts);
+    for (const resolution of ALL) same(await countsIn(usage, resolution), counts);
+    same(
+      await seenTimes(usage, ...namesOf(2000)),
+      namesOf(2000).map((flag) => [flag, NOW]),
+    );
+    await usage.prune({ now: NOW, unseen: { since: NOW + 1, isFlag: (name) => name !== 'name-10000' } });
+    assert.equal((await usage.lastSeen(namesOf(2000))).size, 1999);
   });
 
   // 1,100 times the largest safe integer exceeds 64 bits.
   rule('stops sums at the largest safe integer, and accepts later reports', async (usage) => {
-    const counts = [{ flag: 'checkout', yes: Number.MAX_SAFE_INTEGER, no: 0 }];
+    const [max, counted] = [Number.MAX_SAFE_INTEGER, { flag: 'checkout', yes: Number.MAX_SAFE_INTEGER }];
+    const counts = [{ ...counted, no: 0, variants: [{ variant: 'red', count: max }] }];
     await Promise.all(Array.from({ length: 1100 }, () => record(usage, report({ counts }))));
-    await record(usage, report({ stop: NOW - MINUTE, counts }));
-    assertSame(await countsIn(usage), counts);
-    const [ever] = await usage.sum({ resolution: 'ever', by: ['flag'] });
-    assert.equal(ever?.yes, Number.MAX_SAFE_INTEGER);
+    await record(usage, report({ stop: NOW - MINUTE, counts: [{ ...counted, no: 1 }] }));
+    for (const resolution of ALL) same(await countsIn(usage, resolution), [{ ...counted, no: 1 }]);
+    const variants = await usage.sum({
+      resolution: 'day',
+      by: ['flag', 'application', 'environment', 'start', 'variant'],
+    });
+    same(
+      variants.map(({ variant, yes }) => [variant, yes]),
+      [
+        ['', max],
+        ['red', max],
+      ],
+    );
   });
 }
 
@@ -90,157 +96,133 @@ async function yesFrom(usage: UsageStorage, resolution: 'second' | 'minute', fro
 export function windowRules(rule: UsageRule): void {
   rule('counts a report in the second and the minute that contain the end of its period', async (usage) => {
     for (const age of [0, 1, SECOND, SECOND + 1, MINUTE]) await record(usage, report({ stop: NOW - age }));
-    assert.equal(await yesFrom(usage, 'second', NOW), 1);
-    assert.equal(await yesFrom(usage, 'second', NOW - SECOND), 3);
-    assert.equal(await yesFrom(usage, 'second', NOW - 2 * SECOND), 4);
-    assert.equal(await yesFrom(usage, 'minute', NOW), 1);
-    assert.equal(await yesFrom(usage, 'minute', NOW - MINUTE), 5);
-  });
-
-  rule('counts only the periods that start within the window', async (usage) => {
-    for (const age of [0, 30 * SECOND, 90 * SECOND, 59 * MINUTE]) await record(usage, report({ stop: NOW - age }));
-    assert.equal(await yesFrom(usage, 'second', NOW - MINUTE), 2);
-    assert.equal(await yesFrom(usage, 'minute', NOW - 60 * MINUTE), 4);
-    const [earlier] = await usage.sum({ resolution: 'minute', by: ['flag'], until: NOW - MINUTE });
-    assert.equal(earlier?.yes, 2);
-  });
-
-  rule('leaves out flags without reports in the window', async (usage) => {
-    await record(usage, report({ stop: NOW - 90 * SECOND }));
-    assertSame(await usage.sum({ resolution: 'second', by: ['flag'], from: NOW - MINUTE }), []);
-  });
-
-  rule('counts a report by the end of its period, not by its arrival', async (usage) => {
-    await record(usage, report({ stop: NOW - 2 * MINUTE }), { at: NOW });
-    assert.equal(await yesFrom(usage, 'minute', NOW - MINUTE), 0);
-    assert.equal(await yesFrom(usage, 'minute', NOW - 2 * MINUTE), 1);
-  });
-
-  rule('stores no seconds and minutes that are too old when they arrive', async (usage) => {
-    for (const age of [119 * SECOND, 120 * SECOND, 60 * MINUTE, 61 * MINUTE]) {
-      await record(usage, report({ stop: NOW - age }));
+    for (const [resolution, age, expected] of [
+      ['second', 0, 1],
+      ['second', SECOND, 3],
+      ['second', 2 * SECOND, 4],
+      ['minute', 0, 1],
+      ['minute', MINUTE, 5],
+    ] as const) {
+      assert.equal(await yesFrom(usage, resolution, NOW - age), expected);
     }
-    assert.equal(await yesFrom(usage, 'second', 0), 1);
-    assert.equal(await yesFrom(usage, 'minute', 0), 3);
-    assertSame(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 4 }]);
+  });
+
+  rule('counts only the periods that start within the window, and leaves out flags without any', async (usage) => {
+    for (const age of [0, 30 * SECOND, 90 * SECOND, 59 * MINUTE]) await record(usage, report({ stop: NOW - age }));
+    await record(usage, report({ stop: NOW - 90 * SECOND, counts: once('early') }));
+    same(await usage.sum({ resolution: 'second', by: ['flag'], from: NOW - MINUTE }), [
+      { flag: 'checkout', yes: 2, no: 0 },
+    ]);
+    same(await usage.sum({ resolution: 'minute', by: ['flag'], from: NOW - 60 * MINUTE, until: NOW - MINUTE }), [
+      { flag: 'checkout', yes: 2, no: 0 },
+      { flag: 'early', yes: 1, no: 0 },
+    ]);
+  });
+
+  rule('stores no periods that are too old when they arrive', async (usage) => {
+    const timed = ['second', 'minute', 'hour', 'day'] as const;
+    for (const resolution of timed) {
+      const { length, kept } = RESOLUTIONS[resolution];
+      for (const age of [kept - 1, kept]) {
+        await record(usage, report({ stop: NOW - age * length, counts: once(resolution) }));
+      }
+      const found = (await countsIn(usage, resolution)).find(({ flag }) => flag === resolution);
+      assert.equal(found?.yes, 1);
+    }
+    same(
+      await pairsIn(usage),
+      timed.toSorted().map((flag) => ({ application: 'shop', flag, count: 2 })),
+    );
+  });
+}
+
+export function lastSeenRules(rule: UsageRule): void {
+  rule('returns only the requested flags, and leaves out those that were never reported', async (usage) => {
+    await record(usage, report({ counts: once('checkout', 'banner') }));
+    same(await seenTimes(usage, 'banner', 'absent'), [['banner', NOW]]);
+    same(await seenTimes(usage), []);
+  });
+
+  rule('returns the end of the reported period, to the millisecond', async (usage) => {
+    await record(usage, report({ stop: NOW - 123 }), { at: NOW });
+    same(await seenTimes(usage, 'checkout'), [['checkout', NOW - 123]]);
+  });
+
+  rule('returns the latest end, in whatever order reports arrive', async (usage) => {
+    for (const stop of [NOW - 2 * MINUTE, NOW, NOW - MINUTE]) await record(usage, report({ stop }));
+    same(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
   });
 }
 
 /** In code-point order. UTF-16 order would swap the last two. */
 const NAMES: readonly string[] = [
-  ' ',
-  '%_',
-  "'; --",
-  'A',
-  '__proto__',
-  'a',
-  'constructor',
-  'e\u0301',
-  'hasOwnProperty',
-  'toString',
-  '\u00e9',
-  '\u65e5\u672c',
-  '\uff5e',
-  '\u{1f600}',
+  ...[' ', '%_', "'; --", 'A', '__proto__', 'a', 'constructor', 'e\u0301', 'hasOwnProperty', 'toString'],
+  ...['\u00e9', '\u65e5\u672c', '\uff5e', '\u{1f600}'],
 ];
 
 const REVERSED = [...NAMES].reverse();
 
 export function nameRules(rule: UsageRule): void {
   rule('accepts any text for flags, and orders it by code points', async (usage) => {
-    await record(usage, report({ counts: once(...REVERSED) }));
-    assertSame(await countsIn(usage), once(...NAMES));
-    assertSame(await flagsOf(usage, 'shop'), NAMES);
-  });
-
-  rule('returns last-seen times of flags with any text as a name', async (usage) => {
     assert.equal((await usage.lastSeen(NAMES)).size, 0);
     await record(usage, report({ counts: once(...REVERSED) }));
+    same(await countsIn(usage), once(...NAMES));
+    same(await flagsOf(usage, 'shop'), NAMES);
     assert.deepEqual(new Map(await usage.lastSeen(NAMES)), new Map(NAMES.map((name) => [name, NOW])));
   });
 
-  rule('forgets flags with any text as a name', async (usage) => {
+  rule('forgets and prunes flags with any text as a name', async (usage) => {
     await record(usage, report({ counts: once(...NAMES) }));
-    await usage.forget({ flags: NAMES.slice(1) });
-    assertSame(await countsIn(usage), once(...NAMES.slice(0, 1)));
-    assertSame([...(await usage.lastSeen(NAMES)).keys()], NAMES.slice(0, 1));
+    const [dropped = '', ...kept] = NAMES;
+    await usage.prune({ now: NOW, unseen: { since: NOW + 1, isFlag: (name) => kept.includes(name) } });
+    same([...(await usage.lastSeen(NAMES)).keys()].toSorted(), kept.toSorted());
+    await record(usage, report({ counts: once(dropped) }));
+    await usage.forget({ flags: kept });
+    same(await countsIn(usage), once(dropped));
+    same(await seenTimes(usage, ...NAMES), [[dropped, NOW]]);
   });
 
-  rule('keeps flags with any text as a name when it prunes', async (usage) => {
-    await record(usage, report({ counts: once(...NAMES) }));
-    const [dropped = '', ...flags] = NAMES;
-    await usage.prune({ now: NOW, unseen: { since: NOW + 1, isFlag: (name) => flags.includes(name) } });
-    const seen = await usage.lastSeen(NAMES);
-    assertSame([seen.size, seen.has(dropped)], [flags.length, false]);
-  });
-
-  rule('accepts any text for applications, and orders it by code points', async (usage) => {
+  rule('accepts any text for applications and instances, and orders it by code points', async (usage) => {
     for (const application of NAMES) assert.equal(await applicationOf(usage, application), undefined);
     for (const application of REVERSED) await register(usage, registration({ application }));
     for (const application of REVERSED) await record(usage, report({ application }));
-    assertSame(
-      (await usage.applications({})).map(({ name }) => name),
-      NAMES,
-    );
-    assertSame(
+    same(await applicationsIn(usage), NAMES);
+    same(
       await pairsIn(usage),
       NAMES.map((application) => ({ application, flag: 'checkout', count: 1 })),
     );
-  });
-
-  rule('accepts any text for instances, and orders it by code points', async (usage) => {
     for (const id of REVERSED) await record(usage, report({ instance: { id } }));
-    const ids = (await applicationOf(usage, 'shop'))?.instances?.map(({ id }) => id);
-    assertSame(ids, NAMES);
+    same(
+      (await instancesOf(usage, 'shop')).map(({ id }) => id),
+      NAMES,
+    );
   });
 
   rule('returns strategies and descriptions as they were sent', async (usage) => {
     const text = NAMES.join('\n');
     const described = { strategies: REVERSED, description: text, url: text, color: text, icon: text };
     await register(usage, registration(described));
-    const [application] = await usage.applications({});
-    assertSame(application, { name: 'shop', ...described, createdAt: NOW, seenAt: NOW, droppedNames: 0 });
+    const times = { createdAt: NOW, seenAt: NOW };
+    same(await usage.applications({}), [{ name: 'shop', ...described, ...times, droppedNames: 0 }]);
   });
 }
 
 export function pairRules(rule: UsageRule): void {
-  rule('are none before the first report', async (usage) => {
-    await register(usage, registration());
-    assertSame(await pairsIn(usage), []);
-  });
-
   rule('sum yes and no of all reports of an application', async (usage) => {
     await record(usage, report({ counts: [{ flag: 'checkout', yes: 3, no: 1 }] }));
     await record(usage, report({ instance: { id: 'shop-2' }, counts: [{ flag: 'checkout', yes: 0, no: 2 }] }));
-    assertSame(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 6 }]);
+    same(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 6 }]);
   });
 
-  rule(
-    'separate applications, and are listed by application, then flag, or by flag, then application',
-    async (usage) => {
-      await record(usage, report({ application: 'shop', counts: once('search', 'checkout') }));
-      await record(usage, report({ application: 'billing', counts: once('checkout') }));
-      const counted = { yes: 1, no: 0 };
-      const [one, two, three] = [
-        { application: 'billing', flag: 'checkout', ...counted },
-        { application: 'shop', flag: 'checkout', ...counted },
-        { application: 'shop', flag: 'search', ...counted },
-      ];
-      assertSame(await usage.sum({ resolution: 'ever', by: ['application', 'flag'] }), [one, two, three]);
-      assertSame(await usage.sum({ resolution: 'ever', by: ['flag', 'application'] }), [one, two, three]);
-      await record(usage, report({ application: 'billing', counts: once('search') }));
-      const byFlag = await usage.sum({ resolution: 'ever', by: ['flag', 'application'], flag: 'search' });
-      assertSame(
-        byFlag.map(({ application }) => application),
-        ['billing', 'shop'],
-      );
-    },
-  );
-
-  rule('are those of one application if the query names it', async (usage) => {
+  rule('are those of one application or flag if the query names it', async (usage) => {
     await record(usage, report({ counts: once('search', 'checkout') }));
     await record(usage, report({ counts: once('checkout', 'banner') }));
-    await record(usage, report({ application: 'billing', counts: once('invoice') }));
-    assertSame(await flagsOf(usage, 'shop'), ['banner', 'checkout', 'search']);
+    await record(usage, report({ application: 'billing', counts: once('invoice', 'search') }));
+    same(await flagsOf(usage, 'shop'), ['banner', 'checkout', 'search']);
+    const ofSearch = await usage.sum({ resolution: 'ever', by: ['flag', 'application'], flag: 'search' });
+    same(
+      ofSearch.map(({ application }) => application),
+      ['billing', 'shop'],
+    );
   });
 }

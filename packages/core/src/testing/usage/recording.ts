@@ -1,11 +1,31 @@
 import assert from 'node:assert/strict';
 import { memoryUsage } from '../../storage/memory/memory-usage.js';
-import type { ApplicationRegistration, UsageReport, UsageStorage, UsageSum } from '../../storage/usage-port.js';
+import type {
+  ApplicationRegistration,
+  SumQuery,
+  UsageKey,
+  UsageReport,
+  UsageStorage,
+  UsageSum,
+} from '../../storage/usage-port.js';
 import { DAY, MINUTE, NOTHING_DROPPED, SECOND } from '../../storage/usage-rules.js';
-import { assertSame, type UsageRule } from '../test-runner.js';
-import { applicationOf, countsIn, NOW, once, pairsIn, record, register, registration, report } from './samples.js';
+import { same } from '../test-runner.js';
+import {
+  applicationOf,
+  applicationsIn,
+  countsIn,
+  instancesOf,
+  NOW,
+  once,
+  pairsIn,
+  record,
+  register,
+  registration,
+  report,
+  seenTimes,
+  type UsageRule,
+} from './samples.js';
 
-const NAMES = ['shop', 'billing', 'new', '__proto__'];
 const FLAGS = ['checkout', 'banner', '__proto__'];
 
 /** Several reports change every row, and they are not in the order of time. */
@@ -31,14 +51,16 @@ const KNOWN = [
 ];
 
 async function contentOf(usage: UsageStorage): Promise<unknown> {
+  const by = ['flag', 'application', 'environment', 'start', 'variant'] as const;
   return {
     counts: await countsIn(usage),
     late: await usage.sum({ resolution: 'second', by: ['flag'], from: NOW }),
-    days: await usage.sum({ resolution: 'day', by: ['flag', 'application', 'environment', 'start', 'variant'] }),
+    hours: await usage.sum({ resolution: 'hour', by }),
+    days: await usage.sum({ resolution: 'day', by }),
     usage: await pairsIn(usage),
-    lastSeen: [...(await usage.lastSeen(FLAGS))].sort(),
+    lastSeen: await seenTimes(usage, ...FLAGS),
     applications: await usage.applications({}),
-    details: await Promise.all(NAMES.map(async (name) => (await applicationOf(usage, name)) ?? null)),
+    details: await usage.applications({ instances: true }),
   };
 }
 
@@ -46,30 +68,19 @@ export function batchRules(rule: UsageRule): void {
   rule('has the same outcome as its registrations and reports one by one', async (usage) => {
     const oneByOne = memoryUsage();
     for (const storage of [usage, oneByOne]) await register(storage, KNOWN, { at: NOW - MINUTE });
-    await record(usage, REPORTS, { registrations: REGISTRATIONS });
-    for (const one of REGISTRATIONS) await register(oneByOne, one);
-    for (const one of REPORTS) await record(oneByOne, one);
-    assertSame(await contentOf(usage), await contentOf(oneByOne));
-  });
-
-  rule('has the same outcome as its reports one by one, without registrations', async (usage) => {
-    const oneByOne = memoryUsage();
-    await record(usage, REPORTS);
-    for (const one of REPORTS) await record(oneByOne, one);
-    assertSame(await contentOf(usage), await contentOf(oneByOne));
-  });
-
-  rule('accepts registrations without reports', async (usage) => {
-    await register(usage, REGISTRATIONS);
-    assertSame((await applicationOf(usage, 'shop'))?.strategies, ['default', 'own']);
-    assertSame(await countsIn(usage), []);
+    for (const registrations of [[], REGISTRATIONS]) {
+      await record(usage, REPORTS, { registrations });
+      for (const one of registrations) await register(oneByOne, one);
+      for (const one of REPORTS) await record(oneByOne, one);
+      same(await contentOf(usage), await contentOf(oneByOne));
+    }
   });
 
   rule('does nothing if it is empty', async (usage) => {
     const before = await contentOf(usage);
     await usage.record({ id: 'empty', at: NOW });
     await record(usage, [], { registrations: [] });
-    assertSame(await contentOf(usage), before);
+    same(await contentOf(usage), before);
   });
 
   rule('counts once if it is repeated, in any instance', async (usage, again) => {
@@ -77,45 +88,31 @@ export function batchRules(rule: UsageRule): void {
     await record(usage, report(), { id: 'repeated' });
     const before = await contentOf(usage);
     for (const instance of instances) {
-      assertSame(await record(instance, report(), { id: 'repeated', at: NOW + MINUTE }), NOTHING_DROPPED);
+      same(await record(instance, report(), { id: 'repeated', at: NOW + MINUTE }), NOTHING_DROPPED);
     }
-    assertSame(await contentOf(usage), before);
+    same(await contentOf(usage), before);
     const repeat = (caller: number) => record(instances[caller % 2] ?? usage, report(), { id: 'raced' });
     await Promise.all(Array.from({ length: 10 }, (_, caller) => repeat(caller)));
-    assertSame(await countsIn(usage), [{ flag: 'checkout', yes: 2, no: 0 }]);
+    same(await countsIn(usage), [{ flag: 'checkout', yes: 2, no: 0 }]);
   });
 
   rule('may be repeated after a day', async (usage) => {
     await record(usage, report(), { id: 'repeated' });
-    await usage.prune({ now: NOW + DAY });
-    await record(usage, report(), { id: 'repeated' });
-    assertSame((await pairsIn(usage))[0]?.count, 1);
-    await usage.prune({ now: NOW + DAY + 1 });
-    await record(usage, report(), { id: 'repeated' });
-    assertSame((await pairsIn(usage))[0]?.count, 2);
+    for (const [later, count] of [
+      [DAY, 1],
+      [DAY + 1, 2],
+    ] as const) {
+      await usage.prune({ now: NOW + later });
+      await record(usage, report(), { id: 'repeated' });
+      assert.equal((await pairsIn(usage))[0]?.count, count);
+    }
   });
 
   rule('accepts a thousand reports', async (usage) => {
     const reports = Array.from({ length: 1000 }, (_, index) => report({ instance: { id: `shop-${index % 300}` } }));
     await record(usage, reports);
-    assertSame(await countsIn(usage), [{ flag: 'checkout', yes: 1000, no: 0 }]);
-    assert.equal((await applicationOf(usage, 'shop'))?.instances?.length, 300);
-  });
-
-  rule('counts once beside concurrent batches', async (usage, again) => {
-    const instances = [usage, await again()];
-    const reports = [report({ counts: once('a', 'b') }), report({ application: 'billing', counts: once('b', 'a') })];
-    const recordAs = (caller: number) =>
-      record(instances[caller % 2] ?? usage, reports, {
-        registrations: caller % 3 === 0 ? [registration(), registration({ application: `new-${caller}` })] : [],
-      });
-    await Promise.all(Array.from({ length: 60 }, (_, caller) => recordAs(caller)));
-    const sums = (await countsIn(usage)).map(({ flag, yes }) => [flag, yes]);
-    assertSame(sums, [
-      ['a', 120],
-      ['b', 120],
-    ]);
-    assert.equal((await usage.applications({})).length, 22);
+    same(await countsIn(usage), [{ flag: 'checkout', yes: 1000, no: 0 }]);
+    assert.equal((await instancesOf(usage, 'shop')).length, 300);
   });
 
   rule('records nothing if the storage fails in the middle', async (usage, _, refuse) => {
@@ -126,7 +123,7 @@ export function batchRules(rule: UsageRule): void {
     const poisoned = report({ application: 'new', counts: once('poison') });
     for (const registrations of [[], REGISTRATIONS]) {
       await assert.rejects(() => record(usage, [...REPORTS, poisoned, ...REPORTS], { registrations, id: 'again' }));
-      assertSame(await contentOf(usage), before);
+      same(await contentOf(usage), before);
     }
   });
 
@@ -135,88 +132,79 @@ export function batchRules(rule: UsageRule): void {
     await refuse('poison');
     const batches = [once('a'), once('b', 'poison'), once('c')].map((counts) => [report({ counts }), report()]);
     const outcomes = await Promise.allSettled(batches.map((batch) => record(usage, batch)));
-    assertSame(
+    same(
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled'],
     );
-    const sums = (await countsIn(usage)).map(({ flag, yes }) => [flag, yes]);
-    assertSame(sums, [
-      ['a', 1],
-      ['c', 1],
-      ['checkout', 2],
-    ]);
+    same(await countsIn(usage), [...once('a', 'c'), { flag: 'checkout', yes: 2, no: 0 }]);
   });
 }
 
 const CALLERS = Array.from({ length: 200 }, (_, index) => index);
 
 export function concurrencyRules(rule: UsageRule): void {
-  rule('counts two hundred concurrent reports', async (usage) => {
-    const counts = [{ flag: 'checkout', yes: 2, no: 1 }];
-    await Promise.all(CALLERS.map(async () => record(usage, report({ counts }))));
-    assertSame(await countsIn(usage), [{ flag: 'checkout', yes: 400, no: 200 }]);
-    assertSame(await pairsIn(usage), [{ application: 'shop', flag: 'checkout', count: 600 }]);
-  });
-
-  rule('counts two hundred concurrent reports of two instances', async (usage, again) => {
-    const instances = [usage, await again()];
-    const recordAs = (caller: number) => record(instances[caller % 2] ?? usage, report({ counts: once('a', 'b') }));
-    await Promise.all(CALLERS.map(recordAs));
-    for (const instance of instances) {
-      const counts = await countsIn(instance);
-      assertSame(
-        counts.map(({ flag, yes }) => [flag, yes]),
-        [
-          ['a', 200],
-          ['b', 200],
-        ],
-      );
-    }
-  });
-
-  rule('stores the latest of many concurrent last-seen times', async (usage, again) => {
-    const instances = [usage, await again()];
-    const recordAs = (caller: number) =>
-      record(instances[caller % 2] ?? usage, report({ stop: NOW - Math.abs(caller - 100) }), { at: NOW + MINUTE });
-    await Promise.all(CALLERS.map(recordAs));
-    assert.equal((await usage.lastSeen(['checkout'])).get('checkout'), NOW);
-  });
-
-  rule('counts concurrent reports that list flags in opposite orders', async (usage, again) => {
+  rule('counts two hundred concurrent reports of two instances, in opposite orders', async (usage, again) => {
     const instances = [usage, await again()];
     const orders = [once('a', 'b', 'c'), once('c', 'b', 'a')];
     const recordAs = (caller: number) =>
       record(instances[caller % 2] ?? usage, report({ counts: orders[caller % 2] ?? [] }));
     await Promise.all(CALLERS.map(recordAs));
-    const sums = (await countsIn(usage)).map(({ yes }) => yes);
-    assertSame(sums, [200, 200, 200]);
+    const flags = ['a', 'b', 'c'];
+    for (const instance of instances) {
+      same(
+        await countsIn(instance),
+        flags.map((flag) => ({ flag, yes: 200, no: 0 })),
+      );
+      same(
+        await pairsIn(instance),
+        flags.map((flag) => ({ application: 'shop', flag, count: 200 })),
+      );
+    }
   });
 
-  rule('creates one application for many instances that register concurrently', async (usage, again) => {
+  rule('counts concurrent batches of several reports, and registers their applications', async (usage, again) => {
     const instances = [usage, await again()];
-    const registerAs = (caller: number) =>
-      register(instances[caller % 2] ?? usage, registration({ instance: { id: `shop-${caller}` } }));
-    await Promise.all(CALLERS.map(registerAs));
-    assert.equal((await usage.applications({})).length, 1);
-    assert.equal((await applicationOf(usage, 'shop'))?.instances?.length, CALLERS.length);
+    const reports = [report({ counts: once('a', 'b') }), report({ application: 'billing', counts: once('b', 'a') })];
+    const recordAs = (caller: number) =>
+      record(instances[caller % 2] ?? usage, reports, {
+        registrations: caller % 3 === 0 ? [registration(), registration({ application: `new-${caller}` })] : [],
+      });
+    await Promise.all(Array.from({ length: 60 }, (_, caller) => recordAs(caller)));
+    same(
+      await countsIn(usage),
+      ['a', 'b'].map((flag) => ({ flag, yes: 120, no: 0 })),
+    );
+    assert.equal((await usage.applications({})).length, 22);
+  });
+
+  rule('creates one application for many concurrent instances, and stores the latest time', async (usage, again) => {
+    const instances = [usage, await again()];
+    const recordAs = (caller: number) => {
+      const instance = { id: `shop-${caller}` };
+      const given = { at: NOW + MINUTE, registrations: [registration({ instance })] };
+      const stop = NOW - Math.abs(caller - 100);
+      return record(instances[caller % 2] ?? usage, report({ instance, stop }), given);
+    };
+    await Promise.all(CALLERS.map(recordAs));
+    same(await seenTimes(usage, 'checkout'), [['checkout', NOW]]);
+    same(await applicationsIn(usage), ['shop']);
+    assert.equal((await instancesOf(usage, 'shop')).length, CALLERS.length);
   });
 
   rule('shows acknowledged reports to other instances', async (usage, again) => {
     const other = await again();
-    assertSame(await countsIn(other), []);
+    same(await contentOf(other), await contentOf(usage));
     await record(usage, report());
-    assertSame(await countsIn(other), once('checkout'));
-    assertSame(await applicationOf(other, 'shop'), await applicationOf(usage, 'shop'));
-    assert.equal((await other.lastSeen(['checkout'])).get('checkout'), NOW);
+    same(await countsIn(other), once('checkout'));
+    same(await contentOf(other), await contentOf(usage));
     await other.forget({ flags: ['checkout'] });
-    assertSame(await countsIn(usage), []);
+    same(await countsIn(usage), []);
   });
 }
 
 const PAIRS = ['billing', 'search', 'shop'].flatMap((application) =>
   ['a', 'b', 'c'].map((flag) => ({ application, flag, count: 1 })),
 );
-const BY_FLAG = [...PAIRS].sort((one, other) => one.flag.localeCompare(other.flag));
 
 /** Half of the names of every application are unknown names. */
 async function fill(usage: UsageStorage): Promise<void> {
@@ -225,50 +213,56 @@ async function fill(usage: UsageStorage): Promise<void> {
   }
 }
 
-async function pagesOf(usage: UsageStorage, by: readonly ('application' | 'flag')[], limit: number) {
-  const found: UsageSum<'application' | 'flag'>[] = [];
-  for (;;) {
-    const after = found.at(-1);
-    const page = await usage.sum({ resolution: 'ever', by, limit, ...(after && { after }) });
+/** Reads page after page, each after the last group of the page before. */
+async function pagesOf<Key extends UsageKey>(usage: UsageStorage, query: SumQuery<Key>, limit: number) {
+  const found: UsageSum<Key>[] = [];
+  for (let page = await usage.sum({ ...query, limit }); page.length > 0; ) {
+    assert.ok(page.length <= limit);
     found.push(...page);
-    if (page.length < limit)
-      return found.map(({ application, flag, yes, no }) => ({ application, flag, count: yes + no }));
+    page = await usage.sum({ ...query, limit, after: page.at(-1) as NonNullable<SumQuery['after']> });
   }
+  return found;
 }
 
+const QUERIES: readonly (readonly [query: SumQuery, groups: number])[] = [
+  [{ resolution: 'ever', by: ['application', 'flag'] }, 9],
+  [{ resolution: 'ever', by: ['flag', 'application'] }, 9],
+  [{ resolution: 'minute', by: ['flag'] }, 3],
+  [{ resolution: 'hour', by: ['flag', 'application', 'environment', 'start', 'variant'] }, 6],
+  [{ resolution: 'hour', by: ['flag', 'application', 'environment', 'start', 'variant'], flag: 'c' }, 3],
+];
+
 export function readingRules(rule: UsageRule): void {
-  rule('returns pages of pairs, by application or by flag', async (usage) => {
+  rule('returns pages of groups in the order of the query', async (usage) => {
     await fill(usage);
-    for (const limit of [1, 2, 4, 9, 100]) {
-      assertSame(await pagesOf(usage, ['application', 'flag'], limit), PAIRS);
-      assertSame(await pagesOf(usage, ['flag', 'application'], limit), BY_FLAG);
+    for (const [query, groups] of QUERIES) {
+      const all = await usage.sum(query);
+      assert.equal(all.length, groups);
+      const keyOf = (sum: UsageSum) => query.by.map((name) => sum[name]).join(' ');
+      same(all.map(keyOf), all.map(keyOf).toSorted());
+      for (const limit of [1, 2, 4, 9, 100]) same(await pagesOf(usage, query, limit), all);
     }
+    same(await pairsIn(usage), PAIRS);
     const after = { application: 'search\u0000', flag: '' };
     const rest = await usage.sum({ resolution: 'ever', by: ['application', 'flag'], after });
-    assertSame(new Set(rest.map(({ application }) => application)).size, 1);
-  });
-
-  rule('returns pages of flags', async (usage) => {
-    await fill(usage);
-    const by = ['flag'] as const;
-    const first = await usage.sum({ resolution: 'minute', by, limit: 2 });
-    const rest = await usage.sum({ resolution: 'minute', by, after: { flag: 'b' } });
-    assertSame(
-      [...first, ...rest],
-      ['a', 'b', 'c'].map((flag) => ({ flag, yes: 3, no: 0 })),
+    same(
+      rest.map(({ application }) => application),
+      ['shop', 'shop', 'shop'],
     );
   });
 
   rule('returns pages of applications, and named applications', async (usage) => {
     for (const application of ['d', 'b', 'a', 'c']) await register(usage, registration({ application }));
     await register(usage, registration({ application: 'old' }), { at: NOW - 1 });
-    const found = async (query: Partial<Parameters<UsageStorage['applications']>[0]>) =>
-      (await usage.applications({ seenSince: NOW, ...query })).map(({ name }) => name);
-    assertSame(await found({ limit: 2 }), ['a', 'b']);
-    assertSame(await found({ limit: 2, after: 'b' }), ['c', 'd']);
-    assertSame(await found({ limit: 2, after: 'd' }), []);
-    assertSame(await found({ names: ['c', 'old', 'unknown', 'a'] }), ['a', 'c']);
-    assertSame(await found({ names: [] }), []);
+    for (const [query, expected] of [
+      [{ limit: 2 }, ['a', 'b']],
+      [{ limit: 2, after: 'b' }, ['c', 'd']],
+      [{ limit: 2, after: 'd' }, []],
+      [{ names: ['c', 'old', 'unknown', 'a'] }, ['a', 'c']],
+      [{ names: [] }, []],
+    ] as const) {
+      same(await applicationsIn(usage, { seenSince: NOW, ...query }), expected);
+    }
   });
 
   rule('returns nothing of a forgotten application, but keeps the counts of its flags', async (usage) => {
@@ -276,12 +270,12 @@ export function readingRules(rule: UsageRule): void {
     assert.equal(await usage.forget({ application: 'unknown' }), false);
     assert.equal(await usage.forget({ application: 'shop' }), true);
     assert.equal(await applicationOf(usage, 'shop'), undefined);
-    assertSame(
+    same(
       await pairsIn(usage),
       PAIRS.filter(({ application }) => application !== 'shop'),
     );
     const [count] = await countsIn(usage);
-    assertSame(count, { flag: 'a', yes: 3, no: 0 });
+    same(count, { flag: 'a', yes: 3, no: 0 });
     assert.equal(await usage.forget({ application: 'shop' }), false);
   });
 }

@@ -1,11 +1,27 @@
 import type {
+  ApplicationQuery,
   ApplicationRegistration,
   DroppedUsage,
+  Resolution,
   StoredApplication,
+  StoredInstance,
   UsageBatch,
   UsageReport,
   UsageStorage,
 } from '../../storage/usage-port.js';
+import type { Rule } from '../test-runner.js';
+
+/**
+ * Declares one rule of the usage port, and its test on an empty storage. `again` opens another instance on the same data, or
+ * returns the same instance if there can be only one. `refuse` is undefined if no write can fail.
+ */
+export type UsageRule = Rule<
+  (
+    usage: UsageStorage,
+    again: () => Promise<UsageStorage>,
+    refuse: ((flag: string) => unknown) | undefined,
+  ) => Promise<void>
+>;
 
 /** The first moment of an hour. All times of the suite are relative to it. */
 export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
@@ -38,12 +54,12 @@ export async function record(
 }
 
 /** Records registrations that arrive at {@link NOW}, in one batch. */
-export async function register(
+export function register(
   usage: UsageStorage,
   registrations: ApplicationRegistration | readonly ApplicationRegistration[],
   given: Given = {},
 ): Promise<DroppedUsage> {
-  return usage.record({ id: crypto.randomUUID(), at: NOW, registrations: [registrations].flat(), ...given });
+  return record(usage, [], { registrations: [registrations].flat(), ...given });
 }
 
 /** Returns counts of one evaluation per flag. */
@@ -56,9 +72,9 @@ export function namesOf(count: number, prefix = 'name'): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${10_000 + index}`);
 }
 
-/** Sums all minutes that are kept by flag. */
-export async function countsIn(usage: UsageStorage) {
-  return usage.sum({ resolution: 'minute', by: ['flag'] });
+/** Sums all periods that are kept by flag. */
+export async function countsIn(usage: UsageStorage, resolution: Resolution = 'minute') {
+  return usage.sum({ resolution, by: ['flag'] });
 }
 
 /** Returns how often each application evaluated each flag, by application. */
@@ -73,7 +89,21 @@ export async function flagsOf(usage: UsageStorage, application: string): Promise
   return sums.map(({ flag }) => flag);
 }
 
+/** Returns the last-seen times of flags, by name. */
+export async function seenTimes(usage: UsageStorage, ...flags: readonly string[]): Promise<[string, number][]> {
+  return [...(await usage.lastSeen(flags))].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Returns the names of applications. */
+export async function applicationsIn(usage: UsageStorage, query: ApplicationQuery = {}): Promise<string[]> {
+  return (await usage.applications(query)).map(({ name }) => name);
+}
+
 /** Returns an application with its instances. */
 export async function applicationOf(usage: UsageStorage, name: string): Promise<StoredApplication | undefined> {
   return (await usage.applications({ names: [name], instances: true }))[0];
+}
+
+export async function instancesOf(usage: UsageStorage, application: string): Promise<readonly StoredInstance[]> {
+  return (await applicationOf(usage, application))?.instances ?? [];
 }

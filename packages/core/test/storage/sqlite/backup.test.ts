@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createFlags, type Flags } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/port.js';
+import { publishFile } from '../../../src/storage/sqlite/backup.js';
 import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { expectInvariants } from '../../properties/invariants.js';
@@ -13,294 +15,347 @@ import { busy, closed, creation, flag, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { eventsIn, fill, integrityOf, watched } from './backup-sources.js';
 import { childProgram, nextMessage } from './child-program.js';
-import { failToFlush } from './failing-flush.js';
+import { failToFlush, fault } from './failing-flush.js';
 
-const INVALID = { name: 'FlagsError', code: 'invalid_input' };
-const UNAVAILABLE = { name: 'FlagsError', code: 'storage_unavailable' };
+describe('backup', () => {
+  const INVALID = { name: 'FlagsError', code: 'invalid_input' };
+  const UNAVAILABLE = { name: 'FlagsError', code: 'storage_unavailable' };
 
-let directory: ReturnType<typeof temporaryDirectory>;
-let path: string;
-let backup: string;
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let path: string;
+  let backup: string;
 
-beforeEach(() => {
-  directory = temporaryDirectory();
-  path = join(directory.path, 'flags.db');
-  backup = join(directory.path, 'flags.backup');
-});
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    path = join(directory.path, 'flags.db');
+    backup = join(directory.path, 'flags.backup');
+  });
 
-afterEach(() => {
-  jest.restoreAllMocks();
-  directory.remove();
-});
+  afterEach(() => {
+    jest.restoreAllMocks();
+    directory.remove();
+  });
 
-/** A restored backup has the events of the living storage, up to one; at least those of the moment before it was made. */
-async function expectPrefix(storage: Storage, acknowledged: number): Promise<Storage> {
-  const restored = await sqliteStorage(backup);
-  const [log, copied] = [await eventsIn(storage), await eventsIn(restored)];
-  expect(copied.length).toBeGreaterThanOrEqual(acknowledged);
-  expect(copied).toEqual(log.slice(0, copied.length));
-  return restored;
-}
-
-describe('a backup during writes', () => {
-  async function work(flags: Flags, name: string, isOver: () => boolean): Promise<void> {
-    const project = { project: 'default' };
-    for (let number = 0; !isOver(); number++) {
-      const one = { ...project, flag: `${name}-${number}` };
-      const production = { ...one, environment: 'production' };
-      await flags.createFlag(project, { name: one.flag });
-      await flags.addStrategy(production, { name: 'default' });
-      await flags.enable(production);
-      await flags.setVariants(one, [{ name: 'a' }, { name: 'b' }]);
-      if (number % 3 === 0) await flags.archiveFlag(one);
-      if (number % 6 === 0) await flags.deleteFlag({ flag: one.flag });
-    }
+  /** A restored backup has the events of the living storage, up to one; at least those of the moment before it was made. */
+  async function expectPrefix(storage: Storage, acknowledged: number): Promise<Storage> {
+    const restored = await sqliteStorage(backup);
+    const [log, copied] = [await eventsIn(storage), await eventsIn(restored)];
+    expect(copied.length).toBeGreaterThanOrEqual(acknowledged);
+    expect(copied).toEqual(log.slice(0, copied.length));
+    return restored;
   }
 
-  it('is the state of one moment, which its events give, and goes on like any other', async () => {
-    const steps: BackupProgress[] = [];
-    const database = watched(path, (progress) => steps.push(progress));
-    const storage = await sqliteStorage({ database });
-    await fill(storage, 2000);
-    const flags = await createFlags({ storage, pollInterval: 0 });
-    let over = false;
-    const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => work(flags, name, () => over)));
-    while ((await flags.listEvents({ limit: 0 })).total < 2100) await setImmediate();
-    const acknowledged = (await flags.listEvents({ limit: 0 })).total;
+  describe('a backup during writes', () => {
+    async function work(flags: Flags, name: string, isOver: () => boolean): Promise<void> {
+      const project = { project: 'default' };
+      for (let number = 0; !isOver(); number++) {
+        const one = { ...project, flag: `${name}-${number}` };
+        const production = { ...one, environment: 'production' };
+        await flags.createFlag(project, { name: one.flag });
+        await flags.addStrategy(production, { name: 'default' });
+        await flags.enable(production);
+        await flags.setVariants(one, [{ name: 'a' }, { name: 'b' }]);
+        if (number % 3 === 0) await flags.archiveFlag(one);
+        if (number % 6 === 0) await flags.deleteFlag({ flag: one.flag });
+      }
+    }
 
-    await storage.backup(backup);
-    over = true;
-    await all;
-    expect(steps.length).toBeGreaterThan(10);
-    expect((await flags.listEvents({ limit: 0 })).total).toBeGreaterThan(acknowledged + 10);
-    expect(readdirSync(directory.path).filter((file) => file.startsWith('flags.backup'))).toEqual(['flags.backup']);
+    it('is the state of one moment, equals its events, and can be written to', async () => {
+      const steps: BackupProgress[] = [];
+      const database = watched(path, (progress) => steps.push(progress));
+      const storage = await sqliteStorage({ database });
+      await fill(storage, 2000);
+      const flags = await createFlags({ storage, pollInterval: 0 });
+      let over = false;
+      const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => work(flags, name, () => over)));
+      while ((await flags.listEvents({ limit: 0 })).total < 2100) await setImmediate();
+      const acknowledged = (await flags.listEvents({ limit: 0 })).total;
 
-    expect(integrityOf(backup)).toBe('ok');
-    const restored = await expectPrefix(storage, acknowledged);
-    await expectInvariants(restored);
-    const again = await createFlags({ storage: restored });
-    await again.createFlag({ project: 'default' }, { name: 'after-the-restoration' });
-    await again.close();
-    await flags.close();
-    database.close();
-  });
+      await storage.backup(backup);
+      over = true;
+      await all;
+      expect(steps.length).toBeGreaterThan(10);
+      expect((await flags.listEvents({ limit: 0 })).total).toBeGreaterThan(acknowledged + 10);
+      expect(readdirSync(directory.path).filter((file) => file.startsWith('flags.backup'))).toEqual(['flags.backup']);
 
-  it('is the state of one moment while two other processes write', async () => {
-    const storage = await sqliteStorage(path);
-    await fill(storage, 1000);
-    const program = childProgram('writer', directory.path);
-    const writers = [program(path), program(path)];
-    await Promise.all(writers.map(nextMessage));
-    const acknowledged = (await eventsIn(storage)).length;
-    await storage.backup(backup);
-    await stop(writers);
-
-    expect(integrityOf(backup)).toBe('ok');
-    const restored = await expectPrefix(storage, acknowledged);
-    const ids = (await restored.list({ kind: 'flag', part: 'summary' })).map(({ key }) => key.id);
-    const created = (await eventsIn(restored)).filter(({ subject }) => subject.kind === 'flag');
-    expect(new Set(ids)).toEqual(new Set(created.map(({ subject }) => subject.id)));
-    await restored.close();
-    await storage.close();
-  });
-
-  it('ends although other processes commit between any two steps', async () => {
-    const other = await sqliteStorage(path);
-    await fill(other, 1000);
-    const rival = new Database(path);
-    const insert = rival.prepare("INSERT INTO flags_meta (name, value) VALUES ('step ' || ?, 1)");
-    let steps = 0;
-    const database = watched(path, () => {
-      steps += 1;
-      insert.run(steps);
+      expect(integrityOf(backup)).toBe('ok');
+      const restored = await expectPrefix(storage, acknowledged);
+      await expectInvariants(restored);
+      const again = await createFlags({ storage: restored });
+      await again.createFlag({ project: 'default' }, { name: 'after-the-restoration' });
+      await again.close();
+      await flags.close();
+      database.close();
     });
-    const storage = await sqliteStorage({ database });
-    await storage.backup(backup);
-    expect(steps).toBeLessThan(20);
-    expect(integrityOf(backup)).toBe('ok');
-    rival.close();
-    database.close();
-    await other.close();
+
+    it('is the state of one moment while two other processes write', async () => {
+      const storage = await sqliteStorage(path);
+      await fill(storage, 1000);
+      const program = childProgram('writer', directory.path);
+      const writers = [program(path), program(path)];
+      await Promise.all(writers.map(nextMessage));
+      const acknowledged = (await eventsIn(storage)).length;
+      await storage.backup(backup);
+      await stop(writers);
+
+      expect(integrityOf(backup)).toBe('ok');
+      const restored = await expectPrefix(storage, acknowledged);
+      const ids = (await restored.list({ kind: 'flag', part: 'summary' })).map(({ key }) => key.id);
+      const created = (await eventsIn(restored)).filter(({ subject }) => subject.kind === 'flag');
+      expect(new Set(ids)).toEqual(new Set(created.map(({ subject }) => subject.id)));
+      await restored.close();
+      await storage.close();
+    });
+
+    it('ends although other processes commit between any two steps', async () => {
+      const other = await sqliteStorage(path);
+      await fill(other, 1000);
+      const rival = new Database(path);
+      const insert = rival.prepare("INSERT INTO flags_meta (name, value) VALUES ('step ' || ?, 1)");
+      let steps = 0;
+      const database = watched(path, () => {
+        steps += 1;
+        insert.run(steps);
+      });
+      const storage = await sqliteStorage({ database });
+      await storage.backup(backup);
+      expect(steps).toBeLessThan(20);
+      expect(integrityOf(backup)).toBe('ok');
+      rival.close();
+      database.close();
+      await other.close();
+    });
   });
+
+  async function stop(children: readonly ChildProcess[]): Promise<void> {
+    const exits = children.map((child) => once(child, 'exit'));
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(exits);
+  }
+
+  describe('a backup', () => {
+    it('overwrites nothing, and of two to one path one is made', async () => {
+      const storage = await sqliteStorage(path);
+      writeFileSync(backup, 'precious');
+      await expect(storage.backup(backup)).rejects.toMatchObject(INVALID);
+      await expect(storage.backup(path)).rejects.toMatchObject(INVALID);
+      expect(readFileSync(backup, 'utf8')).toBe('precious');
+
+      const other = `${backup}-2`;
+      const results = await Promise.allSettled([storage.backup(other), storage.backup(other)]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: INVALID });
+      expect(integrityOf(other)).toBe('ok');
+      expect(partials()).toEqual([]);
+      await storage.close();
+    });
+
+    it.each([
+      ['no path', undefined],
+      ['an empty path', ' '],
+      ['memory', ':memory:'],
+      ['a path that no file can have', 'a\0b'],
+    ])('is refused to %s', async (_, target) => {
+      const storage = await sqliteStorage(path);
+      await expect(storage.backup(target as string)).rejects.toMatchObject(INVALID);
+      await storage.close();
+    });
+
+    it('names the directory that is missing, and the file that cannot be written', async () => {
+      const storage = await sqliteStorage(path);
+      await expect(storage.backup(join(directory.path, 'absent', 'a'))).rejects.toMatchObject(INVALID);
+      const beneathFile = join(path, 'a');
+      await expect(storage.backup(beneathFile)).rejects.toMatchObject(UNAVAILABLE);
+      await expect(storage.backup(beneathFile)).rejects.toThrow(beneathFile);
+      await storage.close();
+    });
+
+    it('says that it is there when its directory cannot be flushed', async () => {
+      const storage = await sqliteStorage(path);
+      await storage.commit(creation('a'));
+      failToFlush('EIO');
+      const outcome = storage.backup(backup);
+      await expect(outcome).rejects.toMatchObject({ ...UNAVAILABLE, cause: { code: 'EIO' } });
+      await expect(outcome).rejects.toThrow(`${backup} is there`);
+      jest.restoreAllMocks();
+      expect(integrityOf(backup)).toBe('ok');
+      expect(partials()).toEqual([]);
+      await storage.close();
+    });
+
+    it('can be made of a database in memory', async () => {
+      const storage = await sqliteStorage(':memory:');
+      await storage.commit(creation('a'));
+      await storage.backup(backup);
+      const restored = await sqliteStorage(backup);
+      expect((await restored.get(flag('a')))?.revision).toBe(1);
+      await restored.close();
+      await storage.close();
+    });
+
+    it("has the host's own tables in it, and is opened with the same prefix", async () => {
+      const database = new Database(path);
+      database.exec("CREATE TABLE orders (id); INSERT INTO orders VALUES ('first')");
+      const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
+      await storage.commit(creation('a'));
+      await storage.backup(backup);
+      const copy = new Database(backup);
+      expect(copy.prepare('SELECT id FROM orders').pluck().all()).toEqual(['first']);
+      const restored = await sqliteStorage({ database: copy, tablePrefix: 'feature_' });
+      expect((await restored.get(flag('a')))?.revision).toBe(1);
+      copy.close();
+      database.close();
+    });
+
+    it("waits for the host's transaction, and gives up after busyTimeout without a trace", async () => {
+      const database = new Database(path);
+      const patient = await sqliteStorage({ database });
+      const impatient = await sqliteStorage({ database, busyTimeout: 50 });
+      database.exec('BEGIN IMMEDIATE; CREATE TABLE unfinished (id)');
+      await expect(impatient.backup(backup)).rejects.toMatchObject(busy);
+      expect(readdirSync(directory.path).filter((file) => file.includes('backup'))).toEqual([]);
+      const waiting = patient.backup(backup);
+      await setImmediate();
+      database.exec('ROLLBACK');
+      await waiting;
+      expect(integrityOf(backup)).toBe('ok');
+      database.close();
+    });
+
+    it('needs a handle that can make one', async () => {
+      const database: SqliteDatabase = new Database(path);
+      Object.defineProperty(database, 'backup', { value: undefined });
+      const storage = await sqliteStorage({ database });
+      await expect(storage.backup(backup)).rejects.toMatchObject(unsupported);
+      database.close();
+    });
+
+    it('is finished before the storage closes, and refused afterwards', async () => {
+      const storage = await sqliteStorage(path);
+      await fill(storage, 500);
+      const made = storage.backup(backup);
+      await storage.close();
+      expect(integrityOf(backup)).toBe('ok');
+      await made;
+      await expect(storage.backup(`${backup}-2`)).rejects.toMatchObject(closed);
+    });
+  });
+
+  describe('a backup that breaks off', () => {
+    it.each([
+      ['the disk is full', () => Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })],
+      ['reading fails', () => Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' })],
+    ])('leaves nothing where %s, and can be made again', async (_, fault) => {
+      let failing = true;
+      const database = watched(path, ({ totalPages, remainingPages }) => {
+        if (failing && remainingPages < totalPages / 2) throw fault();
+      });
+      const storage = await sqliteStorage({ database });
+      await fill(storage, 500);
+      await expect(storage.backup(backup)).rejects.toMatchObject(UNAVAILABLE);
+      expect(readdirSync(directory.path).filter((file) => file.includes('backup'))).toEqual([]);
+      failing = false;
+      await storage.backup(backup);
+      expect(integrityOf(backup)).toBe('ok');
+      database.close();
+    });
+
+    it('says that the database was closed under it', async () => {
+      const database = watched(path, ({ totalPages, remainingPages }) => {
+        if (remainingPages < totalPages / 2) database.close();
+      });
+      const storage = await sqliteStorage({ database });
+      await fill(storage, 500);
+      await expect(storage.backup(backup)).rejects.toMatchObject(closed);
+      expect(partials()).toEqual([]);
+    });
+
+    it('leaves no file of its name behind when the process is killed in the middle', async () => {
+      const storage = await sqliteStorage(path);
+      await fill(storage, 200);
+      const child = childProgram('backing-up', directory.path)(path);
+      await nextMessage(child);
+      await stop([child]);
+      expect(partials()).not.toEqual([]);
+      expect(existsSync(`${path}.backup`)).toBe(false);
+      await storage.backup(`${path}.backup`);
+      expect(integrityOf(`${path}.backup`)).toBe('ok');
+      await storage.close();
+    });
+  });
+
+  describe('restoring a backup', () => {
+    it('restores the data after the old -wal and -shm are deleted', async () => {
+      const flags = await createFlags({ storage: sqliteStorage(path) });
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      await flags.close();
+      const storage = await sqliteStorage(path);
+      await storage.backup(backup);
+      await storage.close();
+      const later = await createFlags({ storage: sqliteStorage(path) });
+      await later.archiveFlag({ project: 'default', flag: 'checkout' });
+      await later.close();
+
+      for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+      copyFileSync(backup, path);
+      const restored = await createFlags({ storage: sqliteStorage(path) });
+      expect((await restored.listFlags({ project: 'default' })).items.map(({ name }) => name)).toEqual(['checkout']);
+      await restored.close();
+    });
+  });
+
+  function partials(): readonly string[] {
+    return readdirSync(directory.path).filter((file) => file.includes('.partial'));
+  }
 });
 
-async function stop(children: readonly ChildProcess[]): Promise<void> {
-  const exits = children.map((child) => once(child, 'exit'));
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(exits);
-}
+describe('a finished file', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let finished: string;
+  let target: string;
 
-describe('a backup', () => {
-  it('overwrites nothing, and of two to one path one is made', async () => {
-    const storage = await sqliteStorage(path);
-    writeFileSync(backup, 'precious');
-    await expect(storage.backup(backup)).rejects.toMatchObject(INVALID);
-    await expect(storage.backup(path)).rejects.toMatchObject(INVALID);
-    expect(readFileSync(backup, 'utf8')).toBe('precious');
-
-    const other = `${backup}-2`;
-    const results = await Promise.allSettled([storage.backup(other), storage.backup(other)]);
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: INVALID });
-    expect(integrityOf(other)).toBe('ok');
-    expect(partials()).toEqual([]);
-    await storage.close();
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    finished = join(directory.path, 'finished');
+    target = join(directory.path, 'target');
+    await fs.writeFile(finished, 'new');
   });
 
-  it.each([
-    ['no path', undefined],
-    ['an empty path', ' '],
-    ['memory', ':memory:'],
-    ['a path that no file can have', 'a\0b'],
-  ])('is refused to %s', async (_, target) => {
-    const storage = await sqliteStorage(path);
-    await expect(storage.backup(target as string)).rejects.toMatchObject(INVALID);
-    await storage.close();
-  });
-
-  it('names the directory that is missing, and the file that cannot be written', async () => {
-    const storage = await sqliteStorage(path);
-    await expect(storage.backup(join(directory.path, 'absent', 'a'))).rejects.toMatchObject(INVALID);
-    const beneathFile = join(path, 'a');
-    await expect(storage.backup(beneathFile)).rejects.toMatchObject(UNAVAILABLE);
-    await expect(storage.backup(beneathFile)).rejects.toThrow(beneathFile);
-    await storage.close();
-  });
-
-  it('says that it is there when its directory cannot be flushed', async () => {
-    const storage = await sqliteStorage(path);
-    await storage.commit(creation('a'));
-    failToFlush('EIO');
-    const outcome = storage.backup(backup);
-    await expect(outcome).rejects.toMatchObject({ ...UNAVAILABLE, cause: { code: 'EIO' } });
-    await expect(outcome).rejects.toThrow(`${backup} is there`);
+  afterEach(() => {
     jest.restoreAllMocks();
-    expect(integrityOf(backup)).toBe('ok');
-    expect(partials()).toEqual([]);
-    await storage.close();
+    directory.remove();
   });
 
-  it('can be made of a database in memory', async () => {
-    const storage = await sqliteStorage(':memory:');
-    await storage.commit(creation('a'));
-    await storage.backup(backup);
-    const restored = await sqliteStorage(backup);
-    expect((await restored.get(flag('a')))?.revision).toBe(1);
-    await restored.close();
-    await storage.close();
+  it('gets its name, and loses the other', async () => {
+    await publishFile(finished, target);
+    expect(await fs.readdir(directory.path)).toEqual(['target']);
+    expect(await fs.readFile(target, 'utf8')).toBe('new');
   });
 
-  it("has the host's own tables in it, and is opened with the same prefix", async () => {
-    const database = new Database(path);
-    database.exec("CREATE TABLE orders (id); INSERT INTO orders VALUES ('first')");
-    const storage = await sqliteStorage({ database, tablePrefix: 'feature_' });
-    await storage.commit(creation('a'));
-    await storage.backup(backup);
-    const copy = new Database(backup);
-    expect(copy.prepare('SELECT id FROM orders').pluck().all()).toEqual(['first']);
-    const restored = await sqliteStorage({ database: copy, tablePrefix: 'feature_' });
-    expect((await restored.get(flag('a')))?.revision).toBe(1);
-    copy.close();
-    database.close();
+  it('replaces nothing', async () => {
+    await fs.writeFile(target, 'old');
+    await expect(publishFile(finished, target)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await fs.readFile(target, 'utf8')).toBe('old');
   });
 
-  it("waits for the host's transaction, and gives up after busyTimeout without a trace", async () => {
-    const database = new Database(path);
-    const patient = await sqliteStorage({ database });
-    const impatient = await sqliteStorage({ database, busyTimeout: 50 });
-    database.exec('BEGIN IMMEDIATE; CREATE TABLE unfinished (id)');
-    await expect(impatient.backup(backup)).rejects.toMatchObject(busy);
-    expect(readdirSync(directory.path).filter((file) => file.includes('backup'))).toEqual([]);
-    const waiting = patient.backup(backup);
-    await setImmediate();
-    database.exec('ROLLBACK');
-    await waiting;
-    expect(integrityOf(backup)).toBe('ok');
-    database.close();
+  it.each(['EPERM', 'ENOTSUP'])('is renamed where links fail with %s', async (code) => {
+    jest.spyOn(fs, 'link').mockRejectedValue(fault(code));
+    await publishFile(finished, target);
+    expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 
-  it('needs a handle that can make one', async () => {
-    const database: SqliteDatabase = new Database(path);
-    Object.defineProperty(database, 'backup', { value: undefined });
-    const storage = await sqliteStorage({ database });
-    await expect(storage.backup(backup)).rejects.toMatchObject(unsupported);
-    database.close();
+  it.each(['EINVAL', 'ENOTSUP'])('is published where flushing a directory fails with %s', async (code) => {
+    failToFlush(code);
+    await publishFile(finished, target);
+    expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 
-  it('is finished before the storage closes, and refused afterwards', async () => {
-    const storage = await sqliteStorage(path);
-    await fill(storage, 500);
-    const made = storage.backup(backup);
-    await storage.close();
-    expect(integrityOf(backup)).toBe('ok');
-    await made;
-    await expect(storage.backup(`${backup}-2`)).rejects.toMatchObject(closed);
-  });
-});
-
-describe('a backup that breaks off', () => {
-  it.each([
-    ['the disk is full', () => Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })],
-    ['reading fails', () => Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' })],
-  ])('leaves nothing where %s, and can be made again', async (_, fault) => {
-    let failing = true;
-    const database = watched(path, ({ totalPages, remainingPages }) => {
-      if (failing && remainingPages < totalPages / 2) throw fault();
+  it('is there when the disk fails to flush the directory, and its name is said not to be durable', async () => {
+    failToFlush('EIO');
+    await expect(publishFile(finished, target)).rejects.toMatchObject({
+      name: 'NameNotDurable',
+      cause: { code: 'EIO' },
     });
-    const storage = await sqliteStorage({ database });
-    await fill(storage, 500);
-    await expect(storage.backup(backup)).rejects.toMatchObject(UNAVAILABLE);
-    expect(readdirSync(directory.path).filter((file) => file.includes('backup'))).toEqual([]);
-    failing = false;
-    await storage.backup(backup);
-    expect(integrityOf(backup)).toBe('ok');
-    database.close();
-  });
-
-  it('says that the database was closed under it', async () => {
-    const database = watched(path, ({ totalPages, remainingPages }) => {
-      if (remainingPages < totalPages / 2) database.close();
-    });
-    const storage = await sqliteStorage({ database });
-    await fill(storage, 500);
-    await expect(storage.backup(backup)).rejects.toMatchObject(closed);
-    expect(partials()).toEqual([]);
-  });
-
-  it('leaves no file of its name behind when the process is killed in the middle', async () => {
-    const storage = await sqliteStorage(path);
-    await fill(storage, 200);
-    const child = childProgram('backing-up', directory.path)(path);
-    await nextMessage(child);
-    await stop([child]);
-    expect(partials()).not.toEqual([]);
-    expect(existsSync(`${path}.backup`)).toBe(false);
-    await storage.backup(`${path}.backup`);
-    expect(integrityOf(`${path}.backup`)).toBe('ok');
-    await storage.close();
+    expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 });
-
-describe('restoring a backup', () => {
-  it('restores the data after the old -wal and -shm are deleted', async () => {
-    const flags = await createFlags({ storage: sqliteStorage(path) });
-    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
-    await flags.close();
-    const storage = await sqliteStorage(path);
-    await storage.backup(backup);
-    await storage.close();
-    const later = await createFlags({ storage: sqliteStorage(path) });
-    await later.archiveFlag({ project: 'default', flag: 'checkout' });
-    await later.close();
-
-    for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
-    copyFileSync(backup, path);
-    const restored = await createFlags({ storage: sqliteStorage(path) });
-    expect((await restored.listFlags({ project: 'default' })).map(({ name }) => name)).toEqual(['checkout']);
-    await restored.close();
-  });
-});
-
-function partials(): readonly string[] {
-  return readdirSync(directory.path).filter((file) => file.includes('.partial'));
-}

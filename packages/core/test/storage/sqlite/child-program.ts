@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
 
@@ -14,9 +15,11 @@ const NODE_DRIVER = {
   'better-sqlite3/package.json': join(__dirname, 'node-driver.ts'),
 };
 
-/** Bundles a source file into a directory. */
+/** Bundles a source file into a directory, once. */
 export function bundle(source: string, directory: string): Bundle {
   const file = join(directory, basename(source).replace(/ts$/, 'cjs'));
+  const env = { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') };
+  if (existsSync(file)) return { file, env };
   const driver = process.env.FLAGS_SQLITE === 'node' ? { alias: NODE_DRIVER } : { external: ['better-sqlite3'] };
   buildSync({
     entryPoints: [source],
@@ -26,7 +29,7 @@ export function bundle(source: string, directory: string): Bundle {
     supported: { 'dynamic-import': false },
     ...driver,
   });
-  return { file, env: { ...process.env, NODE_PATH: join(__dirname, '../../../node_modules') } };
+  return { file, env };
 }
 
 /** Bundles `children/<name>.ts`, and gives a way to start it with the path of a database. */

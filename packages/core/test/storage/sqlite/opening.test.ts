@@ -1,17 +1,36 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { closed, creation, flag, unsupported } from '../samples.js';
+import { buildSync } from 'esbuild';
+import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
+import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
+import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
+import { driverRefusal } from '../../../src/storage/sqlite/open-database.js';
+import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-
-/** Passes a check, and is SQL when it is used. */
-function changingText(): () => string {
-  const texts = ['flags_', 'x (y); DROP TABLE users; --'];
-  return () => texts.shift() ?? '';
-}
+import { fill, watched } from './backup-sources.js';
+import { nextMessage } from './child-program.js';
 
 describe('opening a SQLite storage', () => {
+  /** Passes a check, and is SQL when it is used. */
+  function changingText(): () => string {
+    const texts = ['flags_', 'x (y); DROP TABLE users; --'];
+    return () => texts.shift() ?? '';
+  }
+
   let directory: ReturnType<typeof temporaryDirectory>;
   let path: string;
 
@@ -29,7 +48,7 @@ describe('opening a SQLite storage', () => {
     ['no database', { database: null }],
     ['a prefix with a dash', { path: ':memory:', tablePrefix: 'my-flags' }],
     ['an empty prefix', { path: ':memory:', tablePrefix: '' }],
-    ['a migrate that is no boolean', { path: ':memory:', migrate: 'no' }],
+    ['a `migrate` that is not a boolean', { path: ':memory:', migrate: 'no' }],
     ['a prefix that SQLite keeps for itself', { path: ':memory:', tablePrefix: 'sqlite_flags_' }],
     ['a prefix in an array', { path: ':memory:', tablePrefix: ['flags_'] }],
     ['a prefix that is another text every time', { path: ':memory:', tablePrefix: { toString: changingText() } }],
@@ -177,5 +196,247 @@ describe('opening a SQLite storage', () => {
     await expect(sqliteStorage(path)).rejects.toThrow('schema version 999');
     expect(database.prepare('SELECT value FROM flags_meta').pluck().all()).toEqual([999]);
     database.close();
+  });
+});
+
+describe('the check of an open database', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let folder: string;
+
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    folder = join(directory.path, 'data');
+    mkdirSync(folder);
+  });
+
+  afterEach(() => directory.remove());
+
+  const at = (name: string) => join(folder, name);
+
+  function replaceByCopy(path: string): void {
+    copyFileSync(path, `${path}.copy`);
+    renameSync(`${path}.copy`, path);
+  }
+
+  let database: Database.Database;
+  let path: string;
+
+  beforeEach(() => {
+    path = at('flags.db');
+    database = new Database(path);
+    database.pragma('journal_mode = WAL');
+    database.exec('CREATE TABLE notes (text)');
+  });
+
+  afterEach(() => database.close());
+
+  const LOSSES: readonly (readonly [string, () => void])[] = [
+    ['the file is removed', () => rmSync(path)],
+    ['its log is removed', () => rmSync(`${path}-wal`)],
+    ['its log is replaced by a copy', () => replaceByCopy(`${path}-wal`)],
+    ['the index of its log is removed', () => rmSync(`${path}-shm`)],
+    ['the index of its log is replaced by a copy', () => replaceByCopy(`${path}-shm`)],
+    ['the file is moved away', () => renameSync(path, `${path}.old`)],
+    ['its folder is moved away', () => renameSync(folder, `${folder}-old`)],
+    ['the file is replaced by a copy', () => replaceByCopy(path)],
+  ];
+
+  it.each(LOSSES)('fails as soon as %s', (_, lose) => {
+    const requireFile = createFileCheck(database);
+    requireFile();
+    lose();
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
+
+  it.each(LOSSES)('leaves the outcome of a commit unknown during which %s', async (_, lose) => {
+    const requireFile = createFileCheck(database);
+    const connection = { database, busyTimeout: 1000, isHosts: true };
+    const queue = createWriteQueue(connection, { begun: requireFile, committed: requireFile });
+    const outcome = queue.run(() => {
+      database.exec("INSERT INTO notes VALUES ('lost?')");
+      lose();
+    });
+    await expect(outcome).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(queue.run(() => undefined)).rejects.toMatchObject(unavailable);
+  });
+
+  it('passes again when the file is put back', () => {
+    const requireFile = createFileCheck(database);
+    requireFile();
+    renameSync(path, `${path}.old`);
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+    renameSync(`${path}.old`, path);
+    requireFile();
+  });
+
+  it('passes while the journal is turned off and on, when it is asked in between', () => {
+    const requireFile = createFileCheck(database);
+    requireFile();
+    // Keeps the inode of the log, which another file could get.
+    linkSync(`${path}-wal`, at('old-log'));
+    database.pragma('journal_mode = DELETE');
+    requireFile();
+    database.pragma('journal_mode = WAL');
+    database.exec('CREATE TABLE others (text)');
+    requireFile();
+    rmSync(`${path}-wal`);
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
+});
+
+describe('private files', () => {
+  const describeOnPosix = process.platform === 'win32' ? describe.skip : describe;
+
+  describeOnPosix('the mode of the files of a SQLite storage', () => {
+    let directory: ReturnType<typeof temporaryDirectory>;
+    let path: string;
+    let umask: number;
+
+    beforeEach(() => {
+      directory = temporaryDirectory();
+      path = join(directory.path, 'flags.db');
+      umask = process.umask(0);
+    });
+
+    afterEach(() => {
+      process.umask(umask);
+      directory.remove();
+    });
+
+    const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+    /** By file name. */
+    function modes(): Record<string, string> {
+      return Object.fromEntries(readdirSync(directory.path).map((file) => [file, modeOf(join(directory.path, file))]));
+    }
+
+    it('is 0600 for a new database, its -wal and its -shm', async () => {
+      const storage = await sqliteStorage(path);
+      await storage.commit(creation('a'));
+      expect(modes()).toEqual({ 'flags.db': '600', 'flags.db-wal': '600', 'flags.db-shm': '600' });
+      await storage.close();
+    });
+
+    it('is 0600 with spaces around the path, and when several processes open it at once', async () => {
+      const storages = await Promise.all([path, ` ${path} `, path].map((one) => sqliteStorage(one)));
+      await Promise.all(storages.map((storage, index) => storage.commit(creation(`flag-${index}`))));
+      expect(modes()).toEqual({ 'flags.db': '600', 'flags.db-wal': '600', 'flags.db-shm': '600' });
+      await Promise.all(storages.map((storage) => storage.close()));
+    });
+
+    it('is 0600 for a new database behind symbolic links', async () => {
+      symlinkSync('second', path);
+      symlinkSync(join(directory.path, 'data.db'), join(directory.path, 'second'));
+      const storage = await sqliteStorage(path);
+      expect(modeOf(join(directory.path, 'data.db'))).toBe('600');
+      await storage.close();
+    });
+
+    it('ends with a clear error where a symbolic link leads to itself', async () => {
+      symlinkSync(path, path);
+      await expect(sqliteStorage(path)).rejects.toMatchObject({ code: 'storage_unsupported' });
+    });
+
+    it('stays as it is for a file that exists, and its -wal follows it', async () => {
+      writeFileSync(path, '', { mode: 0o640 });
+      const storage = await sqliteStorage(path);
+      await storage.commit(creation('a'));
+      expect(modes()).toEqual({ 'flags.db': '640', 'flags.db-wal': '640', 'flags.db-shm': '640' });
+      await storage.close();
+    });
+
+    it('is 0600 for a backup, from its first byte on', async () => {
+      const database = watched(path, () => {
+        const partial = readdirSync(directory.path).filter((file) => file.includes('.partial'));
+        expect(partial).not.toEqual([]);
+        expect(partial.map((file) => modeOf(join(directory.path, file)))).toEqual(partial.map(() => '600'));
+      });
+      const storage = await sqliteStorage({ database });
+      await fill(storage, 500);
+      const backup = join(directory.path, 'flags.backup');
+      await storage.backup(backup);
+      expect(modeOf(backup)).toBe('600');
+      database.close();
+    });
+
+    it('is not given to a file in a folder that does not exist', async () => {
+      const missing = join(directory.path, 'missing', 'flags.db');
+      await expect(sqliteStorage(missing)).rejects.toMatchObject({ code: 'storage_unsupported' });
+      expect(existsSync(missing)).toBe(false);
+    });
+  });
+});
+
+describe('a refused driver', () => {
+  describe('driverRefusal', () => {
+    it.each([
+      ['13.0.0', '20.20.0', 'Install better-sqlite3@12'],
+      ['13.2.1', '22.13.1', 'Install better-sqlite3@12'],
+      ['14.0.0', '18.20.8', 'Install better-sqlite3@12'],
+      ['12.11.1', '24.19.0', 'Install better-sqlite3@13'],
+      ['12.0.0', '26.1.0', 'Install better-sqlite3@13'],
+    ])('refuses better-sqlite3 %s on Node %s, and says what to do', (driver, node, advice) => {
+      const refusal = driverRefusal({ driver, node });
+      expect(refusal).toContain(`better-sqlite3 ${driver}`);
+      expect(refusal).toContain(`Node ${node}`);
+      expect(refusal).toContain(advice);
+    });
+
+    it.each([
+      ['12.11.1', '20.20.0'],
+      ['12.11.1', '24.18.9'],
+      ['13.0.0', '22.14.0'],
+      ['13.0.0', '24.0.0'],
+      ['13.2.0', '24.19.0'],
+      ['', '20.20.0'],
+      ['', '26.0.0'],
+    ])('accepts better-sqlite3 %s on Node %s', (driver, node) => {
+      expect(driverRefusal({ driver, node })).toBeUndefined();
+    });
+  });
+
+  it('knows the version of the installed driver', () => {
+    const expected = process.env.FLAGS_SQLITE === 'node' ? /^undefined$/ : /^1[23]\.\d+\.\d+$/;
+    expect(String(findDriverVersion())).toMatch(expected);
+  });
+});
+
+describe('the SQLite of Node', () => {
+  const sqlite = findNodeSqlite();
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+  it('finds the SQLite of Node from 22.16 on', () => {
+    expect(sqlite !== undefined).toBe(major > 22 || (major === 22 && minor >= 16));
+  });
+
+  describe('sqliteStorage without better-sqlite3', () => {
+    const directory = temporaryDirectory();
+    afterAll(directory.remove);
+
+    it.each(['cjs', 'esm'] as const)(
+      'opens the file by the SQLite of Node, if there is one, in a bundle as %s',
+      async (format) => {
+        const file = join(directory.path, `opener.${format === 'esm' ? 'mjs' : 'cjs'}`);
+        const entryPoints = [join(__dirname, 'children/opener.ts')];
+        buildSync({ entryPoints, outfile: file, bundle: true, platform: 'node', format, external: ['better-sqlite3'] });
+        const path = join(directory.path, `${format}.db`);
+        const child = fork(file, [path], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+        let complaint = '';
+        child.stderr?.on('data', (part) => {
+          complaint += String(part);
+        });
+        expect(await nextMessage(child)).toBe('ready');
+        child.send('open');
+        if (sqlite) {
+          expect(await nextMessage(child)).toBe(true);
+          expect(existsSync(path)).toBe(true);
+        } else {
+          await expect(nextMessage(child)).rejects.toThrow('The child ended with 1');
+          expect(complaint).toContain('needs the package better-sqlite3, or Node 22.16 and newer');
+          expect(existsSync(path)).toBe(false);
+        }
+      },
+    );
   });
 });

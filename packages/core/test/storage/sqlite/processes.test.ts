@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { extent } from '../../../../../test/extent.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { childProgram, nextMessage } from './child-program.js';
 import type { Outcome } from './children/committer.js';
 import type { Round } from './children/contender.js';
+
+const ROUNDS = extent({ short: 100, full: 300 });
 
 describe('several processes on one SQLite file', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -20,7 +23,6 @@ describe('several processes on one SQLite file', () => {
     path = join(directory.path, 'flags.db');
     children = [];
   });
-
   afterEach(async () => {
     const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
     // Listened to all at once: one that ends by itself while another is waited for says so only once.
@@ -36,13 +38,13 @@ describe('several processes on one SQLite file', () => {
     return children;
   }
 
-  it('commit exactly one of four conflicting changes, three hundred times', async () => {
+  it(`commit exactly one of four conflicting changes, ${ROUNDS} times`, async () => {
     const storage = await sqliteStorage(path);
     await storage.commit({ writes: [put('ada'), put('grace')], events: [] });
     const contenders = start('contender', 4);
     await Promise.all(contenders.map(nextMessage));
     const revisions: [number, number] = [1, 1];
-    for (let number = 0; number < 300; number++) {
+    for (let number = 0; number < ROUNDS; number++) {
       const answers = contenders.map(nextMessage);
       contenders.forEach((contender, index) => {
         const round: Round = { revisions, leaving: index % 2 === 0 ? 0 : 1 };
@@ -54,7 +56,7 @@ describe('several processes on one SQLite file', () => {
     }
     expect((await storage.get(flag('ada')))?.revision).toBe(revisions[0]);
     expect((await storage.get(flag('grace')))?.revision).toBe(revisions[1]);
-    expect((await storage.events({ order: 'oldest-first', limit: 0, total: true })).total).toBe(300);
+    expect((await storage.events({ order: 'oldest-first', limit: 0, total: true })).total).toBe(ROUNDS);
     await storage.close();
   }, 120_000);
 

@@ -3,23 +3,62 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { foldEvents, hasHistory } from '../../../src/changesets/aggregates.js';
-import { type Aggregate, readCheckpoint } from '../../../src/changesets/documents.js';
+import { readCheckpoint } from '../../../src/changesets/document-changes.js';
 import { flagDocuments } from '../../../src/flags/flag-documents.js';
 import { createFlags } from '../../../src/index.js';
 import { projectDocuments } from '../../../src/projects/project.js';
 import { segmentDocuments } from '../../../src/segments/segment.js';
+import type { Aggregate } from '../../../src/storage/documents.js';
 import type { ListedDocument, Storage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { tokenDocuments } from '../../../src/tokens/token.js';
+import { expectContentOf01 } from '../../fixtures/expect-content.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { ADMIN_SECRET, CHECKOUT } from './released/lived-in.js';
 import { storedIn } from './released/stored.js';
 
-const RELEASED = join(__dirname, 'released');
-const NAMES = readdirSync(RELEASED).flatMap((file) => (file.endsWith('.db.gz') ? [file.replace('.db.gz', '')] : []));
-const AGGREGATES = [flagDocuments, projectDocuments, tokenDocuments, segmentDocuments] as Aggregate<unknown, never>[];
-
 describe('files that earlier versions have written', () => {
+  const RELEASED = join(__dirname, 'released');
+  const NAMES = readdirSync(RELEASED).flatMap((file) => (file.endsWith('.db.gz') ? [file.replace('.db.gz', '')] : []));
+  const AGGREGATES = [flagDocuments, projectDocuments, tokenDocuments, segmentDocuments] as Aggregate<unknown, never>[];
+
+  /** Flags of release 0.1 have neither labels nor an owner. */
+  function upcast(listed: ListedDocument): ListedDocument {
+    if (listed.key.kind !== 'flag') return listed;
+    return { ...listed, content: { labels: [], owner: null, ...(listed.content as object) } };
+  }
+
+  async function expectReplayed(storage: Storage, { kind, evolve }: Aggregate<unknown, never>): Promise<void> {
+    for (const { key, content } of await storage.list({ kind, part: 'body' })) {
+      const { events } = await storage.events({ order: 'oldest-first', filter: { subject: key }, limit: 1000 });
+      const state = hasHistory(key)
+        ? foldEvents(kind, undefined, events)
+        : events.reduce<unknown>((folded, event) => evolve(folded, event as never), undefined);
+      expect(state).toEqual(content);
+    }
+  }
+
+  function schemaVersion(path: string): number {
+    return inFile(path, (database) =>
+      Number(database.prepare("SELECT value FROM flags_meta WHERE name = 'schema_version'").pluck().get()),
+    );
+  }
+
+  function schemaOf(path: string): unknown {
+    return inFile(path, (database) =>
+      database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
+    );
+  }
+
+  function inFile<T>(path: string, read: (database: Database.Database) => T): T {
+    const database = new Database(path, { readonly: true });
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
+  }
+
   let directory: ReturnType<typeof temporaryDirectory>;
 
   beforeEach(() => {
@@ -71,7 +110,7 @@ describe('files that earlier versions have written', () => {
       { op: 'reviveFlag', ref: { flag: 'copy' } },
     ]);
     expect(await values()).not.toEqual(before);
-    await flags.undo(`${id}`);
+    await flags.undoChangeSet({ changeSet: `${id}` });
     expect(await values()).toEqual(before);
     for (const aggregate of AGGREGATES) await expectReplayed(storage, aggregate);
     await flags.close();
@@ -137,45 +176,21 @@ describe('files that earlier versions have written', () => {
     await flags.close();
 
     const again = await createFlags({ storage: sqliteStorage(path), onProblem: () => undefined });
-    const [newest] = (await again.listEvents({ limit: 1 })).events;
+    const [newest] = (await again.listEvents({ limit: 1 })).items;
     expect(newest).toMatchObject({ type: 'flag-created', flag: 'deleted' });
     await again.close();
   });
 });
 
-/** Flags of release 0.1 have neither labels nor an owner. */
-function upcast(listed: ListedDocument): ListedDocument {
-  if (listed.key.kind !== 'flag') return listed;
-  return { ...listed, content: { labels: [], owner: null, ...(listed.content as object) } };
-}
-
-async function expectReplayed(storage: Storage, { kind, evolve }: Aggregate<unknown, never>): Promise<void> {
-  for (const { key, content } of await storage.list({ kind, part: 'body' })) {
-    const { events } = await storage.events({ order: 'oldest-first', filter: { subject: key }, limit: 1000 });
-    const state = hasHistory(key)
-      ? foldEvents(kind, undefined, events)
-      : events.reduce<unknown>((folded, event) => evolve(folded, event as never), undefined);
-    expect(state).toEqual(content);
-  }
-}
-
-function schemaVersion(path: string): number {
-  return inFile(path, (database) =>
-    Number(database.prepare("SELECT value FROM flags_meta WHERE name = 'schema_version'").pluck().get()),
-  );
-}
-
-function schemaOf(path: string): unknown {
-  return inFile(path, (database) =>
-    database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all(),
-  );
-}
-
-function inFile<T>(path: string, read: (database: Database.Database) => T): T {
-  const database = new Database(path, { readonly: true });
-  try {
-    return read(database);
-  } finally {
-    database.close();
-  }
-}
+describe('a SQLite file of release 0.1 that later rules would refuse', () => {
+  it.each([{}, { stateLimit: 1_000_000 }])('is read, evaluated and changed, with %j', async (options) => {
+    const directory = temporaryDirectory();
+    const path = join(directory.path, 'flags.db');
+    writeFileSync(path, gunzipSync(readFileSync(join(__dirname, '../../fixtures/release-0.1.db.gz'))));
+    const flags = await createFlags({ ...options, storage: sqliteStorage(path), onProblem: () => undefined });
+    if ('stateLimit' in options) await flags.archiveFlag({ project: 'default', flag: 'large' });
+    else await expectContentOf01(flags);
+    await flags.close();
+    directory.remove();
+  });
+});

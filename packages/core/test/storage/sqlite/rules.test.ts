@@ -6,7 +6,7 @@ jest.mock('../../storage-kinds.js', () => {
 });
 
 /** Files whose rules depend most on what the storage does: on its reads, its events and its data versions. */
-const SELECTED = ['clone', 'common-references', 'pages', 'reference-races', 'stamps', 'subscription', 'token-use'];
+const SELECTED = ['clone', 'event-feed', 'pages', 'reference-races', 'token-use'];
 
 describe.each(SELECTED)('%s', (file) => {
   require(join(__dirname, `../../rules/${file}.test.ts`));

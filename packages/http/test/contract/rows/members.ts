@@ -8,7 +8,7 @@ const LAST_OWNER = [{ msg: 'A project must have at least one owner.' }];
 
 async function expectMembers(flags: Flags, ...members: readonly (readonly [number, number])[]): Promise<void> {
   const expected = members.map(([userId, roleId]) => ({ userId, roleId }));
-  expect(await flags.listMembers(DEFAULT)).toEqual(expected);
+  expect((await flags.listMembers(DEFAULT)).items).toEqual(expected);
 }
 
 const ownRows: readonly Row[] = [

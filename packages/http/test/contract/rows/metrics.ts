@@ -314,8 +314,8 @@ export const metricsRows: readonly Row[] = [
       status: 200,
       body: null,
       afterwards: async (flags) => {
-        expect(await flags.listApplications()).toEqual([]);
-        expect(await flags.listSeenFlags()).toEqual([]);
+        expect((await flags.listApplications()).items).toEqual([]);
+        expect((await flags.listSeenFlags()).items).toEqual([]);
       },
     },
   },

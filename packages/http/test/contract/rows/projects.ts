@@ -178,8 +178,8 @@ const addedRows: readonly Row[] = [
       status: 200,
       body: null,
       afterwards: async (flags) => {
-        expect(await flags.listProjects()).toMatchObject([{ id: 'default' }]);
-        expect(await flags.listArchivedFlags()).toEqual([]);
+        expect((await flags.listProjects()).items).toMatchObject([{ id: 'default' }]);
+        expect((await flags.listArchivedFlags()).items).toEqual([]);
       },
     },
   },

@@ -91,7 +91,7 @@ const changing: readonly Row[] = [
     expect: {
       status: 201,
       body: { ...SHOWN, createdBy: 'administrator' },
-      afterwards: async (flags) => expect(await flags.listSegments()).toMatchObject([BETA]),
+      afterwards: async (flags) => expect((await flags.listSegments()).items).toMatchObject([BETA]),
     },
   },
   {
@@ -165,7 +165,7 @@ const changing: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect(await flags.listSegments()).toMatchObject([{ id: 2 }]),
+      afterwards: async (flags) => expect((await flags.listSegments()).items).toMatchObject([{ id: 2 }]),
     },
   },
   {

@@ -108,7 +108,7 @@ export const tokenRows: readonly Row[] = [
     name: 'refuses a second rotation',
     given: async (flags) => {
       const { token } = await flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED });
-      await flags.rotateToken(token.id);
+      await flags.rotateToken({ token: token.id });
     },
     request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED } },
     expect: { status: 409, code: 'token_exists' },
@@ -136,7 +136,7 @@ export const tokenRows: readonly Row[] = [
         body: null,
         afterwards: async (flags) => {
           expect(await flags.verifyToken(TO_BE_DELETED)).toMatchObject({ expiresAt: '2026-03-02T00:00:00.000Z' });
-          const { events } = await flags.listEvents({ type: 'token-updated' });
+          const { items: events } = await flags.listEvents({ type: 'token-updated' });
           expect(events).toMatchObject([
             { data: { expiresAt: '2026-03-02T00:00:00.000Z' }, before: { expiresAt: null } },
           ]);

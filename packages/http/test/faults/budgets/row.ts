@@ -15,6 +15,8 @@ export interface BudgetRow {
    * `Retry-After`.
    */
   readonly isAtOnce?: true;
+  /** It takes many seconds: only the full form sends it. */
+  readonly isLong?: true;
   /** It must be granted: a row that is refused would measure nothing. */
   readonly isGranted?: boolean;
   /** Sent before it, with the admin token; what becomes of them does not matter. */

@@ -47,10 +47,10 @@ const byStranger = (rest = ''): readonly BudgetRow[] =>
     body: () => `{"changes":${JSON.stringify(Array(MOST).fill({ op, ref }))}${rest}}`,
     isStranger: true,
   }));
-/** 100 flags with a bucket each, for 1,000 contexts: as many results as a preview may have. */
-const mostResults = () => {
+/** Changes of 100 flags with a bucket each. A preview may have as many results as 1,000 contexts give. */
+const resultsFor = (count: number) => {
   const changes = Array.from({ length: 100 }, (_, number) => describing(number, 'short'));
-  return `{"changes":[${changes}]${contexts(1000)}}`;
+  return `{"changes":[${changes}]${contexts(count)}}`;
 };
 
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
@@ -110,7 +110,8 @@ export const CHANGE_ROWS = {
     ...byStranger(),
   ],
   previewChanges: [
-    { name: 'eight of 200,000 results at once', body: mostResults, ...atOnce },
+    { name: 'eight of 200,000 results at once', body: () => resultsFor(1000), ...atOnce, isLong: true },
+    { name: 'three of 20,000 results at once', body: () => resultsFor(100), ...atOnce, times: 3 },
     {
       name: '1,000 contexts',
       body: () => `{"changes":[{"op":"enable",${PRODUCTION}}]${contexts(1000)}}`,

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@flags/core';
 import { MEBIBYTE } from './bodies.js';
-import { adminSecret, SECRETS } from './definitions.js';
+import { adminSecret, SECRETS, type StoreSize } from './definitions.js';
 import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
 import { type Preparation, pathOf } from './row.js';
@@ -25,8 +25,9 @@ export interface Result {
 
 /** A row that exceeds the promise is measured up to so often, because other processes cause stalls that do not repeat. */
 const MEASUREMENTS = 3;
-/** In bytes: a server that has taken so many in changes is replaced, so that its definitions stay within 16 MiB. */
-const MOST_WRITTEN = 4 * MEBIBYTE;
+/** A server whose definitions would exceed so many bytes is replaced, after 4 MiB of changes at the earliest. */
+const MOST_DEFINITIONS = 16 * MEBIBYTE;
+const LEAST_WRITTEN = 4 * MEBIBYTE;
 
 /**
  * Sends every row, one after the other, and passes each result on. A result is the minimum of up to three measurements.
@@ -34,11 +35,13 @@ const MOST_WRITTEN = 4 * MEBIBYTE;
  */
 export async function measureAll(
   program: ServerProgram,
-  configuration: () => Awaitable<Configuration>,
+  configuration: () => Awaitable<Configuration<StoreSize>>,
   cases: readonly Case[],
   tell: (result: Result) => void,
 ): Promise<void> {
-  let server = await program.start(await configuration());
+  const first = await configuration();
+  const mostWritten = Math.max(LEAST_WRITTEN, MOST_DEFINITIONS - first.size.bytes);
+  let server = await program.start(first);
   let written = 0;
 
   async function renew(): Promise<void> {
@@ -48,7 +51,7 @@ export async function measureAll(
   }
 
   async function measure(one: Case): Promise<Result> {
-    if (!server.isAlive() || written > MOST_WRITTEN) await renew();
+    if (!server.isAlive() || written > mostWritten) await renew();
     const measured = await measureCase(server, one);
     written += measured.written;
     return measured.result;

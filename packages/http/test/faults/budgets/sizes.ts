@@ -35,8 +35,8 @@ export const SHORT_STORE: StoreSize = {
   largeEvents: 5,
   manyEvents: 1000,
   applications: 20,
-  reported: 200,
-  invented: 5000,
+  reported: 50,
+  invented: 1000,
 };
 
 /** Events and metrics stay in memory where the storage is memory. */

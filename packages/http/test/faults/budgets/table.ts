@@ -46,7 +46,12 @@ const SHORT_TIMES = 3;
 export function casesIn(extent: Extent, part = 0): readonly Case[] {
   const ordered = [...ROUTES].sort((one, other) => Number(one.method === 'GET') - Number(other.method === 'GET'));
   if (extent === 'full') return ordered.flatMap((route) => casesOf(route, undefined));
-  return ordered.flatMap((route, index) => shortened(casesOf(route, index), index + part));
+  return ordered.flatMap((route, index) =>
+    shortened(
+      casesOf(route, index).filter(({ row }) => !row.isLong),
+      index + part,
+    ),
+  );
 }
 
 /** One in four rows of those that are expected to be admitted, at least one, and the refused ones. */

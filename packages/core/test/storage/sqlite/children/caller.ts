@@ -14,7 +14,7 @@ async function answer(path: string): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   process.on('message', async ({ call, input }: Call) => {
     try {
-      await (flags[call] as (...input: readonly unknown[]) => Promise<unknown>)(...input);
+      await Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, input);
       process.send?.('done');
     } catch (error) {
       if (!isFlagsError(error)) throw error;

@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { extent } from '../../../test/extent.js';
+import { until } from '../../../test/until.js';
+import { closeServer } from '../src/close-server.js';
+import { listen, urlOf } from '../src/listen.js';
+import { TIMEOUTS, type Timeouts } from '../src/timeouts.js';
+import { databaseOfEachTest } from './database-file.js';
+import { endAll, runToEnd, type ServerProcess, startServer } from './server-process.js';
+
+describe('a server that cannot start', () => {
+  const database = databaseOfEachTest();
+
+  const wrong: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['HOST', { HOST: '192.0.2.1' }],
+    ['PORT', { PORT: 'http' }],
+    ['FLAGS_AUTH', { FLAGS_AUTH: 'basic' }],
+    ['FLAGS_ADMIN_TOKEN', { FLAGS_ADMIN_TOKEN: 'two words' }],
+  ];
+  it.each(extent({ short: wrong.slice(0, 2), full: wrong }))(
+    'says in one line that %s is to be put right',
+    async (variable, environment) => {
+      await expectOneLine(variable, { FLAGS_DB: ':memory:', ...environment });
+    },
+  );
+
+  it('says in one line that the database is in a directory that does not exist', async () => {
+    await expectOneLine('FLAGS_DB', { FLAGS_DB: join(database.directory, 'missing', 'flags.db') });
+  });
+
+  it('says in one line that the database is another kind of file', async () => {
+    const notes = join(database.directory, 'notes.txt');
+    await writeFile(
+      notes,
+      'This is not a database, and long enough that nobody could take it for an empty one.\n'.repeat(20),
+    );
+    await expectOneLine('FLAGS_DB', { FLAGS_DB: notes });
+  });
+
+  it('says in one line that the port is in use', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as AddressInfo;
+    await expectOneLine('PORT', { FLAGS_DB: ':memory:', PORT: String(port) });
+    occupant.close();
+  });
+
+  async function expectOneLine(variable: string, environment: Readonly<Record<string, string>>): Promise<void> {
+    const { code, printed } = await runToEnd(environment);
+    expect(printed.trimEnd().split('\n')).toEqual([expect.stringMatching(new RegExp(`^${variable}[: ].{20,}`))]);
+    expect(code).toBe(1);
+  }
+});
+
+describe('stopping', () => {
+  const ENVIRONMENT = { FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' };
+
+  afterEach(endAll);
+
+  describe('a server that is told to stop', () => {
+    it.each(extent({ short: ['SIGTERM'], full: ['SIGTERM', 'SIGINT'] } as const))(
+      'ends with 0 on %s',
+      async (signal) => {
+        const server = await startServer(ENVIRONMENT);
+        await fetch(`${server.url}/health`);
+        expect(await server.end(signal)).toBe(0);
+        expect(server.log().slice(-2)).toMatchObject([{ msg: 'stopping', signal }, { msg: 'stopped' }]);
+      },
+    );
+
+    it('finishes the request under way, and takes no more', async () => {
+      const server = await startServer(ENVIRONMENT);
+      const finish = await beginCreation(server, 'begun-before-the-signal');
+      server.send('SIGTERM');
+      await refusing(server.url);
+      const response = await finish();
+      expect(response.statusCode).toBe(201);
+      expect(await server.exit).toBe(0);
+    });
+
+    it('ends the streams, which would go on for ever', async () => {
+      const server = await startServer(ENVIRONMENT);
+      const stream = await fetch(`${server.url}/api/client/streaming`);
+      const text = stream.text();
+      server.send('SIGTERM');
+      expect(await text).toContain('event:unleash-connected');
+      expect(await server.exit).toBe(0);
+    });
+
+    it('ends at once when it is told a second time', async () => {
+      const server = await startServer(ENVIRONMENT);
+      await beginCreation(server, 'never-finished');
+      server.send('SIGTERM');
+      await refusing(server.url);
+      const again = setInterval(() => server.send('SIGTERM'), 100);
+      expect(await server.exit).toBe(1);
+      clearInterval(again);
+    });
+  });
+
+  describe('closing a server', () => {
+    it('cuts off a request that does not finish in time', async () => {
+      const server = await listen(() => undefined, { port: 0, host: '127.0.0.1' });
+      const answer = fetch(urlOf(server)).then(
+        () => 'answered',
+        () => 'cut off',
+      );
+      await once(server, 'request');
+      await closeServer(server, 1);
+      expect(await answer).toBe('cut off');
+    });
+  });
+
+  /** Sends half a request, and resolves when the server has it to a function that sends the rest. */
+  async function beginCreation(server: ServerProcess, name: string) {
+    const body = JSON.stringify({ name });
+    const sent = request(`${server.url}/api/admin/projects/default/features`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        expect: '100-continue',
+      },
+    });
+    sent.on('error', () => undefined);
+    sent.flushHeaders();
+    await once(sent, 'continue');
+    sent.write(body.slice(0, 5));
+    return async (): Promise<IncomingMessage> => {
+      sent.end(body.slice(5));
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      return response;
+    };
+  }
+
+  /** Resolves when new connections are refused. */
+  function refusing(url: string): Promise<void> {
+    return until(() =>
+      fetch(`${url}/health`).then(
+        (response) => !response.ok,
+        () => true,
+      ),
+    );
+  }
+});
+
+describe('a client of the reference server', () => {
+  const CONFIG = { port: 0, host: '127.0.0.1', database: ':memory:', auth: 'none' } as const;
+  /** Far longer than a test takes. */
+  const NEVER: Timeouts = { head: 600_000, request: 600_000, silence: 600_000, check: 10 };
+  /** More than the buffers of both ends of a connection hold. */
+  const LARGE = Buffer.alloc(64 * 1024 * 1024);
+
+  let server: Server;
+  let socket: Socket;
+
+  async function begin(timeouts: Partial<Timeouts>, text: string): Promise<void> {
+    const app: RequestListener = (request, response) => {
+      request.resume().on('end', () => response.end(LARGE));
+    };
+    server = await listen(app, CONFIG, { ...NEVER, ...timeouts });
+    socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(text);
+  }
+
+  /** What a client that reads was answered when it is cut off. */
+  async function answer(): Promise<string> {
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.resume();
+    await once(socket, 'close');
+    return text;
+  }
+
+  afterEach(async () => {
+    socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('that does not get to the end of its head is told 408', async () => {
+    await begin({ head: 50 }, 'GET /health HTTP/1.1\r\nhost: ');
+    expect(await answer()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('that does not get to the end of its body is told 408', async () => {
+    await begin({ request: 50, head: 50 }, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n12345');
+    expect(await answer()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('that does not read its answer is cut off', async () => {
+    await begin({ silence: 50 }, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    socket.pause();
+    const [connection] = (await once(server, 'connection')) as [Socket];
+    await once(connection, 'close');
+    expect((await answer()).length).toBeLessThan(LARGE.length);
+  });
+
+  it('that listens to a stream hears signs of life before it would be cut off for silence', () => {
+    const heartbeatInterval = 15_000;
+    expect(TIMEOUTS.silence).toBeGreaterThan(2 * heartbeatInterval);
+  });
+});

@@ -1,0 +1,116 @@
+import { compareCodePoints } from './collections.js';
+import type { Page, PageQuery } from './common.types.js';
+import { LIMITS } from './limits.js';
+import { nextTurn, paced } from './paced.js';
+import { invalidInput, type Validator } from './validator.js';
+
+const DEFAULT_LIMIT = 100;
+
+/** A validated page query with its defaults. */
+export interface PageBounds {
+  /** Infinity for the whole list. */
+  readonly limit: number;
+  readonly after?: string;
+}
+
+interface PageValidation {
+  readonly validate: { readonly pageQuery: Validator<PageQuery> };
+}
+
+/** Validates a page query and adds the default limit. */
+export function pageBounds({ validate }: PageValidation, query: PageQuery = {}): PageBounds {
+  return boundsOf(validate.pageQuery(query));
+}
+
+/** Returns the bounds of a valid page query. */
+export function boundsOf({ limit, after }: PageQuery): PageBounds {
+  if (after === undefined) return { limit: limit ?? Number.POSITIVE_INFINITY };
+  return { limit: limit ?? DEFAULT_LIMIT, after };
+}
+
+/**
+ * Reads a list to its end, page by page, and yields its items. Other work runs between the pages.
+ *
+ * @param list reads one page
+ * @example
+ * for await (const flag of paginate((page) => flags.listFlags({ project: 'default' }, page))) console.log(flag.name);
+ */
+export async function* paginate<Item>(list: (page: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
+  let after: string | undefined;
+  do {
+    const page = await list({ limit: LIMITS.itemsPerPage, after });
+    yield* page.items;
+    after = page.next;
+    if (after !== undefined) await nextTurn();
+  } while (after !== undefined);
+}
+
+/** The cursors and the order of a list in memory. */
+export interface Cursors<Item> {
+  readonly cursorOf: (item: Item) => string;
+  /** Code-point order when absent. */
+  readonly compare?: (a: string, b: string) => number;
+}
+
+/** Returns one page of a list in memory. */
+export function cutPage<Item>(
+  items: readonly Item[],
+  { limit, after }: PageBounds,
+  { cursorOf, compare = compareCodePoints }: Cursors<Item>,
+): Page<Item> {
+  const start = after === undefined ? 0 : items.findIndex((item) => compare(cursorOf(item), after) > 0);
+  return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
+}
+
+/**
+ * The cursors and item sizes of an iteration. A page has at least one item, and ends before it exceeds the page size.
+ */
+export interface Cuts<Item> {
+  readonly cursorOf: (item: Item) => string;
+  /** In characters. */
+  readonly sizeOf: (item: Item) => number;
+}
+
+/** Reads one page from the start of an iteration, or all of it. */
+export async function takePage<Item>(
+  items: AsyncIterable<Item>,
+  { limit }: PageBounds,
+  { cursorOf, sizeOf }: Cuts<Item>,
+): Promise<Page<Item>> {
+  const found: Item[] = [];
+  let room = limit === Number.POSITIVE_INFINITY ? limit : LIMITS.pageSize;
+  for await (const item of paced(items)) {
+    room -= sizeOf(item);
+    if (found.length === limit || (found.length > 0 && room < 0)) {
+      return pageOf([...found, item], { limit: found.length, cursorOf });
+    }
+    found.push(item);
+  }
+  return { items: found };
+}
+
+/** Parses a cursor that is a JSON array. Throws `invalid_input` if `toKey` returns undefined. */
+export function parseCursor<Key>(cursor: string, toKey: (parts: readonly unknown[]) => Key | undefined): Key {
+  const key = toKey(parseList(cursor));
+  if (key === undefined) throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
+  return key;
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Makes a page of up to `limit + 1` items. The additional item only shows that there is a next page. */
+export function pageOf<Item>(
+  found: readonly Item[],
+  { limit, cursorOf }: { readonly limit: number; readonly cursorOf: (item: Item) => string },
+): Page<Item> {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items };
+}

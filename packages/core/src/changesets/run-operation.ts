@@ -1,0 +1,151 @@
+import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import { copyJson } from '../base/json.js';
+import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
+import type { PreparedChange } from '../engine.js';
+import type { DocumentReader } from '../storage/documents.js';
+import type { Token } from '../tokens/token.types.js';
+import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
+import { readReason } from './change-sets.operations.js';
+import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
+import { REFERENCES } from './operations.js';
+
+/** The key of the engine of an instance's actor. */
+export const ENGINE = Symbol('engine');
+
+interface WithEngine {
+  readonly [ENGINE]: ChangeEngine;
+}
+
+/** A call of a method of `Flags`, with the arguments whose types are checked here. */
+interface MethodArguments {
+  /** The name of the operation. */
+  readonly op: string;
+  readonly ref?: unknown;
+  /** The input of a change; present in changes that need one. */
+  readonly input?: unknown;
+  readonly options?: unknown;
+}
+
+/** Throws `invalid_input` unless a method was called with its reference, its input and options of the right type. */
+function assertArguments({ op, options, ...given }: MethodArguments): void {
+  const members = REFERENCES[op];
+  if (members) {
+    assertReference(op, members, given.ref);
+    if ('input' in given && given.input === undefined) {
+      throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
+    }
+  }
+  assertOptions(op, options);
+}
+
+/** Runs a method of `Flags`. A closed engine refuses every operation; `close()` waits for running ones. */
+export function run<Result>(
+  flags: WithEngine,
+  given: MethodArguments,
+  operation: (engine: ChangeEngine) => Promise<Result>,
+): Promise<Result> {
+  // A method that was taken from its object has none.
+  const engine: ChangeEngine | undefined = flags?.[ENGINE];
+  if (!engine) return Promise.reject(notCalledOnFlags(given.op));
+  return engine.lifetime.track(async () => {
+    assertArguments(given);
+    return operation(engine);
+  });
+}
+
+function notCalledOnFlags(op: string): Error {
+  return invalidInput([{ message: `call ${op} on the flags, as in flags.${op}(…)`, path: '' }]);
+}
+
+/** The arguments of a change. */
+interface ChangeArguments extends Omit<MethodArguments, 'options'> {
+  readonly context: ChangeContext | undefined;
+}
+
+/** Runs a method of `Flags` as a change set of one change. */
+export function change<Result>(
+  flags: WithEngine,
+  { context, ...given }: ChangeArguments,
+  prepare: (engine: ChangeEngine) => Awaitable<PreparedChange<Result>>,
+): Promise<Result> {
+  return run(flags, { ...given, options: context }, async (engine) => {
+    const preparing = prepare(engine);
+    const unnamed = 'then' in preparing ? await preparing : preparing;
+    const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
+    if (!context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
+    const { actor, reason, onRevision, ifRevision } = context;
+    const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
+    const { documents } = await engine.run([single], {
+      ...(actor !== undefined && { actor }),
+      ...(reason !== undefined && { reason: readReason(reason) }),
+    });
+    if (onRevision) await reportRevision(prepared, documents, onRevision);
+    return resultOf(prepared, documents);
+  });
+}
+
+/** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
+async function resultOf<Result>({ result }: PreparedChange<Result>, documents: DocumentReader): Promise<Result> {
+  return copyJson(await result(documents)) as Result;
+}
+
+/**
+ * Passes the new revision to `onRevision`. The committed documents are in memory, so this does not read the storage.
+ */
+async function reportRevision(
+  { subject: { kind, id } }: PreparedChange,
+  { read }: DocumentReader,
+  onRevision: (revision: number) => void,
+): Promise<void> {
+  const written = await read({ kind, parentOf: () => null }, id);
+  if (written) onRevision(written.revision);
+}
+
+/** The actor of changes: a name, and the API token if the actor uses one. */
+export interface ActorIdentity {
+  /** Not validated yet: the first change validates it. */
+  readonly name: unknown;
+  readonly token?: Pick<Token, 'id' | 'kind'>;
+  readonly authorize?: AuthorizeChanges | undefined;
+}
+
+/** Converts an actor's name or an API token to an identity. */
+export function toIdentity(
+  actor: string | Pick<Token, 'id' | 'name' | 'kind'>,
+  options: ActorOptions | undefined,
+): ActorIdentity {
+  const authorize = options === undefined ? undefined : readAuthorize(options);
+  if (typeof actor !== 'object' || actor === null) return { name: actor, authorize };
+  const { name, id, kind } = actor;
+  return typeof id === 'string' && typeof kind === 'string'
+    ? { name, token: { id, kind }, authorize }
+    : { name, authorize };
+}
+
+function readAuthorize(options: ActorOptions): AuthorizeChanges | undefined {
+  assertOptions('as', options);
+  const { authorize } = options;
+  if (authorize === undefined || typeof authorize === 'function') return authorize;
+  throw invalidInput([{ message: 'must be a function', path: '/authorize' }]);
+}
+
+/** Returns the engine of an actor. It inherits the other members: a router creates one engine per request. */
+export function engineOf(shared: SharedEngine, actor: ActorIdentity): ChangeEngine {
+  const { writer } = shared;
+  return Object.assign(Object.create(shared) as SharedEngine, {
+    run: (changes, context) => writer.run(changes, attribute(context, actor)),
+    plan: async (changes, context) => writer.plan(changes, attribute(context, actor)),
+    authorize: actor.authorize,
+  } satisfies Omit<ChangeEngine, keyof SharedEngine>);
+}
+
+/** Adds the engine's actor and its check to the context of a change set, unless the context has its own. */
+function attribute(context: UnattributedContext | undefined, { name, token, authorize }: ActorIdentity): SetContext {
+  const actor: unknown = context?.actor ?? name;
+  const actorToken = context?.actor === undefined ? token : undefined;
+  if (typeof actor !== 'string' || actor === '') {
+    throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+  }
+  const attributed = { authorize, actor, ...(actorToken && { actorToken }) };
+  return context ? { ...attributed, ...context, actor } : attributed;
+}

@@ -1,0 +1,94 @@
+import type { Awaitable } from './base/common.types.js';
+import type { Settings } from './base/settings.types.js';
+import type { PayloadReader } from './evaluation/evaluated.types.js';
+import type { DomainEvent } from './events/event.types.js';
+import type { Feed } from './events/feed.js';
+import type { Validators } from './input-schemas.js';
+import type { Replica } from './replica/replica.js';
+import type { Aggregate, DocumentReader, Documents, Read } from './storage/documents.js';
+import type { DocumentKey, Storage, Vacancy } from './storage/port.js';
+import type { UsageStorage } from './storage/usage-port.js';
+import type { TokenVerifier } from './tokens/token.js';
+import type { UsageWriter } from './usage/usage-writer.js';
+
+/*
+ * What operations work with, as types only. Operations prepare and decide; they do not know who commits.
+ */
+
+/** The dependencies of operations. Engines of different actors share them. */
+export interface Engine extends DocumentReader, TokenVerifier {
+  readonly settings: Settings;
+  readonly validate: Validators;
+  readonly storage: Storage;
+  readonly usage: UsageStorage;
+  readonly usageWriter: UsageWriter;
+  readonly feed: Feed;
+  readonly replica: Replica;
+  readonly payloads: PayloadReader;
+  readonly now: () => Date;
+  /** The maximum lifetime of a new token in milliseconds; undefined: no limit. */
+  readonly maxTokenLifetime: number | undefined;
+  readonly newId: () => string;
+  readonly isUser: (userId: number) => Awaitable<boolean>;
+}
+
+/** Who makes a change. */
+export interface Actor {
+  readonly actor: string;
+}
+
+/** A change with a valid input, ready to be decided any number of times. */
+export interface PreparedChange<Result = unknown> {
+  /** The document that the change affects. */
+  readonly subject: DocumentKey;
+  /** The document that the change locks: other changes of it wait. Default: the subject. */
+  readonly lock?: DocumentKey;
+  /** The document that `ifRevision` refers to. Default: the subject. */
+  readonly revisionOf?: DocumentKey;
+  readonly ifRevision?: number | readonly number[] | undefined;
+  /** A JSON Pointer to the change in the caller's input, which refusals name. Absent for a single operation. */
+  readonly path?: string;
+  /** The operation, which the planned events name. Absent for an undo and an import. */
+  readonly op?: string;
+  /**
+   * Decides the change, and writes to the unit. Runs again after a conflict, so the preparation must create times and
+   * ids.
+   */
+  readonly decide: (unit: UnitOfWork, by: Actor) => Awaitable<void>;
+  /** Returns the result of the operation from the documents after the commit. */
+  readonly result: (committed: DocumentReader) => Awaitable<Result>;
+}
+
+/**
+ * The documents after the earlier changes of a set. Repeated reads return the same document, with its stored revision.
+ * The commit conflicts if a document that the unit has read changes in the meantime.
+ */
+export interface UnitOfWork extends DocumentReader {
+  readonly read: Read;
+  /**
+   * Lists without a check in the commit. The decision must have read a document that concurrent changes of the list
+   * write.
+   */
+  readonly list: DocumentReader['list'];
+  /** Reads without checks in the commit, for documents that a change may ignore later. */
+  readonly unchecked: DocumentReader;
+  /** Applies events to a document. Does nothing without events. */
+  apply<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    events: readonly Event[],
+  ): Awaitable<void>;
+  /** Writes an index document: it has no events, and indexes or guards other documents. */
+  put<State>(documents: Documents<State>, id: string, state: State): Promise<void>;
+  /** Deletes an index document, if it exists. */
+  remove<State>(documents: Documents<State>, id: string): Promise<void>;
+  /**
+   * Gives a document a new revision, if it exists. Concurrent changes that have read the document then conflict, so
+   * that they decide again.
+   */
+  touch<State>(documents: Documents<State>, id: string): Promise<void>;
+  /** Requires that a parent has no document of a kind after the commit. */
+  requireVacant(vacancy: Vacancy): void;
+  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
+  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
+}

@@ -1,0 +1,99 @@
+import {
+  always,
+  type FieldReader,
+  fieldReader,
+  never,
+  remoteAddress,
+  sessionId,
+  userId,
+  userOrSession,
+} from './context.js';
+import { toOptionalText, toText } from './convert.js';
+import { inAnyRange, isIPv4Range, parseRange } from './ip-address.js';
+import { noId, Rollout, type StrategyContext, type StrategyTest } from './rollout.js';
+import { type BuiltInName, stickyField } from './strategies.js';
+
+/** Parameters as they are stored, of any type. */
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Compiles a strategy's own condition, without its constraints and segments. */
+type Compile = (parameters: Parameters, context: StrategyContext) => StrategyTest;
+
+/** The code of each strategy. */
+const COMPILERS: Readonly<Record<BuiltInName, Compile>> = {
+  flexibleRollout(parameters, context) {
+    const settings = { groupId: groupOf(parameters), percentage: parameters.rollout };
+    const field = stickyField(parameters);
+    if (field !== undefined) return new Rollout({ ...settings, id: fieldReader(field), withoutId: 'off' }, context);
+    const id = parameters.stickiness === 'random' ? noId : userOrSession;
+    return new Rollout({ ...settings, id, withoutId: 'random' }, context);
+  },
+  default: () => ({ holds: always }),
+  userWithId({ userIds }) {
+    const ids = new Set<string | undefined>(entriesOf(userIds, 'userIds'));
+    return { holds: (context) => ids.has(userId(context)) };
+  },
+  // Compares addresses as text, and accepts IPv4 ranges.
+  remoteAddress({ IPs }) {
+    const entries = entriesOf(IPs, 'IPs');
+    const texts = new Set<string>(entries);
+    const ranges = entries
+      .map(parseRange)
+      .filter((range) => range !== undefined)
+      .filter(isIPv4Range);
+    return {
+      holds: (context) => {
+        const address = remoteAddress(context);
+        return address !== undefined && (texts.has(address) || inAnyRange(ranges, address));
+      },
+    };
+  },
+  applicationHostname({ hostNames }, { hostname }) {
+    const names = entriesOf(hostNames, 'hostNames').map((name) => name.toLowerCase());
+    return { holds: hostname !== undefined && names.includes(hostname.toLowerCase()) ? always : never };
+  },
+  gradualRolloutUserId: (parameters, context) => gradualRollout(parameters, userId, context),
+  gradualRolloutSessionId: (parameters, context) => gradualRollout(parameters, sessionId, context),
+  gradualRolloutRandom: ({ percentage }, context) =>
+    new Rollout({ groupId: '', percentage, id: noId, withoutId: 'random' }, context),
+};
+
+/**
+ * Compiles a strategy that the library implements; undefined for other names.
+ *
+ * @throws TypeError if the parameters cannot be read
+ */
+export function compileStrategy(
+  name: string,
+  parameters: Parameters,
+  context: StrategyContext,
+): StrategyTest | undefined {
+  return Object.hasOwn(COMPILERS, name) ? COMPILERS[name as BuiltInName](parameters, context) : undefined;
+}
+
+/**
+ * Splits a comma-separated parameter and trims white space around the commas, but not at both ends. Linear, unlike a
+ * split by `\s*,\s*`.
+ */
+export function splitList(text: string): string[] {
+  const entries = text.split(',');
+  const last = entries.length - 1;
+  return entries.map((entry, at) => {
+    const start = at === 0 ? entry : entry.trimStart();
+    return at === last ? start : start.trimEnd();
+  });
+}
+
+function entriesOf(list: unknown, what: string): string[] {
+  const text = toOptionalText(list, what);
+  return text ? splitList(text) : [];
+}
+
+function groupOf(parameters: Parameters): string {
+  return toText(parameters.groupId || '', 'groupId');
+}
+
+function gradualRollout(parameters: Parameters, id: FieldReader, context: StrategyContext): StrategyTest {
+  const { percentage } = parameters;
+  return new Rollout({ groupId: groupOf(parameters), percentage, id, withoutId: 'off' }, context);
+}

@@ -1,0 +1,129 @@
+import { rolloutOf } from './audience.js';
+import { STRATEGIES } from './strategies.js';
+
+/** The operators with their words, in the order of the picker. */
+export const OPERATORS: Readonly<
+  Record<string, { readonly label: string; readonly not: string; readonly takes: 'values' | 'value' }>
+> = {
+  IN: { label: 'is one of', not: 'is not one of', takes: 'values' },
+  NOT_IN: { label: 'is not one of', not: 'is one of', takes: 'values' },
+  STR_CONTAINS: { label: 'contains', not: 'does not contain', takes: 'values' },
+  STR_STARTS_WITH: { label: 'starts with', not: 'does not start with', takes: 'values' },
+  STR_ENDS_WITH: { label: 'ends with', not: 'does not end with', takes: 'values' },
+  NUM_EQ: { label: '=', not: '≠', takes: 'value' },
+  NUM_GT: { label: '>', not: 'not >', takes: 'value' },
+  NUM_GTE: { label: '≥', not: 'not ≥', takes: 'value' },
+  NUM_LT: { label: '<', not: 'not <', takes: 'value' },
+  NUM_LTE: { label: '≤', not: 'not ≤', takes: 'value' },
+  DATE_AFTER: { label: 'is after', not: 'is not after', takes: 'value' },
+  DATE_BEFORE: { label: 'is before', not: 'is not before', takes: 'value' },
+  SEMVER_EQ: { label: 'is version', not: 'is not version', takes: 'value' },
+  SEMVER_GT: { label: 'is newer than', not: 'is not newer than', takes: 'value' },
+  SEMVER_GTE: { label: 'is at least version', not: 'is not at least version', takes: 'value' },
+  SEMVER_LT: { label: 'is older than', not: 'is not older than', takes: 'value' },
+  SEMVER_LTE: { label: 'is at most version', not: 'is not at most version', takes: 'value' },
+  REGEX: { label: 'matches', not: 'does not match', takes: 'value' },
+  IN_CIDR: { label: 'is in network', not: 'is not in network', takes: 'values' },
+};
+
+export function takesValues(operator: string): boolean {
+  return OPERATORS[operator]?.takes !== 'value';
+}
+
+/** The number of values that a summary shows. */
+export const SHOWN_VALUES = 3;
+
+export function listOf(values: readonly string[], most = SHOWN_VALUES): string {
+  const shown = values.slice(0, most).join(', ');
+  return values.length > most ? `${shown} and ${(values.length - most).toLocaleString('en')} more` : shown;
+}
+
+/** A constraint, stored or as the HTTP API sends it. Its operator may be unknown. */
+interface ShownConstraint {
+  readonly contextName: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+  readonly value?: string;
+  readonly inverted?: boolean;
+  readonly caseInsensitive?: boolean;
+}
+
+/** Describes a constraint without its field: "is one of DE, AT". */
+export function describeCondition(constraint: Omit<ShownConstraint, 'contextName'>): string {
+  const { operator, values = [], value = '', inverted, caseInsensitive } = constraint;
+  const words = OPERATORS[operator];
+  const verb = words === undefined ? operator : inverted ? words.not : words.label;
+  return `${verb} ${takesValues(operator) ? listOf(values) : value}${caseInsensitive ? ' (any case)' : ''}`;
+}
+
+/** Describes a constraint: "country is one of DE, AT". */
+export function describeConstraint(constraint: ShownConstraint): string {
+  return `${constraint.contextName} ${describeCondition(constraint)}`;
+}
+
+/** A strategy, stored or as the HTTP API sends it. */
+interface ShownStrategy {
+  readonly name: string;
+  readonly title?: string;
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
+  readonly constraints: readonly ShownConstraint[];
+  readonly segments?: readonly number[];
+}
+
+/** Returns the name of a segment; undefined if the caller does not know it. */
+export type FindSegmentName = (id: number) => string | undefined;
+
+export function strategyName(name: string): string {
+  return STRATEGIES.get(name)?.title ?? name;
+}
+
+/** Describes a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
+export function describeStrategy(strategy: ShownStrategy, segmentName?: FindSegmentName): string {
+  const { name, title } = strategy;
+  const rollout = rolloutOf(strategy);
+  const kind = rollout === undefined ? strategyName(name) : `${strategyName(name)} ${rollout} %`;
+  return [...(title ? [title] : []), kind, ...describeConditions(strategy, segmentName)].join(', ');
+}
+
+/** Returns the items of a text that separates them by commas. */
+export function itemsOf(value: unknown): readonly string[] {
+  const items = String(value ?? '').split(',');
+  return items.map((item) => item.trim()).filter(Boolean);
+}
+
+/** Describes the conditions of a strategy: its lists, segments and constraints. */
+export function describeConditions(
+  { parameters, constraints, segments = [] }: ShownStrategy,
+  segmentName: FindSegmentName = () => undefined,
+): readonly string[] {
+  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
+  return [
+    ...lists.map(([key, value]) => `${key} ${listOf(itemsOf(value))}`),
+    ...segments.map((id) => segmentName(id) ?? `segment ${id}`),
+    ...constraints.map(describeConstraint),
+  ];
+}
+
+/** Parameters with their own controls. Summaries omit them. */
+export const HASHING: ReadonlySet<string> = new Set(['rollout', 'percentage', 'groupId', 'stickiness']);
+
+interface ShownVariant {
+  readonly weight: number;
+  readonly weightType?: string;
+  readonly payload?: { readonly type: string; readonly value: string } | null;
+  readonly overrides?: readonly { readonly contextName: string; readonly values: readonly string[] }[];
+}
+
+/** Describes a variant without its name: "50 % fixed · string #00f". */
+export function describeVariant({ weight, weightType, payload, overrides = [] }: ShownVariant): string {
+  return [
+    `${describeWeight(weight)}${weightType === 'fix' ? ' fixed' : ''}`,
+    ...(payload ? [`${payload.type} ${payload.value}`] : []),
+    ...overrides.map(({ contextName, values }) => `${contextName} ${values.join(', ')}`),
+  ].join(' · ');
+}
+
+/** Formats a weight, which is stored in thousandths. */
+export function describeWeight(weight: number): string {
+  return `${weight / 10} %`;
+}

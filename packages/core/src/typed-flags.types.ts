@@ -1,0 +1,153 @@
+import type { ActorOptions } from './changesets/change-set.types.js';
+import type {
+  ContextDeclarations,
+  EnvironmentName,
+  FlagDrift,
+  FlagName,
+  FlagPayload,
+  FlagsSchema,
+  Register,
+  VariantName,
+} from './definitions/schema.types.js';
+import type {
+  ContextEnvironment,
+  ContextMembers,
+  EvaluatedVariant,
+  EvaluationContext,
+  FallbackVariant,
+  FlagExplanation,
+} from './evaluation/evaluated.types.js';
+import type { ContextualFlags, EnvironmentConfiguration, EvaluatedFlag } from './evaluation/evaluation.types.js';
+import type { Flags } from './flags.js';
+import type { Token } from './tokens/token.types.js';
+
+/** The result of `createFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
+export interface TypedFlags<Schema extends FlagsSchema>
+  extends Omit<Flags, keyof TypedEvaluation<Schema> | 'as' | 'evaluator'>,
+    TypedEvaluation<Schema> {
+  /** The schema that the flags were created with. */
+  readonly schema: Schema;
+
+  /**
+   * Compares the schema with the stored flags of all projects. Returns an empty list if nothing differs. Reads from
+   * memory.
+   *
+   * @example
+   * for (const { kind, message } of await flags.drift()) console.warn(kind, message);
+   */
+  drift(): Promise<readonly FlagDrift[]>;
+
+  /** Like {@link Flags.evaluator}, for declared names. */
+  readonly evaluator: TypedEvaluator<Schema>;
+
+  /** Like {@link Flags.as}. */
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema>;
+}
+
+/** {@link Flags}' evaluation for declared flags, environments and context properties. */
+export interface TypedEvaluation<Schema extends FlagsSchema> {
+  /** Like {@link Flags.isEnabled}. */
+  isEnabled(flag: FlagName<Schema>, context?: TypedContext<Schema>, options?: TypedOptions<Schema, boolean>): boolean;
+
+  /** Like {@link Flags.getVariant}. Also returns the names of stored variants that are not declared. */
+  getVariant<Name extends FlagName<Schema>>(
+    flag: Name,
+    context?: TypedContext<Schema>,
+    options?: TypedOptions<Schema, TypedFallback<Schema, Name>>,
+  ): TypedVariant<Schema, Name>;
+
+  /** Like {@link Flags.getPayload}. Reports a payload that does not fit its declaration, and returns `fallback`. */
+  getPayload<Name extends FlagName<Schema>>(
+    flag: Name,
+    context: TypedContext<Schema> | undefined,
+    options: TypedOptions<Schema, FlagPayload<Schema, Name>> & { readonly fallback: FlagPayload<Schema, Name> },
+  ): FlagPayload<Schema, Name>;
+  getPayload<Name extends FlagName<Schema>>(
+    flag: Name,
+    context?: TypedContext<Schema>,
+    options?: TypedOptions<Schema, undefined>,
+  ): FlagPayload<Schema, Name> | undefined;
+
+  /** Like {@link Flags.forContext}. */
+  forContext(context: TypedContext<Schema>, options?: TypedChoice<Schema>): TypedContextualFlags<Schema>;
+
+  /** Like {@link Flags.explain}. */
+  explain(flag: FlagName<Schema>, context?: TypedContext<Schema>, options?: TypedChoice<Schema>): FlagExplanation;
+
+  /** Like {@link Flags.evaluateAll}. */
+  evaluateAll(context: TypedContext<Schema>, options?: TypedChoice<Schema>): readonly EvaluatedFlag[];
+
+  /** Like {@link Flags.configuration}. */
+  configuration(options?: TypedChoice<Schema>): EnvironmentConfiguration;
+}
+
+/** Evaluation alone, of declared flags: no administration can be reached from it. */
+export type TypedEvaluator<Schema extends FlagsSchema> = Omit<TypedEvaluation<Schema>, 'configuration'>;
+
+/** {@link ContextualFlags} for declared flags. */
+export interface TypedContextualFlags<Schema extends FlagsSchema>
+  extends Omit<ContextualFlags, 'isEnabled' | 'getVariant' | 'getPayload'> {
+  /** Like {@link ContextualFlags.isEnabled}. */
+  isEnabled(flag: FlagName<Schema>, fallback?: boolean): boolean;
+  /** Like {@link ContextualFlags.getVariant}. */
+  getVariant<Name extends FlagName<Schema>>(
+    flag: Name,
+    fallback?: TypedFallback<Schema, Name>,
+  ): TypedVariant<Schema, Name>;
+  /** Like {@link ContextualFlags.getPayload}. */
+  getPayload<Name extends FlagName<Schema>>(flag: Name, fallback: FlagPayload<Schema, Name>): FlagPayload<Schema, Name>;
+  getPayload<Name extends FlagName<Schema>>(flag: Name): FlagPayload<Schema, Name> | undefined;
+}
+
+/** The contextual flags of the schema in {@link Register}; untyped if the application registers none. */
+export type RegisteredContextualFlags = Register extends { readonly schema: infer Schema extends FlagsSchema }
+  ? TypedContextualFlags<Schema>
+  : ContextualFlags;
+
+/** An environment of the schema. */
+export interface TypedChoice<Schema extends FlagsSchema> {
+  /** Default: the instance's default environment. */
+  readonly environment?: EnvironmentName<Schema>;
+}
+
+export interface TypedOptions<Schema extends FlagsSchema, Fallback> extends TypedChoice<Schema> {
+  /** The result for an unknown flag; for `getPayload` also without a valid payload. */
+  readonly fallback?: Fallback;
+}
+
+export interface TypedFallback<Schema extends FlagsSchema, Name extends FlagName<Schema>> extends FallbackVariant {
+  readonly name: VariantName<Schema, Name> | 'disabled';
+}
+
+export interface TypedVariant<Schema extends FlagsSchema, Name extends FlagName<Schema>> extends EvaluatedVariant {
+  /** A declared variant, or `disabled` if the flag is off or has no variants. */
+  readonly name: VariantName<Schema, Name> | 'disabled';
+}
+
+/**
+ * An evaluation context. Put declared properties beside `userId`, or in `properties`. Without declared properties,
+ * `properties` may hold anything.
+ */
+export type TypedContext<Schema extends FlagsSchema> = [string | never] extends [keyof Schema['context']]
+  ? EvaluationContext
+  : [keyof Schema['context']] extends [never]
+    ? EvaluationContext
+    : Omit<ContextMembers, 'properties'> &
+        TypedProperties<Schema> & { readonly properties?: TypedProperties<Schema> | undefined } & ContextEnvironment<
+          keyof ContextMembers | keyof Schema['context']
+        >;
+
+/** The declared context properties, all optional. */
+export type TypedProperties<Schema extends FlagsSchema> = ContextProperties<Schema['context']>;
+
+type ContextProperties<Declarations extends ContextDeclarations> = {
+  readonly [Name in keyof Declarations]?: ContextValue<Declarations[Name]> | undefined;
+};
+
+type ContextValue<Declaration> = Declaration extends readonly (infer Value)[]
+  ? Value
+  : Declaration extends 'number'
+    ? number
+    : Declaration extends 'boolean'
+      ? boolean
+      : string;

@@ -1,0 +1,432 @@
+import type { JsonPatch } from '../../src/base/common.types.js';
+import { applyPatch } from '../../src/base/json-patch.js';
+import { LIMITS } from '../../src/base/limits.js';
+import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
+import {
+  addStrategy,
+  findStrategy,
+  patchStrategy,
+  removeStrategy,
+  replaceStrategy,
+  toStrategy,
+} from '../../src/flags/strategies.decide.js';
+import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
+import { setVariants } from '../../src/flags/variants.decide.js';
+import { validate } from '../base/default-validators.js';
+import { after, environmentState, flagState, strategyState } from './flag-states.js';
+import { refusalOf } from './refusal.js';
+
+const FLAG = flagState({
+  environments: [
+    environmentState('production', ['one', 'two', 'three'], { enabled: true }),
+    environmentState('development', ['other']),
+  ],
+});
+const TWO = { environment: 'production', strategy: 'two' };
+
+function idsIn(flag: ReturnType<typeof after>, environment: string): readonly string[] | undefined {
+  return flag?.environments.find(({ name }) => name === environment)?.strategies.map(({ id }) => id);
+}
+
+describe('a strategy made of input', () => {
+  it('has empty constraints and parameters when they are absent, and no other members', () => {
+    expect(toStrategy('id', { name: 'default' })).toEqual({
+      id: 'id',
+      name: 'default',
+      constraints: [],
+      parameters: {},
+    });
+  });
+
+  it('keeps null parameters and every optional member that is given, and drops what is not known', () => {
+    const input = { name: 'x', parameters: null, title: '', disabled: false, sortOrder: 0, segments: [], variants: [] };
+    expect(toStrategy('id', { ...input, ...{ unknown: 1, id: 'other' } })).toEqual({
+      id: 'id',
+      constraints: [],
+      ...input,
+    });
+  });
+});
+
+describe('adding a strategy', () => {
+  it('puts it after those that are there, and switches nothing', () => {
+    const events = addStrategy(FLAG, 'production', strategyState('four'));
+    expect(events).toEqual([
+      { type: 'strategy-added', environment: 'production', data: strategyState('four'), before: null },
+    ]);
+    expect(after(FLAG, events)?.environments).toEqual([
+      environmentState('production', ['one', 'two', 'three', 'four'], { enabled: true }),
+      environmentState('development', ['other']),
+    ]);
+  });
+
+  it.each(['staging', '__proto__', 'constructor'])('begins the configuration of an environment: %s', (environment) => {
+    const flag = after(flagState(), addStrategy(flagState(), environment, strategyState('one')));
+    expect(flag?.environments).toEqual([environmentState(environment, ['one'])]);
+  });
+});
+
+describe('adding many strategies', () => {
+  it('is refused beyond the limit of an environment, which may be reached', () => {
+    const ids = Array.from({ length: LIMITS.strategiesPerEnvironment }, (_, at) => `s-${at}`);
+    const holding = (held: readonly string[]) => flagState({ environments: [environmentState('production', held)] });
+    expect(addStrategy(holding(ids.slice(1)), 'production', strategyState('new'))).toHaveLength(1);
+    const full = holding(ids);
+    expect(addStrategy(full, 'development', strategyState('new'))).toHaveLength(1);
+    const { code, message } = refusalOf(() => addStrategy(full, 'production', strategyState('new')));
+    expect(code).toBe('invalid_input');
+    expect(message).toBe(
+      `The flag checkout has ${ids.length} strategies in production, and cannot have more; remove one first.`,
+    );
+  });
+});
+
+describe('replacing a strategy', () => {
+  it('keeps its id and position, and drops members that the input omits', () => {
+    const [event] = replaceStrategy(FLAG, TWO, { name: 'flexibleRollout', parameters: { rollout: 5 } });
+    const data = { id: 'two', name: 'flexibleRollout', constraints: [], parameters: { rollout: 5 } };
+    expect(event).toEqual({ type: 'strategy-updated', environment: 'production', data, before: strategyState('two') });
+    const replaced = after(FLAG, event ? [event] : []);
+    expect(idsIn(replaced, 'production')).toEqual(['one', 'two', 'three']);
+    expect(replaced?.environments[0]?.strategies[1]).toEqual(data);
+  });
+
+  it('by an equal value causes no event, in any order of members', () => {
+    expect(replaceStrategy(FLAG, TWO, { parameters: {}, constraints: [], name: 'default' })).toEqual([]);
+  });
+});
+
+describe('patching a strategy', () => {
+  const strategies = [strategyState('two', { parameters: { rollout: 5, groupId: 'g' }, title: 'Title', sortOrder: 3 })];
+  const flag = flagState({ environments: [{ name: 'production', enabled: true, strategies }] });
+
+  function patched(...patch: JsonPatch) {
+    return after(flag, patchStrategy(flag, TWO, { patch, validate: validate.strategy }))?.environments[0]
+      ?.strategies[0];
+  }
+
+  it.each<[JsonPatch[number], object]>([
+    [{ op: 'replace', path: '/parameters/rollout', value: 50 }, { parameters: { rollout: 50, groupId: 'g' } }],
+    [
+      { op: 'add', path: '/parameters/stickiness', value: 'userId' },
+      { parameters: { rollout: 5, groupId: 'g', stickiness: 'userId' } },
+    ],
+    [{ op: 'remove', path: '/parameters/rollout' }, { parameters: { groupId: 'g' } }],
+    [{ op: 'remove', path: '/parameters' }, { parameters: {} }],
+    [{ op: 'replace', path: '/parameters', value: null }, { parameters: null }],
+    [{ op: 'replace', path: '/name', value: 'own' }, { name: 'own' }],
+    [{ op: 'add', path: '/disabled', value: true }, { disabled: true }],
+    [
+      { op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: ['b'] } },
+      { constraints: [{ contextName: 'a', operator: 'IN', values: ['b'] }] },
+    ],
+    [{ op: 'copy', from: '/id', path: '/title' }, { title: 'two' }],
+    [{ op: 'replace', path: '/id', value: 'stolen' }, {}],
+    [{ op: 'remove', path: '/id' }, {}],
+  ])('does %j', (operation, changes) => {
+    expect(patched(operation)).toEqual({ ...strategies[0], ...changes });
+  });
+
+  it('can take an optional member away', () => {
+    expect(patched({ op: 'remove', path: '/title' })).not.toHaveProperty('title');
+  });
+
+  it('causes no event without a difference', () => {
+    const patch: JsonPatch = [{ op: 'test', path: '/parameters/rollout', value: 5 }];
+    expect(patchStrategy(flag, TWO, { patch, validate: validate.strategy })).toEqual([]);
+  });
+
+  it.each<[JsonPatch[number], string]>([
+    [{ op: 'replace', path: '/unknown', value: 1 }, 'invalid_patch'],
+    [{ op: 'add', path: '/unknown', value: 1 }, 'invalid_patch'],
+    [{ op: 'add', path: '', value: { name: 'default' } }, 'invalid_patch'],
+    [{ op: 'replace', path: '/segments', value: [] }, 'invalid_patch'],
+    [{ op: 'add', path: '/constraints/1', value: {} }, 'invalid_patch'],
+    [{ op: 'test', path: '/id', value: 'three' }, 'patch_test_failed'],
+    [{ op: 'remove', path: '/name' }, 'invalid_input'],
+    [{ op: 'add', path: '/constraints/-', value: {} }, 'invalid_input'],
+    [{ op: 'add', path: '/parameters/deep', value: {} }, 'invalid_input'],
+  ])('is refused for %j with %s', (operation, code) => {
+    expect(refusalOf(() => patched(operation)).code).toBe(code);
+  });
+
+  it('must give a strategy of flexibleRollout a percentage', () => {
+    const refusal = refusalOf(() =>
+      patched(
+        { op: 'replace', path: '/name', value: 'flexibleRollout' },
+        { op: 'replace', path: '/parameters/rollout', value: 101 },
+      ),
+    );
+    expect(refusal).toMatchObject({ code: 'invalid_input', details: [{ path: '/parameters/rollout' }] });
+  });
+});
+
+describe('removing a strategy', () => {
+  it('keeps the order of the others, and the switch', () => {
+    const flag = after(FLAG, removeStrategy(FLAG, TWO));
+    expect(flag?.environments[0]).toEqual(environmentState('production', ['one', 'three'], { enabled: true }));
+  });
+
+  it('switches an environment off with its last, by an event of its own', () => {
+    const flag = flagState({ environments: [environmentState('production', ['two'], { enabled: true })] });
+    const events = removeStrategy(flag, TWO);
+    expect(events).toEqual([
+      { type: 'strategy-removed', environment: 'production', data: null, before: strategyState('two') },
+      { type: 'environment-disabled', environment: 'production', data: { enabled: false }, before: { enabled: true } },
+    ]);
+    expect(after(flag, events)).toEqual(flagState({ environments: [environmentState('production', [])] }));
+  });
+
+  it('of an environment that is off is one event, the last one too', () => {
+    expect(removeStrategy(FLAG, { environment: 'development', strategy: 'other' })).toHaveLength(1);
+  });
+});
+
+describe('a strategy', () => {
+  const decisions = {
+    replaced: (flag = FLAG, place = TWO) => replaceStrategy(flag, place, { name: 'default' }),
+    patched: (flag = FLAG, place = TWO) => patchStrategy(flag, place, { patch: [], validate: validate.strategy }),
+    removed: (flag = FLAG, place = TWO) => removeStrategy(flag, place),
+    found: (flag = FLAG, place = TWO) => findStrategy(flag, place),
+  };
+
+  it.each(Object.entries(decisions))('is %s only where it is', (_, decide) => {
+    for (const [environment, strategy] of [
+      ['production', 'other'],
+      ['development', 'two'],
+      ['staging', 'two'],
+      ['production', '__proto__'],
+    ]) {
+      const place = { environment: String(environment), strategy: String(strategy) };
+      expect(refusalOf(() => decide(FLAG, place)).code).toBe('strategy_not_found');
+    }
+  });
+
+  it('of an archived flag is neither added, replaced, patched nor removed', () => {
+    const archived = { ...FLAG, archived: true };
+    const { replaced, patched, removed } = decisions;
+    for (const decide of [replaced, patched, removed]) {
+      expect(refusalOf(() => decide(archived)).code).toBe('flag_archived');
+    }
+    expect(refusalOf(() => addStrategy(archived, 'production', strategyState('x'))).code).toBe('flag_archived');
+  });
+});
+
+function variantState(name: string, weight: number, changes: Partial<Variant> = {}): Variant {
+  return { name, weightType: 'variable', weight, stickiness: 'default', overrides: [], ...changes };
+}
+
+describe('setting variants', () => {
+  it('is one event, with defaults filled in and weights computed', () => {
+    const events = setVariants(flagState(), [{ name: 'a' }, { name: 'b', weightType: 'fix', weight: 100 }]);
+    const variants = [variantState('a', 900), variantState('b', 100, { weightType: 'fix' })];
+    expect(events).toEqual([{ type: 'variants-updated', data: { variants }, before: { variants: [] } }]);
+    expect(after(flagState(), events)).toEqual(flagState({ variants }));
+  });
+
+  it('keeps payload, stickiness and overrides, and what is not given is not there', () => {
+    const payload = { type: 'json', value: '{}' } as const;
+    const overrides = [{ contextName: 'userId', values: ['7'] }];
+    const input: VariantInput[] = [{ name: 'a', stickiness: 'userId', payload, overrides }, { name: 'b' }];
+    const flag = after(flagState(), setVariants(flagState(), input));
+    expect(flag?.variants[0]).toEqual(variantState('a', 500, { stickiness: 'userId', payload, overrides }));
+    expect(flag?.variants[1]).not.toHaveProperty('payload');
+  });
+
+  it('without a difference causes no event', () => {
+    const flag = flagState({ variants: [variantState('a', 1000)] });
+    expect(setVariants(flag, [{ name: 'a', weight: 7 }])).toEqual([]);
+    expect(setVariants(flagState(), [])).toEqual([]);
+  });
+
+  it('in another order is a change', () => {
+    const flag = flagState({ variants: [variantState('a', 500), variantState('b', 500)] });
+    expect(setVariants(flag, [{ name: 'b' }, { name: 'a' }])).toHaveLength(1);
+  });
+
+  it('is refused for an archived flag', () => {
+    expect(refusalOf(() => setVariants(flagState({ archived: true }), [])).code).toBe('flag_archived');
+  });
+});
+
+describe('patching variants', () => {
+  const flag = flagState({
+    variants: [variantState('a', 100, { weightType: 'fix' }), variantState('b', 450), variantState('c', 450)],
+  });
+
+  function weightsAfter(...patch: JsonPatch) {
+    const patched = after(flag, setVariants(flag, validate.variants(applyPatch(flag.variants, patch, {}))));
+    return patched?.variants.map(({ name, weight }) => [name, weight]);
+  }
+
+  it.each<[JsonPatch[number], unknown]>([
+    [
+      { op: 'add', path: '/-', value: { name: 'd' } },
+      [
+        ['a', 100],
+        ['b', 300],
+        ['c', 300],
+        ['d', 300],
+      ],
+    ],
+    [
+      { op: 'add', path: '/0', value: { name: 'd' } },
+      [
+        ['d', 300],
+        ['a', 100],
+        ['b', 300],
+        ['c', 300],
+      ],
+    ],
+    [
+      { op: 'remove', path: '/1' },
+      [
+        ['a', 100],
+        ['c', 900],
+      ],
+    ],
+    [
+      { op: 'replace', path: '/0/weight', value: 300 },
+      [
+        ['a', 300],
+        ['b', 350],
+        ['c', 350],
+      ],
+    ],
+    [
+      { op: 'replace', path: '/0/weightType', value: 'variable' },
+      [
+        ['a', 334],
+        ['b', 333],
+        ['c', 333],
+      ],
+    ],
+    [
+      { op: 'replace', path: '/2/weight', value: 7 },
+      [
+        ['a', 100],
+        ['b', 450],
+        ['c', 450],
+      ],
+    ],
+    [
+      { op: 'move', from: '/2', path: '/0' },
+      [
+        ['c', 450],
+        ['a', 100],
+        ['b', 450],
+      ],
+    ],
+    [{ op: 'replace', path: '', value: [] }, []],
+  ])('does %j', (operation, weights) => {
+    expect(weightsAfter(operation)).toEqual(weights);
+  });
+
+  it.each<[JsonPatch[number], string]>([
+    [{ op: 'add', path: '/4', value: { name: 'd' } }, 'invalid_patch'],
+    [{ op: 'move', from: '/0', path: '/3' }, 'invalid_patch'],
+    [{ op: 'remove', path: '/3' }, 'invalid_patch'],
+    [{ op: 'remove', path: '/-' }, 'invalid_patch'],
+    [{ op: 'test', path: '/1/weight', value: 7 }, 'patch_test_failed'],
+    [{ op: 'remove', path: '' }, 'invalid_input'],
+    [{ op: 'copy', from: '/0', path: '/-' }, 'invalid_input'],
+    [{ op: 'replace', path: '/0/weight', value: 1000 }, 'invalid_input'],
+    [{ op: 'add', path: '/0/colour', value: 'red' }, 'invalid_input'],
+  ])('is refused for %j with %s', (operation, code) => {
+    expect(refusalOf(() => weightsAfter(operation)).code).toBe(code);
+  });
+});
+
+const ON = { flag: 'payments', enabled: true, variants: [] };
+const OFF = { ...ON, enabled: false };
+const child = flagState();
+const parent = flagState({ name: 'payments' });
+const alone = { parent, children: [] };
+
+describe('depending on a flag', () => {
+  it('is one event, and no other when it is so already', () => {
+    const events = addDependency(child, ON, alone);
+    expect(events).toEqual([{ type: 'dependency-added', data: ON, before: null }]);
+    const dependent = flagState({ dependencies: [ON] });
+    expect(after(child, events)).toEqual(dependent);
+    expect(addDependency(dependent, { ...ON, variants: [] }, alone)).toEqual([]);
+  });
+
+  it('otherwise than before changes the dependency in its place', () => {
+    const [basket, search] = [
+      { ...ON, flag: 'basket' },
+      { ...ON, flag: 'search' },
+    ];
+    const dependent = flagState({ dependencies: [basket, ON, search] });
+    const events = addDependency(dependent, OFF, alone);
+    expect(events).toEqual([{ type: 'dependency-updated', data: OFF, before: ON }]);
+    expect(after(dependent, events)?.dependencies).toEqual([basket, OFF, search]);
+  });
+
+  it('beside others is added after them', () => {
+    const search = { ...ON, flag: 'search' };
+    const dependent = flagState({ dependencies: [search] });
+    expect(after(dependent, addDependency(dependent, ON, alone))?.dependencies).toEqual([search, ON]);
+  });
+
+  it.each([
+    ['flag_archived', flagState({ archived: true }), ON, alone],
+    ['dependency_cycle', child, { ...ON, flag: 'checkout' }, { parent: child, children: [] }],
+    ['parent_not_found', child, ON, { parent: undefined, children: [] }],
+    ['parent_not_found', child, ON, { parent: { ...parent, archived: true }, children: [] }],
+    ['parent_not_found', child, ON, { parent: { ...parent, project: 'other' }, children: [] }],
+    ['dependency_too_deep', child, ON, { parent: { ...parent, dependencies: [OFF] }, children: [] }],
+    ['dependency_too_deep', child, ON, { parent, children: ['basket'] }],
+  ] as const)('is refused with %s', (code, flag, dependency, relatives) => {
+    expect(refusalOf(() => addDependency(flag, dependency, relatives)).code).toBe(code);
+  });
+});
+
+describe('depending on many flags', () => {
+  const dependencies = Array.from({ length: LIMITS.dependencies }, (_, at) => ({ ...ON, flag: `parent-${at}` }));
+  const full = flagState({ dependencies });
+
+  it('is refused beyond the limit, which may be reached', () => {
+    expect(addDependency(flagState({ dependencies: dependencies.slice(1) }), ON, alone)).toHaveLength(1);
+    const { code, message } = refusalOf(() => addDependency(full, ON, alone));
+    expect(code).toBe('invalid_input');
+    expect(message).toBe(
+      `The flag checkout depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`,
+    );
+  });
+
+  it('can still be changed at the limit', () => {
+    const changed = { ...OFF, flag: 'parent-0' };
+    const events = addDependency(full, changed, { parent: flagState({ name: 'parent-0' }), children: [] });
+    expect(events).toEqual([{ type: 'dependency-updated', data: changed, before: dependencies[0] }]);
+  });
+});
+
+describe('no longer depending on a flag', () => {
+  const dependent = flagState({ dependencies: [ON, { ...ON, flag: 'search' }] });
+
+  it('leaves the other dependencies', () => {
+    const search = { ...ON, flag: 'search' };
+    for (const [gone, left] of [
+      [ON, search],
+      [search, ON],
+    ] as const) {
+      const events = removeDependency(dependent, gone.flag);
+      expect(events).toEqual([{ type: 'dependency-removed', data: null, before: gone }]);
+      expect(after(dependent, events)?.dependencies).toEqual([left]);
+    }
+  });
+
+  it('is refused when it does not, or is archived', () => {
+    expect(refusalOf(() => removeDependency(child, 'payments')).code).toBe('dependency_not_found');
+    expect(refusalOf(() => removeDependency({ ...dependent, archived: true }, 'payments')).code).toBe('flag_archived');
+    expect(refusalOf(() => removeDependencies({ ...dependent, archived: true })).code).toBe('flag_archived');
+  });
+
+  it('nor on any other is one event each', () => {
+    const events = removeDependencies(dependent);
+    expect(events.map(({ before }) => before)).toEqual(dependent.dependencies);
+    expect(after(dependent, events)?.dependencies).toEqual([]);
+    expect(removeDependencies(child)).toEqual([]);
+  });
+});

@@ -1,0 +1,436 @@
+import type { JsonPatch } from '../../src/base/common.types.js';
+import type { FlagChanges } from '../../src/flags/flag.types.js';
+import {
+  archiveFlag,
+  type CloneOrigin,
+  cloneFlag,
+  createFlag,
+  deleteFlag,
+  reviveFlag,
+} from '../../src/flags/lifecycle.decide.js';
+import { changeMetadata, patchMetadata } from '../../src/flags/metadata.decide.js';
+import { disable, enable } from '../../src/flags/strategies.decide.js';
+import { validate } from '../base/default-validators.js';
+import { after, environmentState, flagState, strategyState } from './flag-states.js';
+import { refusalOf } from './refusal.js';
+
+describe('the lifecycle of a flag', () => {
+  const BIRTH = { project: 'shop', createdAt: '2026-02-02T00:00:00.000Z' };
+
+  const NOW = '2026-03-03T00:00:00.000Z';
+
+  describe('creating a flag', () => {
+    it('gives a live flag with the defaults', () => {
+      const events = createFlag(undefined, { name: 'a', type: 'release' }, BIRTH);
+      expect(events).toMatchObject([{ type: 'flag-created', before: null }]);
+      expect(after(undefined, events)).toEqual({
+        name: 'a',
+        project: 'shop',
+        description: '',
+        type: 'release',
+        stale: false,
+        impressionData: false,
+        archived: false,
+        createdAt: BIRTH.createdAt,
+        variants: [],
+        environments: [],
+        labels: [],
+        owner: null,
+      });
+    });
+
+    it('takes every member of the input, also a null description, and no other', () => {
+      const input = {
+        name: 'a',
+        type: 'operational',
+        description: null,
+        impressionData: true,
+        archived: true,
+        stale: true,
+      };
+      expect(after(undefined, createFlag(undefined, input, BIRTH))).toMatchObject({
+        description: null,
+        type: 'operational',
+        impressionData: true,
+        archived: false,
+        stale: false,
+      });
+    });
+
+    it.each([{}, { archived: true }, { project: 'other' }])('refuses a taken name: %j', (changes) => {
+      const decision = () => createFlag(flagState(changes), { name: 'checkout', type: 'release' }, BIRTH);
+      expect(refusalOf(decision).code).toBe('flag_exists');
+    });
+  });
+
+  describe('archiving a flag', () => {
+    const flag = flagState({
+      environments: [environmentState('production', ['s'], { enabled: true }), environmentState('development', ['t'])],
+    });
+
+    it('keeps its strategies and switches, and records where it was on', () => {
+      const events = archiveFlag(flag, [], NOW);
+      expect(events).toEqual([
+        {
+          type: 'flag-archived',
+          data: { archived: true, enabledIn: ['production'], archivedAt: NOW },
+          before: { archived: false, enabledIn: ['production'] },
+        },
+      ]);
+      expect(after(flag, events)).toEqual({ ...flag, archived: true, archivedAt: NOW });
+    });
+
+    it('again causes no event', () => {
+      expect(archiveFlag({ ...flag, archived: true }, [], NOW)).toEqual([]);
+    });
+
+    it('is refused while others depend on it, naming them', () => {
+      const error = refusalOf(() => archiveFlag(flag, ['basket', 'stock'], NOW));
+      expect(error.code).toBe('flag_has_children');
+      expect(error.message).toContain('basket, stock');
+    });
+  });
+
+  describe('reviving a flag', () => {
+    const archived = flagState({
+      archived: true,
+      archivedAt: NOW,
+      environments: [environmentState('production', ['s'], { enabled: true })],
+    });
+
+    it('switches it off everywhere, with its strategies', () => {
+      const events = reviveFlag(archived);
+      const before = { archived: true, enabledIn: ['production'] };
+      expect(events).toEqual([{ type: 'flag-revived', data: { archived: false, enabledIn: [] }, before }]);
+      expect(after(archived, events)).toEqual(flagState({ environments: [environmentState('production', ['s'])] }));
+    });
+
+    it('that is not archived causes no event', () => {
+      expect(reviveFlag(flagState())).toEqual([]);
+    });
+  });
+
+  describe('deleting a flag', () => {
+    it('leaves nothing of an archived one', () => {
+      const archived = flagState({ archived: true });
+      const events = deleteFlag(archived);
+      expect(events).toEqual([{ type: 'flag-deleted', data: null, before: archived }]);
+      expect(after(archived, events)).toBeUndefined();
+    });
+
+    it('is refused while it is not archived', () => {
+      expect(refusalOf(() => deleteFlag(flagState())).code).toBe('flag_not_archived');
+    });
+  });
+
+  describe('an event of a missing flag', () => {
+    it('has no effect', () => {
+      expect(after(undefined, archiveFlag(flagState(), [], NOW))).toBeUndefined();
+    });
+  });
+});
+
+const { environments: _environments, ...HEAD } = flagState();
+
+describe('changing metadata', () => {
+  it('is one event with the flag as it is after and before, without its environments', () => {
+    const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true });
+    expect(events).toEqual([
+      {
+        type: 'flag-updated',
+        data: { ...HEAD, description: 'new', impressionData: true },
+        before: HEAD,
+      },
+    ]);
+  });
+
+  it('is an event of its own for staleness, on and off', () => {
+    expect(changeMetadata(flagState(), { stale: true })).toEqual([
+      { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
+    ]);
+    const stale = flagState({ stale: true });
+    const events = changeMetadata(stale, { stale: false, type: 'operational' });
+    expect(events).toMatchObject([{ type: 'flag-updated' }, { type: 'flag-stale-off' }]);
+    expect(after(stale, events)).toEqual(flagState({ type: 'operational' }));
+  });
+
+  it.each<FlagChanges>([{}, { stale: false }, { description: 'The new checkout', type: 'release' }])(
+    'creates no event for values that stay the same: %j',
+    (changes) => {
+      expect(changeMetadata(flagState(), changes)).toEqual([]);
+    },
+  );
+
+  it('clears a description by null, and keeps absent members', () => {
+    expect(after(flagState(), changeMetadata(flagState(), { description: null }))).toEqual(
+      flagState({ description: null }),
+    );
+  });
+
+  it('replaces the labels, keeps their order, and clears the owner by null', () => {
+    const flag = flagState({ labels: ['b', 'a'], owner: 'ada' });
+    expect(after(flag, changeMetadata(flag, { labels: ['c', 'a'], owner: null }))).toEqual(
+      flagState({ labels: ['c', 'a'], owner: null }),
+    );
+  });
+
+  it('never changes the identity of the flag', () => {
+    const changes = { name: 'x', project: 'x', createdAt: 'x', archived: true, variants: [] } as FlagChanges;
+    expect(changeMetadata(flagState(), changes)).toEqual([]);
+  });
+
+  it('is refused for an archived flag, even when nothing would change', () => {
+    expect(refusalOf(() => changeMetadata(flagState({ archived: true }), {})).code).toBe('flag_archived');
+  });
+});
+
+describe('patching metadata', () => {
+  it('keeps unchanged members, such as a type that is no longer configured', () => {
+    const old = flagState({ type: 'retired' });
+    const patch: JsonPatch = [{ op: 'replace', path: '/description', value: 'new' }];
+    expect(patchMetadata(old, { patch, validate: validate.flagChanges })).toMatchObject([
+      { type: 'flag-updated', data: { description: 'new' } },
+    ]);
+  });
+
+  const flag = flagState();
+
+  function patched(...patch: JsonPatch) {
+    return after(flag, patchMetadata(flag, { patch, validate: validate.flagChanges }));
+  }
+
+  it.each<[JsonPatch[number], object]>([
+    [{ op: 'replace', path: '/description', value: 'new' }, { description: 'new' }],
+    [{ op: 'add', path: '/type', value: 'operational' }, { type: 'operational' }],
+    [{ op: 'replace', path: '/stale', value: true }, { stale: true }],
+    [{ op: 'replace', path: '/impressionData', value: true }, { impressionData: true }],
+    [{ op: 'remove', path: '/description' }, { description: null }],
+    [{ op: 'move', from: '/description', path: '/description' }, {}],
+    [{ op: 'copy', from: '/name', path: '/description' }, { description: 'checkout' }],
+    [{ op: 'move', from: '/project', path: '/description' }, { description: 'shop' }],
+    [{ op: 'copy', from: '/stale', path: '/impressionData' }, {}],
+    [{ op: 'add', path: '/labels/-', value: 'c' }, { labels: ['c'] }],
+    [{ op: 'replace', path: '/labels', value: ['c', 'b'] }, { labels: ['c', 'b'] }],
+    [{ op: 'remove', path: '/labels' }, {}],
+    [{ op: 'replace', path: '/owner', value: 'ada' }, { owner: 'ada' }],
+    [{ op: 'remove', path: '/owner' }, {}],
+  ])('does %j', (operation, changes) => {
+    expect(patched(operation)).toEqual({ ...flag, ...changes });
+  });
+
+  it.each(['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'])('keeps /%s without a word', (field) => {
+    expect(patched({ op: 'replace', path: `/${field}`, value: 'x' })).toEqual(flag);
+    expect(patched({ op: 'add', path: `/${field}`, value: 'x' })).toEqual(flag);
+    expect(patched({ op: 'remove', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'move', from: '/description', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'copy', from: '/description', path: `/${field}` })).toEqual(flag);
+    expect(patched({ op: 'add', path: `/${field}/nested`, value: 'x' })).toEqual(flag);
+  });
+
+  it('tests the true values of kept members, even after an ignored change', () => {
+    expect(
+      patched(
+        { op: 'replace', path: '/name', value: 'x' },
+        { op: 'test', path: '/name', value: 'checkout' },
+        { op: 'test', path: '/createdAt', value: flag.createdAt },
+      ),
+    ).toEqual(flag);
+  });
+
+  it('is refused with patch_test_failed when a test does not hold, with any other operations', () => {
+    const refusal = refusalOf(() =>
+      patched({ op: 'replace', path: '/stale', value: true }, { op: 'test', path: '/stale', value: false }),
+    );
+    expect(refusal).toMatchObject({ code: 'patch_test_failed', details: [{ path: '/1' }] });
+  });
+
+  it.each(['/lastSeen', '/lastSeenAt'])('cannot test or copy %s, which does not belong to the flag', (path) => {
+    expect(refusalOf(() => patched({ op: 'test', path, value: null })).code).toBe('patch_test_failed');
+    expect(refusalOf(() => patched({ op: 'copy', from: path, path: '/description' })).code).toBe('invalid_patch');
+  });
+
+  it.each<JsonPatch[number]>([
+    { op: 'remove', path: '/type' },
+    { op: 'remove', path: '/stale' },
+    { op: 'remove', path: '/impressionData' },
+    { op: 'move', from: '/type', path: '/description' },
+    { op: 'add', path: '/unknown', value: 1 },
+    { op: 'add', path: '/archived', value: true },
+    { op: 'replace', path: '/variants', value: [] },
+    { op: 'add', path: '/environments/0', value: {} },
+    { op: 'replace', path: '', value: {} },
+    { op: 'add', path: '/__proto__', value: {} },
+    { op: 'add', path: '/description/nested', value: 1 },
+    { op: 'remove', path: '/description/0' },
+    { op: 'remove', path: '/labels/0' },
+    { op: 'add', path: '/owner/nested', value: 'x' },
+  ])('is refused with invalid_patch for %j', (operation) => {
+    expect(refusalOf(() => patched(operation)).code).toBe('invalid_patch');
+  });
+
+  it.each<JsonPatch[number]>([
+    { op: 'replace', path: '/description', value: 7 },
+    { op: 'replace', path: '/type', value: 'unheard-of' },
+    { op: 'replace', path: '/stale', value: null },
+    { op: 'copy', from: '/name', path: '/impressionData' },
+    { op: 'replace', path: '/owner', value: '' },
+    { op: 'replace', path: '/labels', value: 'a' },
+  ])('is refused with invalid_input if the flag would be invalid after %j', (operation) => {
+    expect(refusalOf(() => patched(operation))).toMatchObject({
+      code: 'invalid_input',
+      details: [{ path: operation.path }],
+    });
+  });
+
+  it('says of every member that it would remove that it cannot be', () => {
+    const refusal = refusalOf(() => patched({ op: 'remove', path: '/stale' }, { op: 'remove', path: '/type' }));
+    expect(refusal.message).toBe('The patch cannot be applied: /type cannot be removed.');
+    expect(refusal.details).toEqual([
+      { message: 'cannot be removed', path: '/type' },
+      { message: 'cannot be removed', path: '/stale' },
+    ]);
+  });
+
+  it('is refused for an archived flag', () => {
+    const input = { patch: [], validate: validate.flagChanges };
+    expect(refusalOf(() => patchMetadata(flagState({ archived: true }), input)).code).toBe('flag_archived');
+  });
+});
+
+describe('copying a flag', () => {
+  const BIRTH: CloneOrigin = {
+    name: 'copy',
+    createdAt: '2026-02-02T00:00:00.000Z',
+    idFor: (strategy) => `copy-of-${strategy}`,
+    dependencies: [],
+  };
+
+  const variant = { name: 'a', weightType: 'variable', weight: 1000, stickiness: 'default', overrides: [] } as const;
+
+  const source = flagState({
+    stale: true,
+    impressionData: true,
+    type: 'operational',
+    variants: [variant],
+    environments: [
+      environmentState('production', ['one', 'two'], { enabled: true }),
+      environmentState('development', ['three']),
+    ],
+  });
+
+  it('takes everything but its history: fresh, off everywhere, with strategy ids of its own', () => {
+    const events = cloneFlag(undefined, source, BIRTH);
+    expect(events).toMatchObject([{ type: 'flag-created', before: null }]);
+    expect(after(undefined, events)).toEqual({
+      ...source,
+      name: 'copy',
+      stale: false,
+      createdAt: BIRTH.createdAt,
+      environments: [
+        environmentState('production', ['copy-of-one', 'copy-of-two']),
+        environmentState('development', ['copy-of-three']),
+      ],
+    });
+  });
+
+  it('is the same however often it is decided', () => {
+    expect(cloneFlag(undefined, source, BIRTH)).toEqual(cloneFlag(undefined, source, BIRTH));
+  });
+
+  it('leaves the source as it is', () => {
+    const before = structuredClone(source);
+    cloneFlag(undefined, source, BIRTH);
+    expect(source).toEqual(before);
+  });
+
+  it.each([
+    [
+      { groupId: 'checkout', rollout: 50 },
+      { groupId: 'copy', rollout: 50 },
+    ],
+    [{ groupId: 'Checkout' }, { groupId: 'Checkout' }],
+    [{ groupId: 'checkout-2' }, { groupId: 'checkout-2' }],
+    [{ group: 'checkout' }, { group: 'checkout' }],
+    [{ groupId: null }, { groupId: null }],
+    [null, null],
+    [
+      JSON.parse('{"__proto__":"checkout","groupId":"checkout"}'),
+      JSON.parse('{"__proto__":"checkout","groupId":"copy"}'),
+    ],
+  ])('makes a group of its own of %j: %j', (parameters, expected) => {
+    const strategies = [strategyState('one', { parameters })];
+    const flag = flagState({ environments: [{ name: 'production', enabled: false, strategies }] });
+    const copy = after(undefined, cloneFlag(undefined, flag, BIRTH));
+    expect(JSON.stringify(copy?.environments[0]?.strategies[0]?.parameters)).toBe(JSON.stringify(expected));
+  });
+
+  it('is refused for an archived source, and for a taken name', () => {
+    expect(refusalOf(() => cloneFlag(undefined, flagState({ archived: true }), BIRTH)).code).toBe('flag_archived');
+    expect(refusalOf(() => cloneFlag(flagState({ name: 'copy' }), source, BIRTH)).code).toBe('flag_exists');
+    const archived = flagState({ name: 'copy', archived: true });
+    expect(refusalOf(() => cloneFlag(archived, source, BIRTH)).code).toBe('flag_exists');
+  });
+
+  it('depends on its input, not on its source', () => {
+    const dependencies = [{ flag: 'payments', enabled: true, variants: [] }];
+    const dependent = flagState({ dependencies: [...dependencies, { flag: 'search', enabled: true, variants: [] }] });
+    const birth = { ...BIRTH, dependencies };
+    expect(after(undefined, cloneFlag(undefined, dependent, birth))).toMatchObject({ dependencies });
+    expect(after(undefined, cloneFlag(undefined, dependent, BIRTH))).not.toHaveProperty('dependencies');
+  });
+});
+
+const FLAG = flagState({
+  environments: [
+    environmentState('on', ['s'], { enabled: true }),
+    environmentState('off', ['s']),
+    environmentState('bare', []),
+  ],
+});
+
+describe('switching on', () => {
+  it('is one event, for that environment alone', () => {
+    const events = enable(FLAG, 'off');
+    expect(events).toEqual([
+      { type: 'environment-enabled', environment: 'off', data: { enabled: true }, before: { enabled: false } },
+    ]);
+    expect(after(FLAG, events)?.environments.map(({ enabled }) => enabled)).toEqual([true, true, false]);
+  });
+
+  it('an enabled environment causes no event', () => {
+    expect(enable(FLAG, 'on')).toEqual([]);
+  });
+
+  it.each(['bare', 'never-configured', '__proto__', 'constructor'])(
+    'is refused while there is no strategy: %s',
+    (environment) => {
+      expect(refusalOf(() => enable(FLAG, environment)).code).toBe('environment_has_no_strategies');
+    },
+  );
+
+  it('is refused for an archived flag, where it is on too', () => {
+    for (const environment of ['on', 'off', 'bare']) {
+      expect(refusalOf(() => enable({ ...FLAG, archived: true }, environment)).code).toBe('flag_archived');
+    }
+  });
+});
+
+describe('switching off', () => {
+  it('is one event, and keeps the strategies', () => {
+    const events = disable(FLAG, 'on');
+    expect(events).toEqual([
+      { type: 'environment-disabled', environment: 'on', data: { enabled: false }, before: { enabled: true } },
+    ]);
+    expect(after(FLAG, events)?.environments[0]).toEqual(environmentState('on', ['s']));
+  });
+
+  it.each(['off', 'bare', 'never-configured'])('a disabled environment causes no event: %s', (environment) => {
+    expect(disable(FLAG, environment)).toEqual([]);
+  });
+
+  it('is refused for an archived flag, where it is off too', () => {
+    for (const environment of ['on', 'off', 'bare']) {
+      expect(refusalOf(() => disable({ ...FLAG, archived: true }, environment)).code).toBe('flag_archived');
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type {
+  ConstraintDefinition,
+  FlagDefinition,
+  SegmentDefinition,
+} from '../../src/evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
+import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
+import { unleashReference } from './unleash-reference.js';
+
+describe('the public client specification', () => {
+  interface SpecificationCase<Result> {
+    readonly description: string;
+    readonly context: EvaluationContext;
+    readonly toggleName: string;
+    readonly expectedResult: Result;
+  }
+
+  interface FullState {
+    readonly features: FlagDefinition[];
+    readonly segments?: SegmentDefinition[];
+  }
+
+  type DeltaEvent =
+    | { readonly type: 'hydration'; readonly features: FlagDefinition[]; readonly segments: SegmentDefinition[] }
+    | { readonly type: 'feature-updated'; readonly feature: FlagDefinition }
+    | { readonly type: 'feature-removed'; readonly featureName: string }
+    | { readonly type: 'segment-updated'; readonly segment: SegmentDefinition }
+    | { readonly type: 'segment-removed'; readonly segmentId: number };
+
+  interface Specification {
+    readonly name: string;
+    readonly state: FullState | { readonly events: DeltaEvent[] };
+    readonly tests?: SpecificationCase<boolean>[];
+    readonly variantTests?: SpecificationCase<EvaluatedVariant>[];
+  }
+
+  // The package's own entry point needs packages that it does not declare: its files are read instead.
+  const folder = join(dirname(require.resolve('@unleash/client-specification/package.json')), 'specifications');
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const specifications = (read('index.json') as string[]).map((file) => read(file) as Specification);
+
+  function snapshotOf(state: Specification['state']): Snapshot {
+    if (!('events' in state)) {
+      return compileSnapshot({ flags: state.features, segments: state.segments ?? [], now: Date.now });
+    }
+    return state.events.reduce(afterEvent, compileSnapshot({ flags: [], now: Date.now }));
+  }
+
+  function afterEvent(snapshot: Snapshot, event: DeltaEvent): Snapshot {
+    switch (event.type) {
+      case 'hydration':
+        return snapshot.with({ flags: event.features, segments: event.segments });
+      case 'feature-updated':
+        return snapshot.with({ flags: [event.feature] });
+      case 'feature-removed':
+        return snapshot.with({ removedFlags: [event.featureName] });
+      case 'segment-updated':
+        return snapshot.with({ segments: [event.segment] });
+      case 'segment-removed':
+        return snapshot.with({ removedSegments: [event.segmentId] });
+    }
+  }
+
+  let declared = 0;
+
+  for (const { name, state, tests = [], variantTests = [] } of specifications) {
+    describe(name, () => {
+      for (const [at, { description, toggleName, context, expectedResult }] of tests.entries()) {
+        declared++;
+        it(`${at}: ${description}`, () => {
+          const snapshot = snapshotOf(state);
+          expect(snapshot.isEnabled(toggleName, context)).toBe(expectedResult);
+          expect(snapshot.explain(toggleName, context).enabled).toBe(expectedResult);
+        });
+      }
+
+      for (const [at, { description, toggleName, context, expectedResult }] of variantTests.entries()) {
+        declared++;
+        it(`variant ${at}: ${description}`, () => {
+          const snapshot = snapshotOf(state);
+          expect(snapshot.getVariant(toggleName, context)).toEqual(expectedResult);
+          expect(snapshot.explain(toggleName, context).variant).toEqual(expectedResult);
+        });
+      }
+    });
+  }
+
+  it('is here whole: 279 cases of 22 files', () => {
+    expect(specifications).toHaveLength(22);
+    expect(declared).toBe(279);
+  });
+});
+
+describe('unlike the Node SDK', () => {
+  /**
+   * Where evaluation is not as in the Node SDK of Unleash, on purpose. Each test states what the SDK does, so that one that
+   * changes its mind is noticed. Ids that are not ASCII: rollout.test.ts.
+   */
+  function both(definition: FlagDefinition, context: EvaluationContext) {
+    const ask = (engine: { isEnabled(name: string, context: EvaluationContext): boolean }) => {
+      try {
+        return engine.isEnabled('checkout', context);
+      } catch {
+        return 'throws';
+      }
+    };
+    return { ours: ask(snapshotOf([definition])), theirs: ask(unleashReference([definition])) };
+  }
+
+  const constrained = (constraint: Partial<ConstraintDefinition>) =>
+    flag({ strategies: [{ name: 'default', constraints: [{ contextName: 'field', operator: 'IN', ...constraint }] }] });
+
+  it('a fallback variant does not serve a flag that is off, or on without variants', () => {
+    const fallback = { name: 'blue', enabled: true };
+    for (const definition of [flag({ enabled: false }), flag()]) {
+      expect(snapshotOf([definition]).getVariant('checkout', {}, fallback).name).toBe('disabled');
+      expect(unleashReference([definition]).getVariant('checkout', {}, fallback).name).toBe('blue');
+    }
+  });
+
+  it('members of the context that are not its own do not count: properties hold the rest', () => {
+    const context = { field: 'x' } as EvaluationContext;
+    expect(both(constrained({ values: ['x'] }), context)).toEqual({ ours: false, theirs: true });
+  });
+
+  it('inherited members do not count as properties', () => {
+    const inherited = { contextName: 'toString', operator: 'STR_CONTAINS', values: ['function'] };
+    expect(both(constrained(inherited), { properties: {} })).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a number counts as its string for userWithId, as everywhere', () => {
+    const strategies = [{ name: 'userWithId', parameters: { userIds: '7' } }];
+    expect(both(flag({ strategies }), { userId: 7 })).toEqual({ ours: true, theirs: false });
+  });
+
+  it('the user 0 is a user', () => {
+    const strategies = [{ name: 'gradualRolloutUserId', parameters: { percentage: 100, groupId: 'a' } }];
+    expect(both(flag({ strategies }), { userId: 0 })).toEqual({ ours: true, theirs: false });
+  });
+
+  it('a number keeps its user with a variant', () => {
+    const variants = weighted(1, 1);
+    const names = Array.from(
+      { length: 40 },
+      () => snapshotOf([flag({ variants })]).getVariant('checkout', { userId: 7 }).name,
+    );
+    const theirs = Array.from(
+      { length: 40 },
+      () => unleashReference([flag({ variants })]).getVariant('checkout', { userId: 7 }).name,
+    );
+    expect(new Set(names).size).toBe(1);
+    expect(new Set(theirs).size).toBe(2);
+  });
+
+  it.each([
+    ['white space in a value', { operator: 'SEMVER_EQ', value: '1.2.3' }, ' 1.2.3 '],
+    ['a v in an operand', { operator: 'SEMVER_EQ', value: 'v1.2.3' }, '1.2.3'],
+  ])('versions are semver 2.0 to the letter: %s', (_, constraint, field) => {
+    expect(both(constrained(constraint), { properties: { field } })).toEqual({ ours: false, theirs: true });
+  });
+
+  it('an address with a prefix length is not an address', () => {
+    const constraint = { operator: 'IN_CIDR', values: ['10.0.0.0/8'] };
+    expect(both(constrained(constraint), { properties: { field: '10.1.0.0/16' } })).toEqual({
+      ours: false,
+      theirs: true,
+    });
+  });
+
+  it('null is not an operand', () => {
+    const constraint = { operator: 'NUM_EQ', value: null as never };
+    expect(both(constrained(constraint), { properties: { field: '0' } })).toEqual({ ours: false, theirs: true });
+    const date = { operator: 'DATE_AFTER', value: null as never };
+    expect(both(constrained(date), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('missing values are an empty list', () => {
+    expect(both(constrained({ operator: 'NOT_IN' }), {})).toEqual({ ours: true, theirs: 'throws' });
+  });
+
+  it('a fractional weight breaks its flag', () => {
+    expect(both(flag({ variants: weighted(0.5, 0.5) }), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a disabled strategy does not hold', () => {
+    const strategies = [{ name: 'default', disabled: true }];
+    expect(both(flag({ strategies }), {})).toEqual({ ours: false, theirs: true });
+  });
+
+  it('a broken flag is off and does not throw', () => {
+    expect(both(flag({ strategies: [null as never] }), {})).toEqual({ ours: false, theirs: 'throws' });
+  });
+
+  it('a context that throws does not throw', () => {
+    const hostile = {
+      get userId(): string {
+        throw new Error('no');
+      },
+    };
+    expect(both(flag({ strategies: [rollout(50)] }), hostile)).toEqual({ ours: false, theirs: 'throws' });
+  });
+});

@@ -1,0 +1,197 @@
+import { describeConstraint, describeStrategy } from '../../src/evaluation/describe-strategy.js';
+import {
+  type ComparedDocument,
+  cutToDifference,
+  describeDifferences,
+  describeDocument,
+  describePath,
+  differenceText,
+  type Names,
+  nameStrategies,
+} from '../../src/history/describe-differences.js';
+
+const constraint = { contextName: 'country', operator: 'IN', values: ['DE'] };
+const rollout = {
+  id: 's1',
+  name: 'flexibleRollout',
+  parameters: { rollout: '25', groupId: 'checkout' },
+  constraints: [constraint],
+};
+const everyone = { id: 's2', name: 'default', parameters: {}, constraints: [] };
+
+const live = (strategies: readonly object[], enabled = true) => ({
+  environments: [{ name: 'live', enabled, strategies }],
+});
+
+const linesOf = (document: ComparedDocument, names?: Names) => describeDifferences(document, names).map(differenceText);
+const flag = (before: unknown, after: unknown) => ({ kind: 'flag', id: 'checkout', before, after });
+
+describe('a strategy in words', () => {
+  it.each([
+    [{ operator: 'IN', values: ['DE', 'AT'] }, 'country is one of DE, AT'],
+    [{ operator: 'IN', values: ['DE'], inverted: true }, 'country is not one of DE'],
+    [{ operator: 'NUM_GTE', value: '3', values: [] }, 'country ≥ 3'],
+    [
+      { operator: 'STR_CONTAINS', values: ['a', 'b', 'c', 'd', 'e'], caseInsensitive: true },
+      'country contains a, b, c and 2 more (any case)',
+    ],
+    [{ operator: 'FUTURE', values: ['x'] }, 'country FUTURE x'],
+  ])('says %j as "%s"', (condition, words) => {
+    expect(describeConstraint({ contextName: 'country', ...condition })).toBe(words);
+  });
+
+  it('is one line', () => {
+    expect(describeStrategy({ ...rollout, segments: [3] })).toBe(
+      'Gradual rollout 25 %, segment 3, country is one of DE',
+    );
+    expect(describeStrategy({ ...rollout, title: 'Europe', segments: [3] }, () => 'EU')).toBe(
+      'Europe, Gradual rollout 25 %, EU, country is one of DE',
+    );
+    expect(describeStrategy({ name: 'userWithId', parameters: { userIds: '1,2' }, constraints: [] })).toBe(
+      'User IDs, userIds 1, 2',
+    );
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('has the name %s', (name) => {
+    expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
+  });
+});
+
+describe('the differences of a plan', () => {
+  it('are said part by part, also where nothing was stored before', () => {
+    expect(linesOf(flag({ environments: [] }, live([everyone])))).toEqual([
+      'live · enabled off → on',
+      'live · strategy Everyone',
+    ]);
+    const changed = { ...rollout, parameters: { ...rollout.parameters, rollout: '50' } };
+    expect(linesOf(flag(live([rollout]), live([everyone, { ...changed, sortOrder: 7 }], false)))).toEqual([
+      'live · enabled on → off',
+      'live · strategy 2, Gradual rollout · rollout 25 → 50',
+      'live · strategy Everyone',
+    ]);
+    expect(linesOf(flag(live([rollout, everyone]), live([everyone])))).toEqual([
+      'live · strategy Gradual rollout 25 %, country is one of DE → none',
+    ]);
+    expect(linesOf(flag(live([rollout, everyone]), live([everyone, rollout])))).toEqual([
+      'live · order Gradual rollout, Everyone → Everyone, Gradual rollout',
+    ]);
+  });
+
+  it('know parents, variants and the members of a project', () => {
+    const parent = { flag: 'parent', enabled: true, variants: ['blue'] };
+    const blue = { name: 'blue', weight: 500, weightType: 'fix', payload: { type: 'string', value: '#00f' } };
+    expect(linesOf(flag({ dependencies: [parent] }, { variants: [blue] }))).toEqual([
+      'dependencies · parent on, blue → none',
+      'variants · blue 50 % fixed · string #00f',
+    ]);
+    expect(linesOf(flag({ variants: [blue] }, { variants: [{ ...blue, weight: 333 }] }))).toEqual([
+      'variants · blue · weight 50 % → 33.3 %',
+    ]);
+    const project = { kind: 'project', id: 'shop', before: { members: [] } };
+    const names = { role: (id: number) => (id === 1 ? 'Owner' : undefined) };
+    expect(linesOf({ ...project, after: { members: [{ userId: 7, roleId: 1 }] } }, names)).toEqual([
+      'members · 7 Owner',
+    ]);
+    expect(
+      linesOf({
+        ...project,
+        before: { members: [{ userId: 7, roleId: 1 }] },
+        after: { members: [{ userId: 7, roleId: 2 }] },
+      }),
+    ).toEqual(['members · 7 · roleId role 1 → role 2']);
+  });
+
+  it('say that a document is created, archived or deleted', () => {
+    const stored = { name: 'checkout', project: 'shop', createdAt: '2026-01-01T00:00:00.000Z', stale: false };
+    expect(linesOf(flag(null, { ...stored, labels: ['a', 'b'], ...live([everyone], false) }))).toEqual([
+      'created, off in every environment',
+      'project shop',
+      'labels a, b',
+      'live · strategy Everyone',
+    ]);
+    expect(linesOf(flag(null, { ...stored, ...live([everyone]) }))[0]).toBe('created');
+    const archived = { ...stored, archived: true, archivedAt: '2026-01-02T00:00:00.000Z' };
+    expect(linesOf(flag(stored, archived))).toEqual(['archived no → yes']);
+    expect(linesOf(flag(archived, stored))).toEqual(['archived yes → no']);
+    expect(linesOf(flag(stored, null))).toEqual(['deleted']);
+    expect(
+      linesOf({ kind: 'segment', id: '3', before: null, after: { name: 'EU', constraints: [constraint] } }),
+    ).toEqual(['created', 'name EU', 'country is one of DE']);
+  });
+});
+
+describe('the differences of constraints', () => {
+  const segment = (before: readonly object[], after: readonly object[]) =>
+    linesOf({ kind: 'segment', id: '3', before: { constraints: before }, after: { constraints: after } });
+
+  it('are found by field and operator', () => {
+    const plan = { contextName: 'plan', operator: 'STR_CONTAINS', values: ['pro'] };
+    expect(segment([constraint, plan], [{ ...plan, values: ['free', 'pro'], inverted: true }])).toEqual([
+      'country is one of DE → none',
+      'plan contains pro → free, pro',
+      'plan contains · inverted no → yes',
+    ]);
+    expect(segment([constraint], [{ ...constraint, operator: 'NOT_IN' }])).toEqual([
+      'country is one of DE → none',
+      'country is not one of DE',
+    ]);
+    const twice = [constraint, { ...constraint, values: ['AT'] }];
+    expect(segment(twice, [constraint, { ...constraint, values: ['FR'] }])).toEqual(['country is one of AT → FR']);
+  });
+
+  it('say which values of a long list went and came', () => {
+    const long = { ...constraint, values: ['DE', 'AT', 'FR', 'NL', 'BE'] };
+    expect(segment([long], [{ ...long, values: ['DE', 'AT', 'FR', 'NL', 'CH', 'IT'] }])).toEqual([
+      'country is one of − BE → + CH, IT',
+    ]);
+    expect(segment([long], [{ ...long, values: [...long.values, 'CH'] }])).toEqual(['country is one of + CH']);
+    const users = { ...everyone, name: 'userWithId', parameters: { userIds: '1,2,3,4' } };
+    expect(linesOf(flag(live([users]), live([{ ...users, parameters: { userIds: '1,2,3,4,5' } }])))).toEqual([
+      'live · strategy 1, User IDs · userIds + 5',
+    ]);
+  });
+});
+
+describe('the differences of a history', () => {
+  const id = '792d0000-0000-4000-8000-000000000000';
+  const place = `/environments/production/strategies/${id}`;
+
+  it('name segments, strategies and weights, never their ids', () => {
+    const titled = { ...everyone, title: 'Staff' };
+    const states = [{ environments: [{ name: 'production', strategies: [titled, { ...rollout, id }] }] }];
+    const names = { segment: (one: number) => (one === 3 ? 'EU' : undefined), strategies: nameStrategies(states) };
+    const parts = [
+      { path: `${place}/segments`, before: [], after: [3, 4] },
+      { path: '/environments/production/strategies/s2/parameters/userIds', before: '1', after: null },
+      { path: '/variants/a~1b/weight', before: 500, after: 333 },
+    ];
+    expect(linesOf({ kind: 'flag', id: 'checkout', parts }, names)).toEqual([
+      'production · strategy 2, Gradual rollout · segments EU, segment 4',
+      'production · Staff · userIds 1 → none',
+      'variants · a/b · weight 50 % → 33.3 %',
+    ]);
+    expect(describeDocument({ kind: 'segment', id: '3' }, names)).toBe('EU');
+    expect(describeDocument({ kind: 'segment', id: '4' }, names)).toBe('segment 4');
+  });
+
+  it('have the kind of a strategy that is gone from the events', () => {
+    const path = `${place}/title`;
+    expect(describePath(path, { strategies: nameStrategies([null, { ...rollout, id }]) })).toBe(
+      'production · Gradual rollout · title',
+    );
+    expect(describePath(path)).toBe('production · a strategy · title');
+  });
+});
+
+it('cuts long texts to where they differ', () => {
+  const same = 'Words that stay as they are. '.repeat(20);
+  const { before, after } = cutToDifference(`${same}One end.`, `${same}Another end.`);
+  expect(before).toMatch(/^….{30,50}One end\.$/);
+  expect(after).toMatch(/^….{30,50}Another end\.$/);
+  expect(cutToDifference('short', 'shorter')).toEqual({ before: 'short', after: 'shorter' });
+  expect(cutToDifference(`${same}one${same}`, `${same}two${same}`)).toEqual({
+    before: expect.stringMatching(/^….{40}one.{40}…$/),
+    after: expect.stringMatching(/^….{40}two.{40}…$/),
+  });
+  expect(cutToDifference(undefined, 'x'.repeat(500)).after).toBe(`${'x'.repeat(400)}…`);
+});

@@ -1,0 +1,397 @@
+import { join } from 'node:path';
+import { assertDocumentSize } from '../../src/changesets/size-limits.js';
+import {
+  type Constraint,
+  createFlags,
+  type Flags,
+  memoryStorage,
+  type SegmentChanges,
+  type Storage,
+  type StrategyInput,
+} from '../../src/index.js';
+import { sqliteStorage } from '../../src/sqlite.js';
+import { SILENT } from '../replica/silent.js';
+import { temporaryDirectory } from '../storage/temporary-directory.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
+import { expectRefusal, refusalOf } from './refusal.js';
+
+describe('stored data beyond the limits', () => {
+  const many = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
+  const CONSTRAINTS = many(150, () => ({ contextName: 'userId', operator: 'IN', values: ['7'] }) as const);
+  const STRATEGY = { ...PRODUCTION, strategy: 'strategy-0' };
+
+  /** Stores `checkout` and a segment as a release with higher limits could. */
+  async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage: Storage }> {
+    const storage = memoryStorage();
+    const keptOpen = Object.assign(Object.create(storage) as Storage, { close: () => undefined });
+    const first = await createFlags({ storage: keptOpen, ...SILENT });
+    await first.createSegment({ name: 'large', constraints: [CONSTRAINTS[0] ?? never()], description: 'x' });
+    await first.createFlag(DEFAULT, { name: 'checkout' });
+    await first.setVariants(CHECKOUT, [{ name: 'v' }]);
+    await first.addStrategy(PRODUCTION, { name: 'default' });
+    await first.enable(PRODUCTION);
+    const key = { kind: 'flag', id: 'checkout' };
+    const found = (await storage.get(key)) ?? never();
+    const listed = (await storage.list({ kind: 'flag', part: 'summary' }))[0]?.content as object;
+    const body = found.body as { readonly variants: readonly object[]; readonly environments: readonly object[] };
+    const strategies = many(120, (index) => ({
+      id: `strategy-${index}`,
+      name: 'default',
+      title: 't'.repeat(900),
+      constraints: index === 0 ? CONSTRAINTS : [],
+      parameters: {},
+    }));
+    const large = {
+      ...body,
+      description: 'd'.repeat(20_000),
+      variants: many(150, (index) => ({ ...body.variants[0], name: `v${index}`, weight: index < 100 ? 7 : 6 })),
+      environments: [{ name: 'production', enabled: true, strategies }],
+    };
+    const segment = { kind: 'segment', id: '1' };
+    const stored = (await storage.get(segment)) ?? never();
+    await storage.commit({
+      writes: [
+        { key, expected: found.revision, parent: found.parent, body: large, summary: listed },
+        {
+          key: segment,
+          expected: stored.revision,
+          parent: stored.parent,
+          body: { ...(stored.body as object), constraints: CONSTRAINTS },
+          summary: (await storage.list({ kind: 'segment', part: 'summary' }))[0]?.content as object,
+        },
+      ],
+      events: [
+        {
+          type: 'variants-updated',
+          at: new Date().toISOString(),
+          actor: 'ada',
+          changeSet: null,
+          reason: null,
+          subject: key,
+          project: 'default',
+          environment: null,
+          data: { variants: large.variants },
+          before: { variants: body.variants },
+        },
+      ],
+    });
+    await first.close();
+    return { storage, flags: await createFlags({ storage, ...SILENT }) };
+  }
+
+  function never(): never {
+    throw new Error('missing');
+  }
+
+  it('evaluates, and can be cloned, archived, revived and exported, and imported as it is', async () => {
+    const { flags } = await startBeyond();
+    expect(flags.isEnabled('checkout', { userId: '7' })).toBe(true);
+    await flags.cloneFlag(CHECKOUT, { name: 'copy' });
+    expect((await flags.getFlag({ ...DEFAULT, flag: 'copy' })).variants).toHaveLength(150);
+    await flags.archiveFlag(CHECKOUT);
+    await flags.reviveFlag(CHECKOUT);
+    const exported = await flags.exportDefinitions();
+    expect((await flags.importDefinitions(exported)).differences).toEqual([]);
+    await flags.close();
+  });
+
+  it('keeps its lengths or shrinks in a change, and cannot grow', async () => {
+    const { flags } = await startBeyond();
+    const { variants, environments } = await flags.getFlag(CHECKOUT);
+    const strategies = environments.find(({ name }) => name === 'production')?.strategies ?? [];
+    const { id: _id, ...strategy } = strategies[0] ?? never();
+    const patch = [{ op: 'replace', path: '/0/name', value: 'renamed' }] as const;
+    expect(await flags.patchVariants(CHECKOUT, patch)).toHaveLength(150);
+    expect(await flags.setVariants(CHECKOUT, variants.slice(1))).toHaveLength(149);
+    await expectRefusal(flags, 'invalid_input', () => flags.setVariants(CHECKOUT, variants));
+    await expectRefusal(flags, 'invalid_input', () =>
+      flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/-', value: { name: 'more' } }]),
+    );
+    await flags.updateFlag(CHECKOUT, { description: 'e'.repeat(20_000) });
+    await expectRefusal(flags, 'invalid_input', () => flags.updateFlag(CHECKOUT, { description: 'e'.repeat(20_001) }));
+    await flags.updateStrategy(STRATEGY, { ...strategy, constraints: CONSTRAINTS.slice(1) });
+    await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(STRATEGY, strategy));
+    await flags.patchStrategy(STRATEGY, [{ op: 'remove', path: '/constraints/0' }]);
+    await flags.updateSegment({ segment: 1 }, { constraints: CONSTRAINTS.slice(1) });
+    await expectRefusal(flags, 'invalid_input', () =>
+      flags.updateSegment({ segment: 1 }, { constraints: CONSTRAINTS }),
+    );
+    await flags.configureEnvironment(PRODUCTION, { enabled: true, strategies: strategies.slice(1) });
+    await expectRefusal(flags, 'invalid_input', () =>
+      flags.configureEnvironment(PRODUCTION, { enabled: true, strategies }),
+    );
+    await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, { name: 'default' }));
+    await flags.close();
+  });
+
+  it('comes back by an undo', async () => {
+    const { flags } = await startBeyond();
+    const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: [{ name: 'only' }] }]);
+    await flags.undoChangeSet({ changeSet: id ?? never() });
+    expect((await flags.getFlag(CHECKOUT)).variants).toHaveLength(150);
+    await flags.close();
+  });
+});
+
+describe('the size of a document', () => {
+  const MIB = 1_048_576;
+  const LONG = 'x'.repeat(500_000);
+
+  /** Constraints of about so many bytes. */
+  function constraintsOf(bytes: number): readonly Constraint[] {
+    const values = Array.from({ length: bytes / 10_000 }, (_, n) => `${n}`.padEnd(9990, '-'));
+    return [{ contextName: 'userId', operator: 'IN', values }];
+  }
+
+  async function withCheckout(flags: Flags): Promise<Flags> {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: LONG, b: LONG } });
+    return flags;
+  }
+
+  onEveryStorage((start) => {
+    describe('a document', () => {
+      it('is at most 1 MiB, and everything that would make it larger is refused', async () => {
+        const flags = await withCheckout(await start());
+        const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+        const strategy = { ...PRODUCTION, strategy: id };
+        const large = { name: 'default', parameters: { a: 'x'.repeat(60_000) } };
+        const payload = { type: 'string', value: 'x'.repeat(60_000) } as const;
+        const attempts = [
+          () => flags.addStrategy(PRODUCTION, large),
+          () => flags.updateStrategy(strategy, large),
+          () => flags.patchStrategy(strategy, [{ op: 'add', path: '/parameters', value: large.parameters }]),
+          () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
+          () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
+          () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
+        ];
+        for (const attempt of attempts) {
+          const { message } = await expectRefusal(flags, 'document_too_large', attempt);
+          expect(message).toMatch(/would take \d+ bytes, and a document may take 1048576; /);
+        }
+      });
+
+      it('that is full can be switched, archived, revived and deleted', async () => {
+        const flags = await withCheckout(await start());
+        const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+        const fill = (length: number) =>
+          flags.updateStrategy({ ...PRODUCTION, strategy: id }, { name: 'd', parameters: { a: 'x'.repeat(length) } });
+        const { message } = await refusalOf(fill(100_000));
+        const full = 100_000 - (Number(/take (\d+) bytes/.exec(message)?.[1]) - MIB);
+        await fill(full);
+        expect((await refusalOf(fill(full + 1))).code).toBe('document_too_large');
+        await flags.enable(PRODUCTION);
+        await flags.disable(PRODUCTION);
+        await flags.updateFlag(CHECKOUT, { stale: true });
+        await flags.updateFlag(CHECKOUT, { stale: false });
+        await flags.archiveFlag(CHECKOUT);
+        await flags.reviveFlag({ flag: 'checkout' });
+        await flags.archiveFlag(CHECKOUT);
+        await flags.deleteFlag({ flag: 'checkout' });
+      });
+    });
+  });
+
+  describe('the document of all names of segments', () => {
+    it('has an advice of its own when it is full', () => {
+      const [key, text] = [{ kind: 'segment-registry', id: 'all' }, JSON.stringify('x'.repeat(MIB))];
+      const write = { key, expected: 0, parent: null, body: null, text, summary: null };
+      const change = { write, events: [], found: undefined, next: null, path: undefined };
+      expect(() => assertDocumentSize(change)).toThrow('delete segments, or choose shorter names');
+    });
+  });
+});
+
+/** Three of them fit into what one evaluation may cost, four do not. */
+const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: '[ab]*a[abc]{300}[!?]' };
+
+function heavy(count: number, more: Partial<StrategyInput> = {}): StrategyInput {
+  return { name: 'default', constraints: Array.from({ length: count }, () => HEAVY), ...more };
+}
+
+onEveryStorage((start) => {
+  describe('the cost of an evaluation', () => {
+    async function startWithCheckout() {
+      const flags = await start(SILENT);
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      return flags;
+    }
+
+    it('limits the constraints of a strategy, and names the first one above the limit', async () => {
+      const flags = await startWithCheckout();
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(PRODUCTION, heavy(5)),
+      );
+      expect(message).toContain('use fewer or simpler regular expressions');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints/3' })]);
+      const contains = (count: number): Constraint => ({
+        contextName: 'userId',
+        operator: 'STR_CONTAINS',
+        values: Array.from({ length: count }, (_, i) => `${'x'.repeat(100)}${i}`),
+      });
+      await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [contains(300)] });
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(DEVELOPMENT, { name: 'default', constraints: [contains(500)] }),
+      );
+    });
+
+    it('limits the strategies of a flag together, in each environment', async () => {
+      const flags = await startWithCheckout();
+      await flags.addStrategy(PRODUCTION, heavy(2));
+      const { id: strategy } = await flags.addStrategy(PRODUCTION, heavy(1));
+      const place = { ...PRODUCTION, strategy };
+      const { message } = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, heavy(1)));
+      expect(message).toContain('checkout in production');
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2)));
+      const patch = [{ op: 'add', path: '/constraints/-', value: HEAVY }] as const;
+      await expectRefusal(flags, 'invalid_input', () => flags.patchStrategy(place, patch));
+      await flags.updateStrategy(place, heavy(1, { title: 'the same' }));
+      await flags.updateStrategy(place, heavy(2, { disabled: true }));
+      await flags.addStrategy(DEVELOPMENT, heavy(3));
+      expect((await flags.getFlag(CHECKOUT)).environments.map(({ strategies }) => strategies.length)).toEqual([1, 2]);
+    });
+
+    it('counts segments, also when they change', async () => {
+      const flags = await startWithCheckout();
+      const { constraints = [] } = heavy(2);
+      const one = await flags.createSegment({ name: 'one', constraints });
+      const other = await flags.createSegment({ name: 'other', constraints });
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] }),
+      );
+      await flags.updateSegment({ segment: other.id }, { constraints: [HEAVY] });
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] });
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.updateSegment({ segment: other.id }, { constraints }),
+      );
+      expect(message).toContain('checkout in production');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.createSegment({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),
+      );
+    });
+  });
+});
+
+describe('the option stateLimit', () => {
+  const TEXT = 'x'.repeat(5000);
+
+  async function full(flags: Flags): Promise<Flags> {
+    await flags.createFlag(DEFAULT, { name: 'checkout', description: TEXT });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    await flags.createFlag(DEFAULT, { name: 'other', description: TEXT });
+    return flags;
+  }
+
+  onEveryStorage((start) => {
+    describe('a limit of all definitions', () => {
+      it('refuses every change that would exceed it', async () => {
+        const flags = await full(await start({ stateLimit: 12_000 }));
+        const constraints = [{ contextName: 'userId', operator: 'IN', values: [TEXT] }] as const;
+        const attempts = [
+          () => flags.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+          () => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
+          () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+          () => flags.createSegment({ name: 'beta', constraints }),
+        ];
+        for (const attempt of attempts) {
+          const { message } = await expectRefusal(flags, 'state_too_large', attempt);
+          expect(message).toMatch(/would take \d+ bytes, and stateLimit is 12000; delete/);
+        }
+      });
+
+      it('permits every document to shrink, to be disabled, archived and deleted, and then others to grow', async () => {
+        const flags = await full(await start({ stateLimit: 11_000 }));
+        await expectRefusal(flags, 'state_too_large', () =>
+          flags.createProject({ id: 'shop', name: 'S', description: 'x'.repeat(1000) }),
+        );
+        await flags.enable(PRODUCTION);
+        await flags.disable(PRODUCTION);
+        await flags.archiveFlag(CHECKOUT);
+        await expectRefusal(flags, 'state_too_large', () =>
+          flags.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+        );
+        await flags.deleteFlag({ flag: 'checkout' });
+        await flags.createFlag(DEFAULT, { name: 'third', description: TEXT });
+        await flags.updateFlag({ ...DEFAULT, flag: 'third' }, { description: '' });
+        await flags.createFlag(DEFAULT, { name: 'fourth', description: TEXT.slice(500) });
+      });
+
+      it('is not exceeded by simultaneous creations', async () => {
+        const flags = await start({ stateLimit: 20_000 });
+        const names = Array.from({ length: 20 }, (_, n) => `flag-${n}`);
+        const create = (name: string) => flags.createFlag(DEFAULT, { name, description: TEXT });
+        const outcomes = await Promise.allSettled(names.map(create));
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+        expect((await flags.listFlags(DEFAULT)).items).toHaveLength(3);
+      });
+    });
+  });
+
+  describe('a limit of all definitions on a shared file', () => {
+    it('counts what is there at the start, and what others write', async () => {
+      const directory = temporaryDirectory();
+      const open = () =>
+        createFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });
+      const one = await full(await open());
+      const other = await open();
+      await expectRefusal(other, 'state_too_large', () =>
+        other.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+      );
+      await one.archiveFlag(CHECKOUT);
+      await one.deleteFlag({ flag: 'checkout' });
+      await one.updateProject(DEFAULT, { description: 'x'.repeat(1000) });
+      await other.refresh();
+      await expectRefusal(other, 'state_too_large', () =>
+        other.createFlag(DEFAULT, { name: 'third', description: `${TEXT}${TEXT.slice(0, 700)}` }),
+      );
+      await other.createFlag(DEFAULT, { name: 'third', description: TEXT });
+      await Promise.all([one.close(), other.close()]);
+      directory.remove();
+    });
+
+    it.each([0, -1, 1.5, '1 MiB'])('is refused as an option when it is %j', async (stateLimit) => {
+      const opening = createFlags({ storage: sqliteStorage(':memory:'), stateLimit: stateLimit as number });
+      await expect(opening).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/stateLimit' }] });
+    });
+  });
+});
+
+describe('unknown members', () => {
+  const DEPTH = 200_000;
+  /** More nested than what recurses, as `JSON.stringify` does, can follow. */
+  const unknown = { unknown: JSON.parse('['.repeat(DEPTH) + ']'.repeat(DEPTH)) as unknown };
+  const project = { project: 'default' };
+  const ref = { ...project, flag: 'checkout' };
+  const environment = { ...ref, environment: 'production' };
+
+  onEveryStorage((start) => {
+    it('ignores unknown members of a strategy, however deep they are', async () => {
+      const flags = await start();
+      await flags.createFlag(project, { name: 'checkout' });
+      const input: StrategyInput = { name: 'default', ...unknown };
+      const added = await flags.addStrategy(environment, input);
+      expect(added).not.toHaveProperty('unknown');
+      const updated = await flags.updateStrategy({ ...environment, strategy: added.id }, { ...input, title: 'all' });
+      expect(updated).toEqual({ ...added, title: 'all' });
+    });
+
+    it('ignores unknown members of a segment, however deep they are', async () => {
+      const flags = await start();
+      const constraints: SegmentChanges['constraints'] = [{ contextName: 'userId', operator: 'IN', values: ['7'] }];
+      const created = await flags.createSegment({ name: 'beta', constraints: [], ...unknown });
+      expect(created).not.toHaveProperty('unknown');
+      const updated = await flags.updateSegment({ segment: created.id }, { constraints, ...unknown });
+      expect(updated).toMatchObject({ name: 'beta', constraints });
+    });
+
+    it('ignores unknown members of a dependency, however deep they are', async () => {
+      const flags = await start();
+      await flags.createFlag(project, { name: 'checkout' });
+      await flags.createFlag(project, { name: 'payments' });
+      const dependency = await flags.addDependency(ref, { flag: 'payments', ...unknown });
+      expect(dependency).toEqual({ flag: 'payments', enabled: true, variants: [] });
+    });
+  });
+});

@@ -1,0 +1,446 @@
+import { extent, inFull } from '../../../../test/extent.js';
+import { processorTime } from '../../../../test/processor-time.js';
+import { LIMITS } from '../../src/base/limits.js';
+import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import type { UsageBatch, UsageReport } from '../../src/storage/usage-port.js';
+import { NOTHING_DROPPED } from '../../src/storage/usage-rules.js';
+import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
+import { batchesOf, createUsageWriter } from '../../src/usage/usage-writer.js';
+import { type UsageFile, usageFile } from './sqlite-file.js';
+
+describe('the bounds of stored usage', () => {
+  const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
+
+  /** Invented names that a pruning drops. */
+  const STORED = extent({ short: 10_000, full: 50_000 });
+
+  const HOUR = 3_600_000;
+  const DAY = 86_400_000;
+
+  /** Three times what a slice may take, in milliseconds of processor time. */
+  const SHORT = 30;
+
+  function names(count: number): string[] {
+    return Array.from({ length: count }, (_, index) => `name-${1_000_000 + index}`);
+  }
+
+  async function record(usage: UsageStorage, given: Partial<UsageReport>, at = NOW) {
+    const report = { application: 'shop', instance: { id: '1' }, stop: NOW, counts: [], ...given };
+    return usage.record({ id: crypto.randomUUID(), at, reports: [report] });
+  }
+
+  /** How often the event loop had a turn, and the typical and longest processor time without one, in milliseconds. */
+  async function turnsWithin(work: () => PromiseLike<unknown> | unknown) {
+    const delays: number[] = [];
+    let last = processorTime();
+    let isDone = false;
+    const turn = () => {
+      const now = processorTime();
+      delays.push(now - last);
+      last = now;
+      if (!isDone) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await new Promise(setImmediate);
+    delays.length = 0;
+    last = processorTime();
+    await work();
+    isDone = true;
+    delays.push(processorTime() - last);
+    delays.sort((one, other) => one - other);
+    return { count: delays.length, common: delays[Math.floor(delays.length * 0.9)] ?? 0, longest: delays.at(-1) ?? 0 };
+  }
+
+  describe('in SQLite', () => {
+    let file: UsageFile;
+    let usage: UsageStorage;
+
+    beforeEach(async () => {
+      file = await usageFile();
+      file.database.pragma('synchronous = OFF');
+      const opened = file.open();
+      opened.database.pragma('synchronous = OFF');
+      usage = opened.usage;
+    });
+    afterEach(() => file.remove());
+
+    /** What 0.1 stored of invented names, after the migration. */
+    function storeInvented(count: number): void {
+      const { database } = file;
+      const statements = [
+        database.prepare(`INSERT INTO flags_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
+        database.prepare(`INSERT INTO flags_counts VALUES (4, ?, 'shop', '', 0, '', 1, 0, ${NOW}, 0, 0)`),
+        database.prepare(`INSERT INTO flags_last_seen VALUES (?, ${NOW})`),
+      ];
+      database.transaction(() => {
+        for (const name of names(count)) for (const statement of statements) statement.run(name);
+      })();
+    }
+
+    it('pruning leaves the event loop to others after every slice', async () => {
+      await record(usage, { counts: [{ flag: 'checkout', yes: 1, no: 0 }] });
+      storeInvented(STORED);
+      const unseen = { since: NOW + 1, isFlag: (name: string) => name === 'checkout' };
+      const { count, common } = await turnsWithin(() => usage.prune({ now: NOW + HOUR, unseen }));
+      expect(count).toBeGreaterThan(STORED / 500);
+      expect(common).toBeLessThan(SHORT);
+      expect(await usage.sum({ resolution: 'ever', by: ['flag'] })).toEqual([]);
+      expect([...(await usage.lastSeen(['checkout', ...names(STORED)])).keys()]).toEqual(['checkout']);
+    });
+
+    it('a crash in the middle of pruning leaves what the next call drops', async () => {
+      storeInvented(5000);
+      let asked = 0;
+      const isFlag = () => {
+        asked += 1;
+        if (asked === 2000) throw new Error('injected fault');
+        return false;
+      };
+      const since = NOW + DAY;
+      const retention = { now: NOW + 2 * HOUR, unseen: { since, isFlag } };
+      await expect((async () => usage.prune(retention))()).rejects.toThrow('injected fault');
+      await usage.prune({ ...retention, unseen: { since, isFlag: () => false } });
+      for (const table of ['counts', 'last_seen']) {
+        expect(file.database.prepare(`SELECT count(*) FROM flags_${table}`).pluck().get()).toBe(0);
+      }
+    });
+
+    it('forgetting a flag of many hours leaves the event loop to others', async () => {
+      file.database.exec(`
+      INSERT INTO flags_counts
+      WITH RECURSIVE hours(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM hours WHERE number < 49999)
+      SELECT 2, 'checkout', 'app-' || number, '', ${NOW}, '', 1, 0, ${NOW}, 0, 0 FROM hours`);
+      const { count, common } = await turnsWithin(() => usage.forget({ flags: ['checkout'] }));
+      expect(count).toBeGreaterThan(50);
+      expect(common).toBeLessThan(SHORT);
+      expect(await usage.sum({ resolution: 'hour', by: ['flag'] })).toEqual([]);
+    });
+
+    it('drops rows of public reporters, then the oldest ones of the largest application, and counts them', async () => {
+      const small = 1000;
+      const rows = (application: string, { first, last, isPublic = 0 }: Record<string, number>) => `
+      INSERT INTO flags_counts
+      WITH RECURSIVE days(number) AS (SELECT ${first} UNION ALL SELECT number + 1 FROM days WHERE number < ${last})
+      SELECT 3, 'flag-' || number, '${application}', '', ${NOW - (NOW % DAY)} - number % 3 * ${DAY}, '',
+        1, 0, ${NOW}, ${isPublic}, 0 FROM days;`;
+      file.database.exec(rows('largest', { first: 1, last: LIMITS.usageDayRows }));
+      file.database.exec(rows('small', { first: 1, last: small }));
+      file.database.exec(rows('page', { first: 1, last: small, isPublic: 1 }));
+      expect(await usage.prune({ now: NOW })).toEqual({ names: 0, reports: 0, usage: 2 * small });
+      const left = file.database
+        .prepare('SELECT application, count(*) FROM flags_counts GROUP BY application')
+        .raw()
+        .all();
+      expect(left).toEqual([
+        ['largest', LIMITS.usageDayRows - small],
+        ['small', small],
+      ]);
+      const oldest = file.database.prepare('SELECT count(*) FROM flags_counts WHERE application = ? AND start = ?');
+      expect(oldest.pluck().get('largest', NOW - (NOW % DAY) - 2 * DAY)).toBe(LIMITS.usageDayRows / 3 - small);
+    });
+  });
+
+  describe('in memory', () => {
+    inFull('usage over time has a bounded size, and drops the oldest rows', async () => {
+      const usage = memoryUsage();
+      const counts = names(10_000).map((flag) => ({ flag, yes: 1, no: 0 }));
+      for (let age = 8; age >= 0; age--) await record(usage, { stop: NOW - age * HOUR, counts });
+      expect(await usage.prune({ now: NOW })).toEqual({ names: 0, reports: 0, usage: 20_000 });
+      const stored = await usage.sum({ resolution: 'hour', by: ['flag', 'start'] });
+      expect(stored).toHaveLength(0.7 * LIMITS.usageRowsInMemory);
+      expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 6 * HOUR);
+    });
+
+    it('instances and registrations have a bounded size', async () => {
+      const usage = memoryUsage();
+      const reporter = { token: 'page', isPublic: true };
+      await record(usage, {});
+      for (let application = 0; application < 60; application++) {
+        const registrations = names(1000).map((id) => {
+          return { application: `app-${application}`, instance: { id }, strategies: ['s'.repeat(400_000)] };
+        });
+        await usage.record({ id: `${application}`, at: NOW + application, reporter, registrations });
+      }
+      await usage.prune({ now: NOW });
+      const stored = await usage.applications({ instances: true });
+      const instances = stored.reduce((sum, one) => sum + (one.instances?.length ?? 0), 0);
+      const text = stored.reduce((sum, { strategies }) => sum + strategies.join('').length, 0);
+      expect(instances).toBeLessThanOrEqual(50_000);
+      expect(text).toBeGreaterThan(16_000_000);
+      expect(text).toBeLessThanOrEqual(16_777_216);
+      expect(stored.map(({ name }) => name)).toContain('shop');
+    });
+  });
+
+  const INVENTED = extent({ short: 20_000, full: 1_000_000 });
+
+  describe(`${INVENTED} invented names`, () => {
+    let flags: Flags;
+
+    afterEach(() => flags.close());
+
+    it('are a hundred names to every later read', async () => {
+      flags = await createFlags({ storage: memoryStorage(), now: () => new Date(NOW) });
+      const bucket = { start: NOW, stop: NOW };
+      for (let index = 0; index < INVENTED / 10_000; index++) {
+        const toggles = Object.fromEntries(names(10_000).map((name) => [`${name}-${index}`, { yes: 1, no: 0 }]));
+        await flags.reportMetrics({ appName: 'page', bucket: { ...bucket, toggles } });
+      }
+      const begin = processorTime();
+      expect((await flags.countEvaluations()).lastHour.size).toBe(100);
+      expect((await flags.listSeenFlags()).items[0]?.flags.length).toBe(100);
+      expect(processorTime() - begin).toBeLessThan(SHORT);
+      expect(flags.status().dropped).toEqual({ names: INVENTED - 100, reports: 0 });
+    });
+  });
+});
+
+describe('the retention of usage', () => {
+  const MINUTE = 60_000;
+  const HOUR = 60 * MINUTE;
+  const DAY = 24 * HOUR;
+
+  /** An engine with a clock that is set, and the real usage it prunes. */
+  async function running(usage: UsageStorage = memoryUsage()) {
+    let time = Date.parse('2026-03-01T00:00:00.000Z');
+    const pruned: Parameters<UsageStorage['prune']>[0][] = [];
+    const errors: unknown[] = [];
+    const observed: UsageStorage = {
+      ...usage,
+      prune: (limits) => {
+        pruned.push(limits);
+        return usage.prune(limits);
+      },
+    };
+    const options = {
+      now: () => new Date(time),
+      applicationRetention: 2 * DAY,
+      onError: (e: unknown) => errors.push(e),
+    };
+    const flags = await createFlags({ storage: memoryStorage(), usage: observed, ...options });
+    const report = (appName: string) => {
+      const at = new Date(time).toISOString();
+      return flags.reportMetrics({
+        appName,
+        bucket: { start: at, stop: at, toggles: { checkout: { yes: 1, no: 0 } } },
+      });
+    };
+    return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
+  }
+
+  it('is pruned by the first report of a process, and by the first after every minute', async () => {
+    const { report, pruned, now, advance } = await running();
+    await Promise.all([report('web'), report('web')]);
+    const unseen = { since: now() - 2 * DAY, isFlag: expect.any(Function) };
+    expect(pruned).toEqual([{ now: now(), unseen }]);
+    advance(MINUTE - 1);
+    await report('web');
+    expect(pruned).toHaveLength(1);
+    advance(1);
+    await Promise.all([report('web'), report('web')]);
+    expect(pruned.slice(1)).toEqual([{ now: now() }]);
+  });
+
+  it('is pruned once an hour of names that were not seen for long', async () => {
+    const { report, pruned, now, advance } = await running();
+    await report('web');
+    advance(HOUR - 1);
+    await report('web');
+    advance(MINUTE);
+    await report('web');
+    expect(pruned.map(({ unseen }) => unseen?.since)).toEqual([
+      now() - HOUR + 1 - MINUTE - 2 * DAY,
+      undefined,
+      now() - 2 * DAY,
+    ]);
+  });
+
+  it('is pruned after many counts, at any time', async () => {
+    const pruned: unknown[] = [];
+    const usage: UsageStorage = { ...memoryUsage(), record: () => NOTHING_DROPPED };
+    const writer = createUsageWriter({
+      usage: {
+        ...usage,
+        prune(retention) {
+          pruned.push(retention);
+          return NOTHING_DROPPED;
+        },
+      },
+      isFlag: () => true,
+      now: () => new Date(0),
+      applicationRetention: DAY,
+      onError: () => undefined,
+    });
+    const counts = Array.from({ length: 10_000 }, (_, index) => ({ flag: `flag-${index}`, yes: 1, no: 0 }));
+    const report = { application: 'web', instance: { id: '1' }, stop: 0, counts };
+    for (let reports = 0; reports < 6; reports++) await writer.record(batchesOf({ at: 0, reports: [report] }));
+    expect(pruned).toHaveLength(2);
+  });
+
+  it('forget applications that were not seen for as long as configured', async () => {
+    const { flags, report, advance } = await running();
+    await report('old');
+    advance(2 * DAY);
+    await report('web');
+    expect((await flags.getApplication({ application: 'old' })).appName).toBe('old');
+    advance(HOUR);
+    await report('web');
+    await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
+    expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
+  });
+
+  it('keep the reports on existing flags', async () => {
+    const { flags, report, pruned } = await running();
+    await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+    await flags.createFlag({ project: 'default' }, { name: 'archived' });
+    await flags.archiveFlag({ project: 'default', flag: 'archived' });
+    await report('web');
+    expect(['checkout', 'archived', 'unknown'].map((name) => pruned[0]?.unseen?.isFlag(name))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('are accepted even when pruning fails, and the host is notified', async () => {
+    const fault = new Error('disk');
+    const { flags, report, errors } = await running({
+      ...memoryUsage(),
+      prune: () => Promise.reject(fault),
+    });
+    await report('web');
+    expect(errors).toEqual([fault]);
+    expect((await flags.listSeenFlags()).items).toMatchObject([{ appName: 'web', metricsCount: 1 }]);
+  });
+});
+
+describe('a report of many flags', () => {
+  const [start, stop] = ['2030-01-15T11:59:00Z', '2030-01-15T12:00:00Z'];
+  const now = () => new Date('2030-01-15T12:00:00.500Z');
+  const PROJECT = { project: 'default' };
+
+  /** The counts and registrations of each call of `record`. */
+  interface Part {
+    readonly counts: number;
+    readonly registrations: number;
+  }
+
+  let stored: UsageStorage;
+  let usage: UsageStorage;
+  let parts: Part[];
+  let failAt: number;
+  let flags: Flags;
+
+  beforeEach(async () => {
+    stored = memoryUsage();
+    parts = [];
+    failAt = Number.POSITIVE_INFINITY;
+    usage = {
+      ...stored,
+      record(batch: UsageBatch) {
+        const { reports = [], registrations = [] } = batch;
+        if (parts.length >= failAt) throw new Error('the disk is full');
+        const counts = reports.reduce((sum, report) => sum + report.counts.length, 0);
+        parts.push({ counts, registrations: registrations.length });
+        return stored.record(batch);
+      },
+    };
+    flags = await createFlags({ storage: memoryStorage(), usage, now, usageInterval: 0 });
+  });
+  afterEach(() => flags.close());
+
+  async function createFlagsNamed(count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, index) => `flag-${1000 + index}`);
+    for (let first = 0; first < count; first += 500) {
+      const changes = names.slice(first, first + 500).map((name) => {
+        return { op: 'createFlag' as const, ref: PROJECT, input: { name } };
+      });
+      await flags.apply(changes);
+    }
+    return names;
+  }
+
+  function toggles(names: readonly string[]) {
+    return Object.fromEntries(names.map((name) => [name, { yes: 2, no: 1 }]));
+  }
+
+  it('stores a report of many flags in parts, and answers when all are stored', async () => {
+    const names = await createFlagsNamed(1200);
+    const counted = toggles([...names, 'invented']);
+    await flags.reportMetrics({ appName: 'web', bucket: { start, stop, toggles: counted } });
+    expect(parts.length).toBe(3);
+    expect(Math.max(...parts.map(({ counts }) => counts))).toBeLessThanOrEqual(500);
+    const { lastHour } = await flags.countEvaluations();
+    expect(lastHour.size).toBe(1201);
+    expect(new Set([...lastHour.values()].map(({ yes, no }) => `${yes} ${no}`))).toEqual(new Set(['2 1']));
+    expect((await flags.listSeenFlags()).items[0]?.metricsCount).toBe(3 * 1201);
+  });
+
+  it('stores a small report and a small batch by one call', async () => {
+    const names = await createFlagsNamed(400);
+    const bucket = { start, stop, toggles: toggles(names) };
+    await flags.reportMetrics({ appName: 'web', bucket });
+    await flags.reportMetricsInBulk({
+      registrations: [{ appName: 'web', strategies: ['default'], started: start, interval: 1000 }],
+      reports: [{ appName: 'web', bucket }],
+    });
+    expect(parts).toEqual([
+      { counts: 400, registrations: 0 },
+      { counts: 400, registrations: 1 },
+    ]);
+  });
+
+  it('stores a batch of many applications in parts, the registrations first', async () => {
+    const applications = Array.from({ length: 1000 }, (_, index) => `app-${1000 + index}`);
+    await flags.reportMetricsInBulk({
+      registrations: applications.map((appName) => ({
+        appName,
+        strategies: ['default'],
+        started: start,
+        interval: 1000,
+      })),
+      reports: applications.map((appName) => ({ appName, bucket: { start, stop, toggles: {} } })),
+    });
+    expect(parts.map(({ registrations }) => registrations)).toEqual([...Array(10).fill(100), ...Array(10).fill(0)]);
+    expect((await flags.listApplications()).items.length).toBe(1000);
+  });
+
+  it('keeps the counts of this process that follow a failed part, and counts none twice', async () => {
+    const names = Array.from({ length: 1200 }, (_, index) => `flag-${1000 + index}`);
+    const pending = names.map((flag) => ({ flag, environment: 'production', yes: 1, no: 0 }));
+    const recorder = startUsageRecorder({
+      writer: createUsageWriter({
+        usage,
+        isFlag: () => true,
+        now,
+        applicationRetention: 1e12,
+        onError: () => undefined,
+      }),
+      now,
+      ...{ application: 'web', instance: 'web-1', strategies: [], interval: 0 },
+      drain: () => pending.splice(0),
+      onError: () => undefined,
+    });
+    const countsOf = async () => stored.sum({ resolution: 'minute', by: ['flag'] });
+    // The first two store the application and a part of the counts.
+    failAt = 2;
+    await recorder.flush();
+    expect((await countsOf()).length).toBe(495);
+    failAt = Number.POSITIVE_INFINITY;
+    await recorder.close();
+    expect(await countsOf()).toEqual(names.map((flag) => ({ flag, yes: 1, no: 0 })));
+  });
+
+  it('refuses a report that counts more variants of a flag than a flag may have', async () => {
+    const variants = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, 1]));
+    const report = (count: number) => {
+      const counted = { checkout: { yes: 1, no: 0, variants: variants(count) } };
+      return flags.reportMetrics({ appName: 'web', bucket: { start, stop, toggles: counted } });
+    };
+    await report(2000);
+    const path = '/bucket/toggles/checkout/variants';
+    await expect(report(2001)).rejects.toMatchObject({ code: 'invalid_input', details: [{ path }] });
+    expect(parts.length).toBe(1);
+  });
+});

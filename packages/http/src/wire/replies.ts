@@ -1,0 +1,174 @@
+/*
+ * For the admin page and the command line: the members of the API's replies that they read, as types. Not part of the
+ * public API: it may change in any release.
+ */
+import type * as core from '@flags/core';
+import type { eventToWire } from '../routes/events.js';
+import type { applicationSummaryToWire } from '../routes/metrics.js';
+import type { projectSummaryToWire } from '../routes/projects.js';
+import type { segmentUseToWire } from '../routes/segments.js';
+import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js';
+
+/** What a converter of the API sends. */
+type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
+
+export type Answer = core.PreviewedEvaluation;
+export type Application = core.Application;
+export type Bucket = core.PreviewBucket;
+/** The page also shows constraints whose operator it does not know. */
+export type Constraint = core.ConstraintDefinition;
+export type DocumentDifference = core.DocumentDifference;
+export type EvaluatedVariant = core.EvaluatedVariant;
+export type PreviewedFlag = core.FlagPreview;
+
+export interface Session {
+  /** How to sign in: not at all, by API token, in the application, or either of the last two. */
+  readonly auth: 'none' | 'token' | 'host' | 'session';
+  readonly version: string;
+  /** This member and the following ones are absent for callers without access. */
+  readonly actor?: string;
+  readonly environments?: readonly core.Environment[];
+  /** The default environment of evaluations. */
+  readonly environment?: string;
+  readonly types?: readonly core.FlagType[];
+  readonly roles?: readonly core.Role[];
+  readonly strategies?: readonly { readonly name: string }[];
+  /** With `?project=`: what the caller may do there. */
+  readonly actions?: readonly string[];
+}
+
+export type Project = Sent<typeof projectSummaryToWire>;
+
+/** A flag in the list. */
+export type ListedFlag = core.FlagOverview;
+
+export interface FlagPage {
+  readonly features: readonly ListedFlag[];
+  readonly total: number;
+}
+
+/** A variant of a flag, or of a strategy, which has no overrides. */
+export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant, 'overrides'>> {}
+
+/** In a draft, a strategy has no id until it is saved. */
+export interface Strategy extends Omit<core.ConfiguredStrategy, 'constraints' | 'parameters'> {
+  readonly constraints: readonly Constraint[];
+  readonly parameters: core.Parameters | null;
+}
+
+export interface FlagEnvironment extends Omit<core.FlagEnvironment, 'strategies'> {
+  readonly strategies: readonly Strategy[];
+}
+
+export interface Dependency extends Omit<core.Dependency, 'flag'> {
+  readonly feature: string;
+}
+
+/** A flag with its configuration in every environment. Absent lists are empty. */
+export interface FlagDetail
+  extends Omit<core.FlagDetail, 'revision' | 'variants' | 'environments' | 'dependencies' | 'children'> {
+  readonly variants: readonly Variant[] | null;
+  readonly environments: readonly FlagEnvironment[];
+  readonly dependencies?: readonly Dependency[];
+  readonly children?: readonly string[];
+}
+
+export interface Segment extends Omit<core.Segment, 'revision' | 'constraints'> {
+  readonly constraints: readonly Constraint[];
+}
+
+/** A strategy that uses a segment. */
+export type SegmentUse = Sent<typeof segmentUseToWire>;
+
+export interface MemberList {
+  readonly roles: readonly core.Role[];
+  readonly users: readonly Member[];
+}
+
+export interface Member {
+  readonly id: number;
+  readonly roleId: number;
+  /** Only if the host describes its users. */
+  readonly name?: string;
+}
+
+/** An API token without its secret. */
+export type Token = Sent<typeof listedTokenToWire>;
+
+export type CreatedToken = Sent<typeof createdTokenToWire>;
+
+export type WireEvent = Sent<typeof eventToWire>;
+
+export interface HistoryEntry extends Omit<core.HistoryEntry, 'events'> {
+  readonly events: readonly WireEvent[];
+}
+
+export interface HistoryPage {
+  readonly changes: readonly HistoryEntry[];
+  readonly next?: string;
+}
+
+/** One change of a change set. A change of an existing document has the revision that the user has seen. */
+export interface Change {
+  readonly op: core.ChangeOperationName;
+  readonly ref?: { readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number };
+  readonly input?: unknown;
+  readonly ifRevision?: number;
+}
+
+export interface ChangeSet extends Omit<core.ChangeSet, 'events'> {
+  readonly events: readonly WireEvent[];
+}
+
+export interface PlannedDocument extends Omit<core.PlannedDocument, 'events'> {
+  readonly events: readonly unknown[];
+}
+
+/** The effects of planned changes that the caller may read. */
+export interface Plan {
+  readonly documents: readonly PlannedDocument[];
+  readonly effects: readonly core.Effect[];
+  /** The number of effects on flags that the caller may not read. */
+  readonly hiddenEffects: number;
+}
+
+/** A context of evaluation: standard fields beside properties. */
+export type Context = {
+  readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;
+} & { readonly properties?: Readonly<Record<string, string>> };
+
+export type ExplainedConstraint = core.ConstraintExplanation;
+export type ExplainedRollout = core.RolloutExplanation;
+export type ExplainedStrategy = core.StrategyExplanation;
+
+/** How a variant was selected. */
+export interface ExplainedVariant extends Omit<core.VariantExplanation, 'variant'> {
+  readonly variant: EvaluatedVariant | null;
+}
+
+export interface Explained
+  extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'variant' | 'strategies' | 'dependencies'> {
+  readonly name: string;
+  readonly project: string;
+  readonly variantChoice?: ExplainedVariant;
+}
+
+export interface Playground {
+  readonly environment: string;
+  readonly features: readonly Explained[];
+  readonly next?: string;
+}
+
+export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
+  readonly feature: string;
+  /** Evaluations by variant, without zeros. */
+  readonly variants?: Readonly<Record<string, number>>;
+}
+
+export type ApplicationSummary = Sent<typeof applicationSummaryToWire>;
+
+export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'appName' | 'instances'> {
+  readonly strategies: readonly { readonly strategies: readonly string[] }[];
+  readonly seenToggles: readonly string[];
+  readonly droppedNames: number;
+}

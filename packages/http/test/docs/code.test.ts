@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import express from 'express';
+import { createFlagsRouter } from '../../../express/src/index.js';
+import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
+import { runProgram } from './run-module.js';
+
+describe('the code of docs/getting-started.md', () => {
+  interface Program {
+    readonly flags: Flags;
+    readonly server?: Server;
+  }
+
+  async function originOf({ server }: Program): Promise<string> {
+    if (!server) throw new Error('The program starts no server.');
+    if (!server.listening) await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  const [evaluate = '', mount = '', test = ''] = codeBlocks(read('docs/getting-started.md'), 'js');
+  const printed: unknown[][] = [];
+  const programs: Program[] = [];
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'flags-docs-'));
+    printed.length = 0;
+  });
+
+  afterEach(async () => {
+    await Promise.all(programs.splice(0).map(close));
+    await rm(directory, { recursive: true });
+  });
+
+  async function close({ flags, server }: Program): Promise<void> {
+    server?.close();
+    server?.closeAllConnections();
+    await flags.close();
+  }
+
+  async function run(...blocks: readonly string[]): Promise<Program> {
+    const code = blocks
+      .join('\n')
+      .replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')))
+      .replace('listen(4242,', 'listen(0,');
+    const result = `{ flags, server: typeof server === 'undefined' ? undefined : server }`;
+    const console = { log: (...values: unknown[]) => printed.push(values) };
+    const scope = { console, process: { once: () => undefined } };
+    const program = (await runProgram(code, { result, scope })) as Program;
+    programs.push(program);
+    return program;
+  }
+
+  it('starts twice, prints users inside and outside of the rollout, and accepts its token', async () => {
+    await close(await run(evaluate));
+    const program = await run(evaluate, mount);
+    expect(new Set(printed.slice(0, 4).map(([, value]) => value))).toEqual(new Set([true, false]));
+    expect(printed.slice(4, 8)).toEqual(printed.slice(0, 4));
+    const [, path = '', secret = ''] = /4242(\S+) with the token (\S+)$/.exec(String(printed[8])) ?? [];
+    const origin = await originOf(program);
+    expect((await fetch(`${origin}${path}`)).status).toBe(200);
+    const headers = { authorization: secret };
+    expect((await fetch(`${origin}/internal/flags/api/admin/projects`, { headers })).status).toBe(200);
+    await close(program);
+    await run(evaluate, mount);
+    expect(printed).toHaveLength(13);
+  });
+
+  it('tests without a file', async () => {
+    const { flags } = await run(test);
+    expect(flags.isEnabled('checkout')).toBe(true);
+  });
+});
+
+describe('the curl transcript of docs/http-api.md', () => {
+  interface Call {
+    readonly command: string;
+    /** The response that the guide shows below the command. */
+    readonly answer: string;
+  }
+
+  let flags: Flags;
+  let server: Server;
+
+  beforeAll(async () => {
+    flags = await createFlags({ storage: memoryStorage() });
+    server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+
+  afterAll(async () => {
+    server.close();
+    server.closeAllConnections();
+    await flags.close();
+  });
+
+  it('shows the responses of the API', async () => {
+    const { secret } = await flags.createToken({ name: 'admin', kind: 'admin' });
+    const calls = transcript();
+    expect(calls.length).toBeGreaterThan(3);
+    for (const { command, answer } of calls) {
+      const received = await execute(command.replace('$TOKEN', secret));
+      expect([command, comparable(received)]).toEqual([command, comparable(answer)]);
+    }
+  });
+
+  function transcript(): Call[] {
+    const [block = ''] = codeBlocks(read('docs/http-api.md'), 'console');
+    return block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((entry) => {
+        const [command = '', ...answer] = entry.split('\n');
+        return { command, answer: answer.join('\n').trim() };
+      });
+  }
+
+  /** Sends the request that curl would send. Supports the options that the transcript uses. */
+  async function execute(command: string): Promise<string> {
+    const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => {
+      return double ?? single ?? bare ?? '';
+    });
+    const headers = new Headers();
+    let method: string | undefined;
+    let body: string | undefined;
+    let url = '';
+    expect(words.shift()).toBe('curl');
+    for (let word = words.shift(); word !== undefined; word = words.shift()) {
+      if (word === '-H') headers.set(...headerOf(words.shift() ?? ''));
+      else if (word === '-X') method = words.shift();
+      else if (word === '-d') body = words.shift();
+      else url = word;
+    }
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(url.replace(':4242', `:${port}`), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers,
+      ...(body !== undefined && { body }),
+    });
+    return response.text();
+  }
+
+  function headerOf(text: string): [string, string] {
+    const colon = text.indexOf(':');
+    return [text.slice(0, colon), text.slice(colon + 1).trim()];
+  }
+
+  /** Parses a response and replaces values that differ between runs by the placeholders of the guide. */
+  function comparable(text: string): unknown {
+    if (text === '') return text;
+    return JSON.parse(
+      text
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+        .replaceAll(/"id":"[^"]*"/g, '"id":"…"')
+        .replaceAll(/"message":"[^"]*"/g, '"message":"…"'),
+    );
+  }
+});
+
+describe('the README of @flags/openfeature', () => {
+  const readme = read('packages/openfeature/README.md');
+
+  it('has code that runs unchanged, and prints the documented output', async () => {
+    const printed: string[] = [];
+    const console = { log: (value: unknown) => printed.push(inspect(value)) };
+    const source = codeBlocks(readme, 'js').join('\n');
+    await runProgram(source, { result: 'flags', scope: { console } });
+    const promised = [...source.matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
+    expect(promised.length).toBeGreaterThan(0);
+    expect(printed).toEqual(promised);
+  });
+
+  it('has every option of createFlagsProvider', () => {
+    const documented = tableAfter(readme, '### `createFlagsProvider(flags, options)`').map(([cell]) => codeIn(cell));
+    const options = membersOf(read('packages/openfeature/src/options.ts'), 'export interface FlagsProviderOptions');
+    expect(documented).toEqual(options);
+  });
+});
+
+describe('READMEs of packages', () => {
+  describe.each(['packages/core/README.md', 'packages/express/README.md'])('the code of %s', (path) => {
+    it('runs unchanged', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-readme-'));
+      const code = codeBlocks(read(path), 'js').join('\n');
+      const movable = code.replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')));
+      const flags = (await runProgram(movable, { result: 'flags', scope: {} })) as Flags;
+      expect((await flags.listProjects()).items).toHaveLength(1);
+      await flags.close();
+      await rm(directory, { recursive: true });
+    });
+  });
+});
+
+describe('programs', () => {
+  interface Program {
+    readonly flags: Flags;
+    /** Only in documents that mount the router. */
+    readonly server?: Server;
+    readonly unsubscribe?: () => void;
+  }
+
+  const printed: string[] = [];
+  let directory: string;
+  let program: Program | undefined;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'flags-docs-'));
+    printed.length = 0;
+  });
+
+  afterEach(async () => {
+    program?.server?.close();
+    program?.server?.closeAllConnections();
+    await program?.flags.close();
+    program = undefined;
+    await rm(directory, { recursive: true });
+  });
+
+  const programOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
+
+  /** Runs the code blocks of a document as one program, on a temporary file and a free port. */
+  async function run(path: string): Promise<Program> {
+    const source = programOf(path);
+    const console = { log: (...values: unknown[]) => printed.push(values.map((value) => inspect(value)).join(' ')) };
+    const movable = source
+      .replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')))
+      .replace('listen(4242,', 'listen(0,');
+    const names = ['flags', 'server', 'unsubscribe'].filter((name) => source.includes(`const ${name} = `));
+    const scope = { console: { ...console, info: () => undefined } };
+    program = (await runProgram(movable, { result: `{ ${names.join(', ')} }`, scope })) as Program;
+    return program;
+  }
+
+  async function addressOf({ server }: Program): Promise<string> {
+    if (server === undefined) throw new Error('The document starts no server.');
+    if (!server.listening) await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  describe.each(['README.md', 'docs/typed-api.md', 'docs/error-codes.md'])('the code of %s', (path) => {
+    it('prints the values in its comments', async () => {
+      const promised = [...programOf(path).matchAll(/console\.log\(.*\/\/ → (.*)$/gm)].map(([, value]) => value);
+      expect(promised.length).toBeGreaterThan(0);
+      await run(path);
+      expect(printed).toEqual(promised);
+    });
+  });
+
+  it('README.md prints the same when it runs again', async () => {
+    const first = await run('README.md');
+    const before = printed.splice(0);
+    first.server?.close();
+    await first.flags.close();
+    await run('README.md');
+    expect(printed).toEqual(before);
+  });
+
+  describe.each(['README.md', 'docs/http-api.md'])('the router of %s', (path) => {
+    it('serves the admin API, which requires a token', async () => {
+      const running = await run(path);
+      const projects = `${await addressOf(running)}/api/admin/projects`;
+      const { secret } = await running.flags.createToken({ name: 'reader', kind: 'admin' });
+      expect((await fetch(projects)).status).toBe(401);
+      expect((await fetch(projects, { headers: { authorization: secret } })).status).toBe(200);
+    });
+  });
+
+  describe('the second router of docs/http-api.md', () => {
+    it('serves the admin API under a path, for users of the application', async () => {
+      const running = await run('docs/http-api.md');
+      const response = await fetch(`${await addressOf(running)}/internal/flags/api/admin/projects`);
+      expect(response.status).toBe(401);
+    });
+  });
+
+  describe('the middleware of docs/http-api.md', () => {
+    it('sets the flags of each request', async () => {
+      const response = await fetch(`${await addressOf(await run('docs/http-api.md'))}/checkout`);
+      expect(await response.text()).toBe('old');
+    });
+  });
+});

@@ -1,0 +1,438 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
+import {
+  type Constraint,
+  type CreatedToken,
+  createFlags,
+  ERROR_CODES,
+  type Flags,
+  LIMITS,
+  memoryStorage,
+  type VariantInput,
+} from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
+import { faultyStorage } from '@flags/core/testing';
+import express from 'express';
+import request from 'supertest';
+import { ERROR_KINDS } from '../../src/errors.js';
+import { ROUTES } from '../../src/routes/all-routes.js';
+import { createHostApp } from '../host-app.js';
+import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
+import { runProgram } from './run-module.js';
+
+describe('guides', () => {
+  const codeOf = (path: string) => codeBlocks(read(path), 'js').join('\n');
+
+  describe('the code of docs/moving-from-unleash-client.md', () => {
+    it('evaluates in the process, and does not show the new page when the flag is off', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+      const showNewCheckout = jest.fn();
+      const code = codeOf('docs/moving-from-unleash-client.md').replace(
+        "'./flags.db'",
+        JSON.stringify(join(directory, 'flags.db')),
+      );
+      const flags = (await runProgram(code, { result: 'flags', scope: { showNewCheckout } })) as Flags;
+      expect(showNewCheckout).not.toHaveBeenCalled();
+      await flags.close();
+      await rm(directory, { recursive: true });
+    });
+  });
+
+  describe('the code of docs/backups.md', () => {
+    it('makes a backup that can be opened', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+      const code = codeOf('docs/backups.md').replaceAll("'./", `'${directory}/`);
+      const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
+      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
+      expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
+      await restored.close();
+      await flags.close();
+      await rm(directory, { recursive: true });
+    });
+  });
+
+  describe('the code of docs/pointing-sdks.md', () => {
+    it('serves each kind of client by its token', async () => {
+      const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
+      const result = '{ flags, server, backend, browsers }';
+      const program = (await runProgram(code, { result, scope: {} })) as {
+        readonly flags: Flags;
+        readonly server: Server;
+        readonly backend: CreatedToken;
+        readonly browsers: CreatedToken;
+      };
+      await once(program.server, 'listening');
+      const { port } = program.server.address() as AddressInfo;
+      const statusOf = async (path: string, { secret }: CreatedToken) =>
+        (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: secret } })).status;
+      expect(await statusOf('/api/client/features', program.backend)).toBe(200);
+      expect(await statusOf('/api/frontend', program.browsers)).toBe(200);
+      expect(await statusOf('/api/client/features', program.browsers)).toBe(403);
+      program.server.close();
+      program.server.closeAllConnections();
+      await program.flags.close();
+    });
+  });
+
+  describe('the code of docs/operate.md', () => {
+    it('reports the health of the storage', async () => {
+      const storage = faultyStorage(memoryStorage());
+      const flags = await createFlags({ storage, onError: () => undefined });
+      const app = express();
+      await runProgram(codeOf('docs/operate.md'), { result: 'undefined', scope: { app, flags } });
+      await request(app).get('/health').expect(200, { state: 'current' });
+      storage.inject({ method: 'events' });
+      await request(app).get('/health').expect(503, { state: 'stale' });
+      storage.heal();
+      await flags.close();
+    });
+  });
+
+  describe('the code of docs/faults.md', () => {
+    it('replies as described while the storage fails', async () => {
+      const result = '{ flags, server, statuses }';
+      const program = (await runProgram(codeOf('docs/faults.md'), { result, scope: {} })) as {
+        readonly flags: Flags;
+        readonly server: Server;
+        readonly statuses: readonly number[];
+      };
+      expect(program.statuses).toEqual([503, 504, 201]);
+      expect((await program.flags.listFlags({ project: 'default' })).items.map(({ name }) => name)).toEqual([
+        'checkout',
+        'payments',
+      ]);
+      program.server.close();
+      program.server.closeAllConnections();
+      await program.flags.close();
+    });
+  });
+});
+
+describe('the documents', () => {
+  const ROOT = join(__dirname, '../../../..');
+  const markdownIn = (folder: string) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => posix.join(folder, name));
+  const DOCUMENTS = [
+    ...['.', 'docs', 'docs/adr', 'benchmarks', 'benchmarks/results'].flatMap(markdownIn),
+    ...['packages', 'examples']
+      .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}/README.md`))
+      .filter((path) => existsSync(join(ROOT, path))),
+  ];
+
+  const withoutCode = (markdown: string) => markdown.replaceAll(/^(`{3,})[^\n]*\n.*?^\1$/gms, '');
+
+  /** The relative targets of a document's links, inline and by reference. */
+  function linksOf(path: string): string[] {
+    const text = withoutCode(read(path));
+    const inline = [...text.matchAll(/\]\(([^)\s]+)\)/g)];
+    const references = [...text.matchAll(/^\[[^\]]+\]: (\S+)$/gm)];
+    return [...inline, ...references].map(([, target]) => target ?? '').filter((target) => !/^\w+:/.test(target));
+  }
+
+  /** The anchors that GitHub gives to a document's headings. */
+  function anchorsOf(path: string): string[] {
+    return [...withoutCode(read(path)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  }
+
+  function isBroken(from: string, link: string): boolean {
+    const [target = '', anchor] = link.split('#');
+    const path = target === '' ? from : posix.join(dirname(from), decodeURI(target));
+    if (!existsSync(join(ROOT, path))) return true;
+    return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
+  }
+
+  it.each(DOCUMENTS)('%s links to files and headings that exist', (path) => {
+    expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
+  });
+
+  it('have a README of at most 12 KB', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
+  });
+
+  it('have decisions of at most 40 lines, all in the index', () => {
+    const index = read('docs/adr/README.md');
+    for (const path of markdownIn('docs/adr').filter((path) => /\/\d{4}-/.test(path))) {
+      expect([path, read(path).trimEnd().split('\n').length <= 40]).toEqual([path, true]);
+      expect(index).toContain(`](${posix.basename(path)})`);
+    }
+  });
+
+  it('have every guide in the index', () => {
+    const index = read('docs/README.md');
+    const guides = markdownIn('docs').filter((path) => !path.endsWith('/README.md'));
+    expect(guides.filter((path) => !index.includes(`](${posix.basename(path)})`))).toEqual([]);
+  });
+});
+
+describe('the reference tables in docs', () => {
+  const options = read('docs/options.md');
+  const endpoints = read('docs/endpoints.md');
+  const errorCodes = read('docs/error-codes.md');
+  const optionsAfter = (heading: string) => tableAfter(options, heading).map(([cell]) => codeIn(cell));
+
+  it('have every endpoint, with its method, path and meaning', () => {
+    const documented = tableAfter(endpoints, '# Endpoints').map(([method, path, meaning]) => [
+      method,
+      codeIn(path),
+      meaning,
+    ]);
+    expect(documented).toEqual(ROUTES.map(({ method, path, summary }) => [method, path, summary]));
+  });
+
+  it('have every error code of the engine, with its status', () => {
+    const documented = tableAfter(errorCodes, '## Codes of the engine').map(([code, status]) => [
+      codeIn(code),
+      Number(status),
+    ]);
+    expect(documented).toEqual(ERROR_CODES.map((code) => [code, ERROR_KINDS[code].status]));
+  });
+
+  it('have every error code of the HTTP API alone, with its status', () => {
+    const documented = tableAfter(errorCodes, '## Codes of the HTTP API').map(([code, status]) => [
+      codeIn(code),
+      Number(status),
+    ]);
+    const ofTheEngine = new Set<string>(ERROR_CODES);
+    const kinds = Object.entries(ERROR_KINDS).filter(([code]) => !ofTheEngine.has(code));
+    expect(documented).toEqual(kinds.map(([code, { status }]) => [code, status]));
+  });
+
+  it('have every option of createFlags', () => {
+    const source = read('packages/core/src/options.ts');
+    const top = source.replaceAll(/\{ .* \}/g, '');
+    expect(optionsAfter('## `createFlags(options)`')).toEqual(membersOf(top, 'export interface FlagsOptions'));
+  });
+
+  it('have every option of sqliteStorage', () => {
+    const source = read('packages/core/src/storage/sqlite/options.ts');
+    const settings = membersOf(source, 'export interface SqliteStorageSettings');
+    expect(optionsAfter('## `sqliteStorage(path)`, `sqliteStorage(options)`')).toEqual([
+      'path',
+      'database',
+      ...settings,
+    ]);
+  });
+
+  it('have every option of createFlagsRouter', () => {
+    const source = read('packages/http/src/options.ts');
+    const members = membersOf(source, 'export interface FlagsApiOptions');
+    expect(optionsAfter('## Options of createFlagsRouter')).toEqual(members);
+  });
+
+  it('have every option of the admin page', () => {
+    const table = read('packages/ui/README.md').split('## Options')[1]?.split('\n## ')[0] ?? '';
+    const documented = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    expect(documented).toEqual(membersOf(read('packages/ui/src/options.ts'), 'export interface FlagsUiOptions'));
+  });
+
+  it('have every variable of the reference server', () => {
+    const used = [...read('examples/server/src/config.ts').matchAll(/environment\.([A-Z_]+)/g)].map(([, name]) => name);
+    expect(optionsAfter('## The reference server').sort()).toEqual([...new Set(used)].sort());
+  });
+});
+
+describe('the limits of docs/limits.md', () => {
+  const DEFAULT = { project: 'default' };
+  const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
+  const PRODUCTION = { ...CHECKOUT, environment: 'production' };
+  const STOP = '2026-01-01T00:00:00Z';
+
+  const text = (length: number) => 'x'.repeat(length);
+  const many = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
+  const equals = (values: readonly string[]): Constraint => ({ contextName: 'userId', operator: 'IN', values });
+  const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
+
+  /** Asks for so much of something on flags that have `checkout`; fails when it is too much. */
+  type Probe = (flags: Flags, amount: number) => Promise<unknown>;
+
+  const strategyWith =
+    (member: (amount: number) => object): Probe =>
+    (flags, amount) =>
+      flags.addStrategy(PRODUCTION, { name: 'default', ...member(amount) });
+  const variantWith =
+    (member: (amount: number) => Partial<VariantInput>): Probe =>
+    (flags, amount) =>
+      flags.setVariants(CHECKOUT, [{ name: 'a', ...member(amount) }]);
+
+  /** Sends a body to a route, and fails with the code of its answer. */
+  const send =
+    (path: string, bodyOf: (amount: number) => string): Probe =>
+    async (flags, amount) => {
+      const { app } = await createHostApp({ flags: { storage: memoryStorage() } });
+      await flags.close();
+      const { status, body } = await request(app)
+        .post(path)
+        .set('content-type', 'application/json')
+        .send(bodyOf(amount));
+      if (status >= 500) throw new Error(JSON.stringify(body));
+      if (status >= 400) throw Object.assign(new Error(body.message), { code: body.code });
+    };
+
+  const FEATURES = '/api/admin/projects/default/features';
+  const BULK = '/api/client/metrics/bulk';
+  const metric = { appName: 'a', featureName: 'b', timestamp: STOP, yes: 1, no: 0 };
+
+  const PROBES: Readonly<Record<string, Probe>> = {
+    body: send(FEATURES, (bytes) => `{"name":"a"${' '.repeat(bytes - 12)}}`),
+    // The body has two objects or arrays and two members around the empty arrays.
+    structure: send(FEATURES, (amount) => `{"name":"a","x":[${many(amount - 4, () => '[]').join(',')}]}`),
+    depth: send(FEATURES, (levels) => `{"name":"a","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`),
+    async documentBytes(flags, amount) {
+      const flag = { ...DEFAULT, flag: 'measured' };
+      const { revision: _revision, ...stored } = await flags.createFlag(DEFAULT, { name: 'measured' });
+      const { id } = await flags.addStrategy({ ...flag, environment: 'production' }, { name: 'default' });
+      const most = text(LIMITS.parameterText);
+      const input = (filling: string) => ({ name: 'default', parameters: { a: most, b: most, c: filling } });
+      const strategies = [{ id, constraints: [], ...input('') }];
+      const environments = [{ name: 'production', enabled: false, strategies }];
+      const rest = amount - JSON.stringify({ ...stored, environments }).length;
+      await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input(text(rest)));
+    },
+    name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
+    label: (flags, amount) => flags.createToken({ name: text(amount), kind: 'admin' }),
+    shortDescription: (flags, amount) => flags.createProject({ id: 'a', name: 'a', description: text(amount) }),
+    description: (flags, amount) => flags.updateFlag(CHECKOUT, { description: text(amount) }),
+    labelsPerFlag: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: many(amount, String) }),
+    flagLabel: (flags, amount) => flags.updateFlag(CHECKOUT, { labels: [text(amount)] }),
+    owner: (flags, amount) => flags.updateFlag(CHECKOUT, { owner: text(amount) }),
+    searchText: (flags, amount) => flags.searchFlags({ query: text(amount) }),
+    projectsPerQuery: (flags, amount) => flags.searchFlags({ project: many(amount, String) }),
+    title: strategyWith((amount) => ({ title: text(amount) })),
+    secret: (flags, amount) => flags.createToken({ name: 'a', kind: 'admin', secret: text(amount) }),
+    async projectsPerToken(flags, amount) {
+      const projects = many(amount, (n) => `project-${n}`);
+      for (const id of projects) await flags.createProject({ id, name: id });
+      await flags.createToken({ name: 'a', kind: 'client', projects });
+    },
+    async tokenOverlap(flags, amount) {
+      const { token } = await flags.createToken({ name: 'a', kind: 'client' });
+      await flags.rotateToken({ token: token.id }, { overlap: amount });
+    },
+    async strategiesPerEnvironment(flags, amount) {
+      for (let count = 0; count < amount; count++) await flags.addStrategy(PRODUCTION, { name: 'default' });
+    },
+    parameters: strategyWith((amount) => ({ parameters: Object.fromEntries(many(amount, (n) => [`p${n}`, n])) })),
+    parameterText: strategyWith((amount) => ({ parameters: { userIds: text(amount) } })),
+    constraints: strategyWith((amount) => ({ constraints: many(amount, () => equals(['a'])) })),
+    values: strategyWith((amount) => ({ constraints: [equals(many(amount, String))] })),
+    valueText: strategyWith((amount) => ({ constraints: [equals([text(amount)])] })),
+    async segmentsPerStrategy(flags, amount) {
+      const { id } = await flags.createSegment({ name: 'a', constraints: [] });
+      for (let n = 1; n < amount; n++) await flags.createSegment({ name: `a${n}`, constraints: [] });
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: many(amount, (n) => id + n) });
+    },
+    variants: (flags, amount) =>
+      flags.setVariants(
+        CHECKOUT,
+        many(amount, (n) => ({ name: `v${n}` })),
+      ),
+    overrides: variantWith((amount) => ({ overrides: many(amount, () => ({ contextName: 'a', values: [] })) })),
+    payloadText: variantWith((amount) => ({ payload: { type: 'string', value: text(amount) } })),
+    async dependencies(flags, amount) {
+      for (let count = 0; count < amount; count++) {
+        await flags.createFlag(DEFAULT, { name: `parent-${count}` });
+        await flags.addDependency(CHECKOUT, { flag: `parent-${count}` });
+      }
+    },
+    changesPerSet: (flags, amount) =>
+      flags.apply(many(amount, () => ({ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }) as const)),
+    reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
+    previewContexts: (flags, amount) =>
+      flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
+    patchOperations: (flags, amount) =>
+      flags.patchFlag(
+        CHECKOUT,
+        many(amount, () => ({ op: 'test', path: '/stale', value: false }) as const),
+      ),
+    async patchCopies(flags, amount) {
+      // In JSON it has quotes.
+      const parameters = { a: text(amount - 2) };
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
+      const copy = { op: 'copy', from: '/parameters/a', path: '/parameters/b' } as const;
+      await flags.patchStrategy({ ...PRODUCTION, strategy: id }, [copy]);
+    },
+    pattern: strategyWith((amount) => ({ constraints: [matches(`(?:${text(amount - 6)}){0}`.slice(0, amount))] })),
+    patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
+    reportedName: (flags, amount) =>
+      flags.reportMetrics({ appName: text(amount), bucket: { start: STOP, stop: STOP, toggles: {} } }),
+    registrationSize(flags, bytes) {
+      const strategies = many(1000, (n) => `strategy-${n}`.padEnd(62, 'x'));
+      const empty = JSON.stringify({ appName: 'a', strategies, description: '' });
+      const registration = { appName: 'a', strategies, started: STOP, interval: 0 };
+      return flags.registerApplication({ ...registration, description: text(bytes - empty.length) });
+    },
+    strategiesPerRegistration: (flags, amount) =>
+      flags.registerApplication({ appName: 'a', strategies: many(amount, String), started: STOP, interval: 0 }),
+    variantsPerReportedFlag: (flags, amount) => {
+      const variants = Object.fromEntries(many(amount, (n) => [`v${n}`, 1]));
+      const toggles = { checkout: { yes: 1, no: 0, variants } };
+      return flags.reportMetrics({ appName: 'a', bucket: { start: STOP, stop: STOP, toggles } });
+    },
+    flagsPerReport: (flags, amount) =>
+      flags.reportMetrics({
+        appName: 'a',
+        bucket: {
+          start: STOP,
+          stop: STOP,
+          toggles: Object.fromEntries(many(amount, (n) => [`f${n}`, { yes: 1, no: 0 }])),
+        },
+      }),
+    applicationsPerBatch: send(BULK, (amount) =>
+      JSON.stringify({ applications: many(amount, () => ({ appName: 'a' })) }),
+    ),
+    metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
+    eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
+    itemsPerPage: (flags, amount) => flags.listFlags(DEFAULT, { limit: amount }),
+  };
+
+  const ROWS = tableAfter(read('docs/limits.md'), '## What is refused').map(([name, most, of]) => ({
+    name: codeIn(name),
+    most: Number(most?.replaceAll(',', '')),
+    code: /\(`(\w+)`\)$/.exec(of ?? '')?.[1] ?? 'invalid_input',
+  }));
+
+  async function outcomeOf(name: string, amount: number): Promise<string> {
+    const flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+    try {
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      await PROBES[name]?.(flags, amount);
+      return 'accepted';
+    } catch (error) {
+      return String((error as { readonly code?: unknown }).code);
+    } finally {
+      await flags.close();
+    }
+  }
+
+  it('are all limits of the engine, with their values', () => {
+    const tables = ['## What is refused', '## What is combined', '## What is dropped, cut or ignored'];
+    const documented = tables
+      .flatMap((heading) => tableAfter(read('docs/limits.md'), heading))
+      .map(([name, value]) => [codeIn(name), Number(value?.replaceAll(',', ''))] as const);
+    const ofTheRouter = ['body', 'structure', 'depth'];
+    const ofTheEngine = documented.filter(([name]) => !ofTheRouter.includes(name));
+    expect(Object.fromEntries(ofTheEngine)).toEqual(LIMITS);
+  });
+
+  it('all have a test here', () => {
+    expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
+  });
+
+  it.each(ROWS)('accept $most of $name, and refuse one more with $code', async ({ name, most, code }) => {
+    expect(await outcomeOf(name, most)).toBe('accepted');
+    expect(await outcomeOf(name, most + 1)).toBe(code);
+  });
+});

@@ -1,0 +1,223 @@
+import { createFlags, memoryStorage, memoryUsage, type Payload } from '@flags/core';
+import { OFREPProvider } from '@openfeature/ofrep-provider';
+import { type Client, OpenFeature } from '@openfeature/server-sdk';
+import request from 'supertest';
+import { type LiveServer, startLiveServer } from '../client/live-server.js';
+import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { createHostApp, type HostApp } from '../host-app.js';
+import { EVALUATE, switchOn } from './states.js';
+
+describe('values by OFREP', () => {
+  const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
+
+  describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version) => {
+    it.each<[unknown, Payload]>([
+      ['#00f', { type: 'string', value: '#00f' }],
+      ['a,b', { type: 'csv', value: 'a,b' }],
+      [7.5, { type: 'number', value: '7.5' }],
+      [{ a: [1] }, { type: 'json', value: '{"a":[1]}' }],
+      [[1, 2], { type: 'json', value: '[1,2]' }],
+      [false, { type: 'json', value: 'false' }],
+    ])('has the value %j by its payload %j', async (value, payload) => {
+      const { app, flags } = await createHostApp({ version });
+      await switchOn(flags, 'checkout', { payload });
+      const { body } = await request(app).post(`${EVALUATE}/checkout`).send({}).expect(200);
+      expect(body).toEqual({ key: 'checkout', value, reason: 'STATIC', variant: 'blue', metadata: METADATA });
+      await flags.close();
+    });
+
+    it.each(['null', '['.repeat(5000) + ']'.repeat(5000)])(
+      'is on by the payload %.10s, which holds no value',
+      async (value) => {
+        const { app, flags } = await createHostApp({ version });
+        await switchOn(flags, 'checkout', { payload: { type: 'json', value } });
+        for (const path of [`${EVALUATE}/checkout`, EVALUATE]) {
+          const { body } = await request(app).post(path).send({}).expect(200);
+          expect(body.flags?.[0] ?? body).toMatchObject({ key: 'checkout', value: true, variant: 'blue' });
+        }
+        await flags.close();
+      },
+    );
+
+    it('is a boolean without a payload', async () => {
+      const { app, flags } = await createHostApp({ version });
+      await switchOn(flags, 'checkout');
+      await flags.createFlag({ project: 'default' }, { name: 'basket' });
+      const { body } = await request(app)
+        .post(EVALUATE)
+        .send({ context: { targetingKey: 'ada' } })
+        .expect(200);
+      expect(body).toEqual({
+        flags: [
+          { key: 'basket', value: false, reason: 'DISABLED', metadata: { ...METADATA, enabled: false } },
+          { key: 'checkout', value: true, reason: 'STATIC', metadata: METADATA },
+        ],
+      });
+      await flags.close();
+    });
+
+    it('counts, alone and among all that the caller may see', async () => {
+      const usage = memoryUsage();
+      const { app, flags } = await createHostApp({ version, flags: { usage } });
+      await switchOn(flags, 'alone');
+      await switchOn(flags, 'among');
+      await request(app).post(EVALUATE).send({}).expect(200);
+      await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
+      await flags.close();
+      const reader = await createFlags({ storage: memoryStorage(), usage });
+      expect([...(await reader.countEvaluations()).lastHour]).toEqual([
+        ['alone', { yes: 2, no: 0 }],
+        ['among', { yes: 1, no: 0 }],
+      ]);
+      await reader.close();
+    });
+  });
+});
+
+describe('all flags by OFREP', () => {
+  let host: HostApp;
+
+  beforeEach(async () => {
+    host = await createHostApp();
+    await switchOn(host.flags, 'checkout', { users: 'ada' });
+  });
+
+  afterEach(() => host.flags.close());
+
+  const ask = (targetingKey: string, etag = '') =>
+    request(host.app).post(EVALUATE).set('if-none-match', etag).send({ context: { targetingKey } });
+
+  it('are not sent again while nothing has changed for the context', async () => {
+    const { headers } = await ask('ada').expect(200);
+    const again = await ask('ada', headers.etag).expect(304);
+    expect(again.text).toBe('');
+    expect(again.headers.etag).toBe(headers.etag);
+    await ask('ada', `W/${headers.etag}`).expect(304);
+    await ask('ada', '*').expect(304);
+  });
+
+  it('are not sent again either if they exceed 1 MiB', async () => {
+    const description = 'd'.repeat(10);
+    const named = (number: number) => ({ name: `${'flag-'.repeat(19)}${number}`, project: 'default', description });
+    await host.flags.importDefinitions({
+      version: 1,
+      flags: Array.from({ length: 6000 }, (_, at) => named(at + 1000)),
+    });
+    const { headers, body, text } = await ask('ada').expect(200);
+    expect(text.length).toBeGreaterThan(1024 * 1024);
+    expect(body.flags).toHaveLength(6001);
+    expect(body.flags.at(-1)).toMatchObject({ key: named(6999).name, value: false, reason: 'DISABLED' });
+    expect(headers['content-length']).toBe(`${text.length}`);
+    await ask('ada', headers.etag).expect(304);
+  });
+
+  it('are sent again after a flag changes', async () => {
+    const { headers } = await ask('ada').expect(200);
+    await host.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
+    const { body } = await ask('ada', headers.etag).expect(200);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
+  });
+
+  it('are sent again for a context with other results', async () => {
+    const { headers } = await ask('ada').expect(200);
+    const { body } = await ask('bob', headers.etag).expect(200);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
+  });
+
+  it('may be empty', async () => {
+    await host.flags.archiveFlag({ project: 'default', flag: 'checkout' });
+    const { body } = await ask('ada').expect(200);
+    expect(body).toEqual({ flags: [] });
+  });
+});
+
+describe('the published OFREP provider', () => {
+  const ADA = { targetingKey: 'ada' };
+
+  let server: LiveServer;
+  let client: Client;
+
+  const connect = async (secret: string) => {
+    const headers: [string, string][] = [['Authorization', `Bearer ${secret}`]];
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers }));
+    client = OpenFeature.getClient();
+  };
+
+  beforeEach(async () => {
+    server = await startLiveServer({ router: { auth: 'token' } });
+    const token = await server.flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
+    await connect(token.secret);
+  });
+
+  afterEach(async () => {
+    await OpenFeature.close();
+    await server.stop();
+  });
+
+  it('evaluates booleans for its context', async () => {
+    await switchOn(server.flags, 'checkout', { users: 'ada' });
+    expect(await client.getBooleanDetails('checkout', false, ADA)).toEqual({
+      flagKey: 'checkout',
+      value: true,
+      reason: 'TARGETING_MATCH',
+      variant: undefined,
+      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
+    });
+    const other = await client.getBooleanDetails('checkout', true, { targetingKey: 'bob' });
+    expect(other).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+
+  it('evaluates texts, numbers and objects', async () => {
+    await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
+    await switchOn(server.flags, 'limit', { payload: { type: 'number', value: '7.5' } });
+    await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' } });
+    expect(await client.getStringDetails('color', '', ADA)).toMatchObject({
+      value: '#00f',
+      variant: 'blue',
+      reason: 'STATIC',
+    });
+    expect(await client.getNumberValue('limit', 0, ADA)).toBe(7.5);
+    expect(await client.getObjectValue('limits', {}, ADA)).toEqual({ perMinute: [7] });
+  });
+
+  it('gives the default for texts, numbers and objects while the flag is off', async () => {
+    await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' }, users: 'bob' });
+    await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' }, users: 'bob' });
+    expect(await client.getStringDetails('color', 'red', ADA)).not.toMatchObject({ errorCode: 'TYPE_MISMATCH' });
+    expect(await client.getStringValue('color', 'red', ADA)).toBe('red');
+    expect(await client.getObjectValue('limits', { perMinute: [1] }, ADA)).toEqual({ perMinute: [1] });
+  });
+
+  it('sends its key in X-API-Key, too', async () => {
+    await switchOn(server.flags, 'checkout');
+    const { secret } = await server.flags.createToken({ name: 'key', kind: 'client', environment: 'production' });
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers: [['X-API-Key', secret]] }));
+    expect(await OpenFeature.getClient().getBooleanValue('checkout', false)).toBe(true);
+  });
+
+  it('gives the default for a flag of another type', async () => {
+    await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
+    expect(await client.getNumberDetails('color', 5)).toMatchObject({ value: 5, errorCode: 'TYPE_MISMATCH' });
+  });
+
+  it('gives the default for a flag that does not exist', async () => {
+    expect(await client.getBooleanDetails('unknown', true)).toMatchObject({
+      value: true,
+      errorCode: 'FLAG_NOT_FOUND',
+      errorMessage: 'There is no flag unknown for this client.',
+    });
+  });
+
+  it('gives the default to clients without a valid token', async () => {
+    await switchOn(server.flags, 'checkout');
+    await connect('*:production.unknown');
+    expect(await client.getBooleanDetails('checkout', false)).toMatchObject({ value: false, reason: 'ERROR' });
+  });
+
+  it('sees a change with its next request', async () => {
+    await switchOn(server.flags, 'checkout');
+    expect(await client.getBooleanValue('checkout', false)).toBe(true);
+    await server.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
+    expect(await client.getBooleanDetails('checkout', true)).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+});

@@ -1,0 +1,49 @@
+import { useState } from 'preact/hooks';
+import type { Context } from '../api/types.js';
+import { contextFromText, fieldsOf } from '../state/view-as.js';
+import { AreaField, TextField } from './field.js';
+
+/** A context of evaluation as a form holds it. */
+export interface ContextDraft {
+  readonly userId: string;
+  /** One field per line: `country=DE`. */
+  readonly others: string;
+}
+
+export function draftOfContext(context: Context = {}): ContextDraft {
+  const others = fieldsOf(context).filter(([name]) => name !== 'userId');
+  return { userId: context.userId ?? '', others: others.map((field) => field.join('=')).join('\n') };
+}
+
+/** Edits a context: the fields of a form, and what submits them. */
+export function useContextForm(context: Context | undefined) {
+  const [draft, setDraft] = useState(() => draftOfContext(context));
+  const [fault, setFault] = useState<string>();
+  /** Passes the context of the draft on, undefined if it is empty. A line that cannot be read is a fault of its field. */
+  const submit = (use: (context: Context | undefined) => void) => {
+    const lines = draft.others.split('\n').filter((line) => line.trim() !== '');
+    const broken = lines.find((line) => !/^\s*[^=\s][^=]*=/.test(line));
+    setFault(broken && `“${broken.trim().slice(0, 60)}” is not a field: write name=value.`);
+    if (broken !== undefined) return;
+    const text = new URLSearchParams({ userId: draft.userId });
+    for (const line of lines) {
+      const [name = '', ...value] = line.split('=');
+      text.set(name.trim(), value.join('=').trim());
+    }
+    use(contextFromText(text.toString()));
+  };
+  const userField = (
+    <TextField label="User ID" value={draft.userId} onChange={(userId) => setDraft({ ...draft, userId })} />
+  );
+  const otherFields = (
+    <AreaField
+      label="Other fields"
+      hint="One per line: country=DE, sessionId=…, remoteAddress=…, currentTime=2026-01-01T00:00:00Z"
+      fault={fault}
+      rows={3}
+      value={draft.others}
+      onChange={(others) => setDraft({ ...draft, others })}
+    />
+  );
+  return { setDraft, submit, userField, otherFields };
+}
