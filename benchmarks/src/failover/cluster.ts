@@ -18,8 +18,8 @@ import { type Gate, startGate } from './gate.js';
 const BIN = '/usr/lib/postgresql/15/bin';
 const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer', `${BIN}/postgres`];
 
-/** Patroni's times in seconds. Its defaults are 30, 10 and 10. */
-export const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4 } as const;
+/** Patroni's times in seconds. Its defaults are 30, 10, 10 and 300: for so long a primary without disk keeps its role. */
+const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4, primary_start_timeout: 10 } as const;
 
 /** The programs that are missing. */
 export function missingPrograms(): readonly string[] {

@@ -174,6 +174,17 @@ describe('the checker where changes may be lost', () => {
     expect(check(noticed(['evaluation', 'subscriber']), { ...OPTIONS, mayLose: true })).toEqual([]);
   });
 
+  it('accepts other revisions before, of a change set that was repeated with its id', () => {
+    const history = noticed(['evaluation', 'subscriber']);
+    const entries = history.entries.map((entry) =>
+      entry.kind === 'view' && entry.time === 230 ? { ...entry, values: { a: 'x', b: 'x' } } : entry,
+    );
+    const swapped = entries.map((entry) =>
+      entry.kind === 'view' && entry.time === 130 ? { ...entry, values: { a: 'y', b: 'y' } } : entry,
+    );
+    expect(check({ ...history, entries: swapped }, { ...OPTIONS, mayLose: true })).toEqual([]);
+  });
+
   it('finds nodes and subscribers that do not notice', () => {
     expect(rulesOf(lost, { mayLose: true })).toContain('view of nothing');
     expect(rulesOf(noticed(['subscriber']), { mayLose: true })).toContain('view of nothing');

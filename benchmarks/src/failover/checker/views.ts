@@ -39,13 +39,11 @@ function findHalves(view: View, pairs: ReadonlySet<string>): readonly Violation[
 
 /** Follows the revision of each flag that a node evaluates. */
 function checkOrder(entries: readonly Entry[], log: LogIndex, { mayLose }: CheckOptions): readonly Violation[] {
-  let known = new Map<string, { readonly revision: number; readonly view: View }>();
+  const known = new Map<string, { readonly revision: number; readonly view: View }>();
   let lost: View | undefined;
-  for (const entry of entries) {
-    if (entry.kind === 'reset' && entry.of === 'evaluation' && mayLose) {
-      known = new Map();
-      lost = undefined;
-    }
+  // Before it, a node has seen revisions that the log does not have, also of change sets that were repeated later.
+  const lastReset = entries.findLastIndex((entry) => entry.kind === 'reset' && entry.of === 'evaluation');
+  for (const entry of mayLose ? entries.slice(lastReset + 1) : entries) {
     if (entry.kind !== 'view') continue;
     for (const [flag, value] of Object.entries(entry.values)) {
       const revision = value === '' ? 0 : log.get(value)?.find((event) => event.flag === flag)?.revision;

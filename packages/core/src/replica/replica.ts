@@ -266,6 +266,8 @@ export function startReplica(
   const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
   const applyCommit = (updates: readonly KeyedUpdate[], changeSet: string) => {
     poller.expect(changeSet);
+    // The storage works again. The server may be another one, whose revisions are lower than those in memory.
+    if (poller.status().state === 'stale') void poller.refresh();
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
