@@ -37,7 +37,7 @@ async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
 }
 
 describe('export and import of any store', () => {
-  it('gives the same documents in an empty store', async () => {
+  it('creates the same documents in an empty store', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const { flags, storage: original } = await furnished(sequence);

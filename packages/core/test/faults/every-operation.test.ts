@@ -57,21 +57,27 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
     });
   }
 
-  it.each(CASES)('%s happens whole or not at all, and says which, wherever the storage fails', async (_, attempt) => {
-    const { before, after, strikes } = await rehearse(attempt);
-    expect(strikes.length).toBeGreaterThan(0);
-    for (const strike of strikes.slice(-STRIKES)) {
-      await withWorld(async (world) => {
-        const isDone = await isDoneDespite(world, { attempt, strike });
-        expect([strike.error.message, await world.content()]).toEqual([strike.error.message, isDone ? after : before]);
-        await expectReplayed(world.stored);
-        await expectCurrent(world);
-        await expectRepeatable(world, { attempt, isDone, after });
-      });
-    }
-  });
+  it.each(CASES)(
+    'executes %s as a whole or not at all, and reports which, wherever the storage fails',
+    async (_, attempt) => {
+      const { before, after, strikes } = await rehearse(attempt);
+      expect(strikes.length).toBeGreaterThan(0);
+      for (const strike of strikes.slice(-STRIKES)) {
+        await withWorld(async (world) => {
+          const isDone = await isDoneDespite(world, { attempt, strike });
+          expect([strike.error.message, await world.content()]).toEqual([
+            strike.error.message,
+            isDone ? after : before,
+          ]);
+          await expectReplayed(world.stored);
+          await expectCurrent(world);
+          await expectRepeatable(world, { attempt, isDone, after });
+        });
+      }
+    },
+  );
 
-  it.each(Object.entries(EVALUATIONS))('%s does not ask the storage', (_, evaluate) =>
+  it.each(Object.entries(EVALUATIONS))('executes %s without a call to the storage', (_, evaluate) =>
     withWorld(async ({ flags, storage, usage }) => {
       const before = await evaluate(flags);
       const faults = [storage.inject({}), usage.inject({})];
@@ -81,7 +87,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
     }),
   );
 
-  it('a commit that hangs holds up changes of the same document, and nothing else', () =>
+  it('delays only changes of the same document while a commit hangs', () =>
     withWorld(async ({ flags, storage }) => {
       const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
       const order: string[] = [];
@@ -97,7 +103,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
       expect((await flags.getFlag(CHECKOUT)).description).toBe('second');
     }));
 
-  it('closing waits for a commit that hangs', () =>
+  it('waits for a commit that hangs before it closes', () =>
     withWorld(async ({ flags, storage }) => {
       const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
       const change = flags.updateFlag(CHECKOUT, { description: 'last' });

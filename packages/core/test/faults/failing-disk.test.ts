@@ -52,7 +52,7 @@ afterAll(directory.remove);
     for (const end of FILES) rmSync(path + end, { force: true });
   });
 
-  describe('that creates flags', () => {
+  describe('a process that creates flags', () => {
     beforeEach(async () => {
       await startCreator('wal');
     });
@@ -84,20 +84,20 @@ afterAll(directory.remove);
       expect(await flagsAfterCrash(path)).toEqual(expect.arrayContaining([...names]));
     }
 
-    it.each(EACH)('says that the outcome is unknown while no flush works: %j', async (names) => {
+    it.each(EACH)('reports an unknown outcome while no flush works: %j', async (names) => {
       const { outcomes } = await createDespite({ ...COMMIT, call: 'flush' }, names);
       expect(outcomes).toEqual(all(names, 'outcome_unknown'));
       await createAgain(names);
     });
 
-    it.each(EACH)('says so when nothing works any more, and a crash has them made: %j', async (names) => {
+    it.each(EACH)('reports an unknown outcome when nothing works, and a crash keeps the flags: %j', async (names) => {
       const { outcomes, found } = await createDespite({ ...COMMIT, call: 'all' }, names);
       expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
       await createAgain(names);
     });
 
     it.each(EACH)(
-      'says so after a single failed flush; the next commit overwrites what a crash would make: %j',
+      'reports an unknown outcome after one failed flush; the next commit overwrites what a crash would keep: %j',
       async (names) => {
         const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, names);
         expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
@@ -108,7 +108,7 @@ afterAll(directory.remove);
     );
 
     it.each(['-journal', DATABASE])(
-      'without a write-ahead log, does not know while no flush of %s works',
+      'reports an unknown outcome without a write-ahead log while no flush of %s works',
       async (file) => {
         await kill(child);
         await startCreator('delete');
@@ -118,7 +118,7 @@ afterAll(directory.remove);
       },
     );
 
-    it.each(WRITES)('does all or nothing, and says which, when no write but %i works', async (after) => {
+    it.each(WRITES)('does all or nothing, and reports which, when no write but %i works', async (after) => {
       for (const times of [1, undefined]) {
         for (const names of [SINGLE, GROUP]) {
           const own = names.map((name) => `${name}${times ?? ''}${names.length}`);
@@ -138,7 +138,7 @@ afterAll(directory.remove);
     });
   });
 
-  it('and is killed: acknowledged changes exist once, and refused ones do not', async () => {
+  it('keeps acknowledged changes once, and refused ones never, when the process is killed', async () => {
     const told = new Map<string, string>();
     for (let count = 0; count < KILLS; count++) {
       disk.fail(undefined);

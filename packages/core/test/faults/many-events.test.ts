@@ -95,13 +95,13 @@ const FILTERS: readonly (readonly [name: string, filter: EventFilter, step: stri
 ];
 
 describe(`${EVENTS} events`, () => {
-  it.each(FILTERS)('are searched for %s by the index that leads there', async (_, filter, index) => {
+  it.each(FILTERS)('are searched for %s by the matching index', async (_, filter, index) => {
     const plans = await plansOf(() => storage.events({ ...page, filter }));
     expect(plans.at(index.includes('by_time') ? -2 : -1)).toContain(index);
     expect(plans.filter((step) => step.startsWith('SCAN flags_events'))).toEqual([]);
   });
 
-  it.each(FILTERS)('of %s are those, and as many, as reading all of them finds', async (_, filter) => {
+  it.each(FILTERS)('are listed by %s with the same items and total as a full read', async (_, filter) => {
     const { events, total } = await storage.events({ ...page, filter, total: true });
     const { subject, type = null, project = null, from = '', to = 'Z' } = filter;
     const all = database
@@ -115,7 +115,7 @@ describe(`${EVENTS} events`, () => {
     expect(events.map(({ position }) => position)).toEqual(all.slice(0, 100).map(String));
   });
 
-  it('of a file of version 1 are migrated in seconds', async () => {
+  it('are migrated in seconds from a file of version 1', async () => {
     const old = join(directory.path, 'old.db');
     await database.backup(old);
     const downgrade = new Database(old);
@@ -141,7 +141,7 @@ describe(`${EVENTS} events`, () => {
     await flags.close();
   });
 
-  it('of a long time are read from the newest on, not sorted', async () => {
+  it('are read over a long time from the newest on, without sorting', async () => {
     const filter = { from: '2000-01-01T00:00:00.000Z', to: '2090-01-01T00:00:00.000Z' };
     const plans = await plansOf(() => storage.events({ ...page, filter }));
     expect(plans.at(-1)).toBe('SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
@@ -153,13 +153,13 @@ describe(`${EVENTS} events`, () => {
     expect(plans).toEqual(['SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>?)']);
   });
 
-  it('cost opening and a change no more questions, and no search through them', async () => {
+  it('cost opening and a change no further queries, and no search through them', async () => {
     const few = await asked(':memory:');
     const many = await asked(path);
     expect(many).toEqual(few);
   });
 
-  it('leave a process its turns while a listener hears them', async () => {
+  it('let a process run other work while a listener receives them', async () => {
     const { events } = await storage.events({ ...page, limit: 1 });
     const turns = await turnsDuring(
       new Promise<void>((resolve) => {
@@ -177,7 +177,7 @@ describe(`${EVENTS} events`, () => {
     expect(early.status().state).toBe('current');
   });
 
-  it('are all heard by a listener in a process with little memory', async () => {
+  it('reach a listener completely in a process with little memory', async () => {
     const { file, env } = bundle(join(__dirname, 'children/feed-reader.ts'), directory.path);
     const child = fork(file, [path], { env, execArgv: [`--max-old-space-size=${HEAP_OF_READER}`] });
     const { total } = await storage.events({ ...page, total: true });

@@ -84,7 +84,7 @@ describe('stored data beyond the limits', () => {
     throw new Error('missing');
   }
 
-  it('evaluates, and can be cloned, archived, revived and exported, and imported as it is', async () => {
+  it('is evaluated, and can be cloned, archived, revived, exported and imported unchanged', async () => {
     const { flags } = await startBeyond();
     expect(flags.isEnabled('checkout', { userId: '7' })).toBe(true);
     await flags.cloneFlag(CHECKOUT, { name: 'copy' });
@@ -125,7 +125,7 @@ describe('stored data beyond the limits', () => {
     await flags.close();
   });
 
-  it('comes back by an undo', async () => {
+  it('is restored by an undo', async () => {
     const { flags } = await startBeyond();
     const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: [{ name: 'only' }] }]);
     await flags.undoChangeSet({ changeSet: id ?? never() });
@@ -152,7 +152,7 @@ describe('the size of a document', () => {
 
   onEveryStorage((start) => {
     describe('a document', () => {
-      it('is at most 1 MiB, and everything that would make it larger is refused', async () => {
+      it('has at most 1 MiB, and changes that would exceed it are refused', async () => {
         const flags = await withCheckout(await start());
         const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
         const strategy = { ...PRODUCTION, strategy: id };
@@ -172,7 +172,7 @@ describe('the size of a document', () => {
         }
       });
 
-      it('that is full can be switched, archived, revived and deleted', async () => {
+      it('can be switched, archived, revived and deleted when it is full', async () => {
         const flags = await withCheckout(await start());
         const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
         const fill = (length: number) =>
@@ -194,7 +194,7 @@ describe('the size of a document', () => {
   });
 
   describe('the document of all names of segments', () => {
-    it('has an advice of its own when it is full', () => {
+    it('has its own advice when it is full', () => {
       const [key, text] = [{ kind: 'segment-registry', id: 'all' }, JSON.stringify('x'.repeat(MIB))];
       const write = { key, expected: 0, parent: null, body: null, text, summary: null };
       const change = { write, events: [], found: undefined, next: null, path: undefined };
@@ -330,7 +330,7 @@ describe('the option stateLimit', () => {
   });
 
   describe('a limit of all definitions on a shared file', () => {
-    it('counts what is there at the start, and what others write', async () => {
+    it('counts existing definitions at the start, and those of other writers', async () => {
       const directory = temporaryDirectory();
       const open = () =>
         createFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });

@@ -21,7 +21,7 @@ function overheard(storage: Storage) {
 }
 
 describe('the secret of a token', () => {
-  it('is looked for by its digest, and compared as a digest in constant time', async () => {
+  it('is looked up by its digest, and compared as a digest in constant time', async () => {
     const { asked, storage } = overheard(memoryStorage());
     const flags = await createFlags({ storage, pollInterval: 0 });
     await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });
