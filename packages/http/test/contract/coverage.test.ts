@@ -47,7 +47,7 @@ describe('the table', () => {
   });
 
   it.each(ROUTES.filter(({ action }) => !ENDLESS.includes(action)).map((route) => [route.action, route] as const))(
-    'has %s succeed, with the documented status',
+    'has a successful row for %s, with the documented status',
     (action, route) => {
       const successes = WRITTEN_ROWS.filter(({ endpoint, expect }) => actionOf(endpoint) === action && !expect.code);
       expect(successes.length).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ describe('the table', () => {
     },
   );
 
-  it.each(ROUTES.map((route) => [route.action, route] as const))('provokes every error of %s', (action, route) => {
+  it.each(ROUTES.map((route) => [route.action, route] as const))('has a row for every error of %s', (action, route) => {
     const documented = [...possibleErrors(route, 'token').values()].flat();
     const brought = ROWS.filter(({ endpoint }) => actionOf(endpoint) === action).map(({ expect }) => expect.code);
     const unscoped = UNSCOPED.includes(action) ? ['environment_not_found'] : [];
@@ -64,7 +64,7 @@ describe('the table', () => {
   });
 
   it.each(ROWS.map((row) => [`${actionOf(row.endpoint)} ${row.name}`, row] as const))(
-    'asks the endpoint that it names: %s',
+    'requests the endpoint that it names: %s',
     (_, { endpoint, request }) => {
       const route = ROUTES.find(({ action }) => action === actionOf(endpoint));
       const pattern = new RegExp(`^${route?.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}(?:\\?|$)`);

@@ -16,7 +16,7 @@ export interface Table {
 
 /** Proves every row upon one adapter, on every storage. */
 export function runTable({ adapter, storages, rows, isOneStore = false }: Table): void {
-  describe.each(storages)(`upon ${adapter.title}, on $name`, (storage) => {
+  describe.each(storages)(`on ${adapter.title}, on $name`, (storage) => {
     // Refusals prove that they change nothing: those in the same state share a host.
     const shared = new Map<Row['given'], Promise<ContractHost>>();
 

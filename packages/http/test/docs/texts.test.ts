@@ -154,7 +154,7 @@ describe('the documents', () => {
     return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
   }
 
-  it.each(DOCUMENTS)('%s links to files and headings that exist', (path) => {
+  it.each(DOCUMENTS)('link to files and headings that exist: %s', (path) => {
     expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
   });
 
@@ -417,7 +417,7 @@ describe('the limits of docs/limits.md', () => {
     }
   }
 
-  it('are all limits of the engine, with their values', () => {
+  it('include all limits of the engine, with their values', () => {
     const tables = ['## What is refused', '## What is combined', '## What is dropped, cut or ignored'];
     const documented = tables
       .flatMap((heading) => tableAfter(read('docs/limits.md'), heading))
@@ -427,7 +427,7 @@ describe('the limits of docs/limits.md', () => {
     expect(Object.fromEntries(ofTheEngine)).toEqual(LIMITS);
   });
 
-  it('all have a test here', () => {
+  it('have a test each in this file', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
   });
 

@@ -74,7 +74,7 @@ describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, ()
     await expectBudget(post(`changes/${WIDE_SET}/undo`, {}));
   });
 
-  it(`answers ${AT_ONCE} times at once what a flag was after ${SIZE.busy} events without a checkpoint`, async () => {
+  it(`answers ${AT_ONCE} simultaneous requests for a flag after ${SIZE.busy} events without a checkpoint`, async () => {
     await expectBudget(...Array.from({ length: AT_ONCE }, () => pastOf('busy')));
   }, 120_000);
 

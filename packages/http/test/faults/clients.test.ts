@@ -76,7 +76,7 @@ describe('broken clients', () => {
     it.each([
       ['heads', 'GET /api/admin/projects HTTP/1.1\r\nhost: localhost\r\nx-slow: '],
       ['bodies', creation('slow').slice(0, -10)],
-    ])('with their %s keep nobody waiting, are told so by 408, and leave nothing', async (_, beginning) => {
+    ])('delay nobody with their %s, get 408, and leave nothing', async (_, beginning) => {
       await start({ headersTimeout: 300, requestTimeout: 300 });
       const clients = await openMany(CLIENTS);
       for (const client of clients) client.write(beginning);
@@ -90,7 +90,7 @@ describe('broken clients', () => {
   });
 
   describe('a client that half closes its connection', () => {
-    it('after its request has it executed completely', async () => {
+    it('has its request executed completely if it was sent', async () => {
       await start();
       const client = await openRaw(port);
       client.write(creation('checkout'));
@@ -101,7 +101,7 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('in the middle of its request changes nothing', async () => {
+    it('changes nothing in the middle of its request', async () => {
       await start();
       const client = await openRaw(port);
       client.write(creation('checkout').slice(0, -3));
@@ -114,7 +114,7 @@ describe('broken clients', () => {
   });
 
   describe('a client that disconnects', () => {
-    it('while its change is written has it executed completely', async () => {
+    it('has its change executed completely while it is written', async () => {
       await start();
       const hanging = storage.inject({ method: 'commit', hang: true });
       const client = await openRaw(port);
@@ -128,7 +128,7 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('while its change is written and fails changes nothing', async () => {
+    it('changes nothing while its change is written and fails', async () => {
       await start();
       const hanging = storage.inject({ method: 'commit', hang: true, error: new Error('disk') });
       const client = await openRaw(port);
@@ -143,7 +143,7 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('at any point leaves every change complete or absent, and no open connection', async () => {
+    it('leaves every change complete or absent at any point, and no open connection', async () => {
       await start();
       const text = creation('flag-0000');
       await Promise.all(
@@ -238,7 +238,7 @@ describe('a client of a stream', () => {
     });
   }
 
-  it('that reads slowly gets all events, after any number of heartbeats', async () => {
+  it('gets all events after any number of heartbeats if it reads slowly', async () => {
     await start();
     const { heartbeats } = await join();
     const reader = await joinWithoutReading();
@@ -258,7 +258,7 @@ describe('a client of a stream', () => {
     expect([reader.taken() > TOTAL, reader.isCutOff()]).toEqual([true, false]);
   });
 
-  inFull('that stops reading is disconnected after some heartbeats', async () => {
+  inFull('is disconnected after some heartbeats if it stops reading', async () => {
     await start();
     const reader = await joinWithoutReading();
     await reader.readTo(TOTAL / 12);
@@ -268,7 +268,7 @@ describe('a client of a stream', () => {
     expect(reader.taken()).toBeLessThan(TOTAL);
   });
 
-  it('that never reads does not delay other clients', async () => {
+  it('does not delay other clients if it never reads', async () => {
     await start();
     for (let number = 0; number < 20; number++) await joinWithoutReading();
     const other = await join();
@@ -279,7 +279,7 @@ describe('a client of a stream', () => {
     expect(other.hasEnded()).toBe(false);
   });
 
-  inFull('that never reads holds no copy of what it was sent', async () => {
+  inFull('keeps no copy of the sent data if it never reads', async () => {
     await start();
     await joinWithoutReading();
     const one = await buffersOnceConnected(1);

@@ -84,7 +84,7 @@ const CLIENTS: readonly (readonly [version: string, load: () => OldClient])[] = 
 ];
 
 describe.each(CLIENTS)('unleash-client %s', (_version, load) => {
-  it('agrees with evaluation in process on segments, and sees them change', async () => {
+  it('evaluates segments like the library, and receives their changes', async () => {
     const flags = server.flags();
     const names = await createSegmentFlags(flags);
     const { Unleash } = load();

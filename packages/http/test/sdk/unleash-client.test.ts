@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) => {
-  it('starts, sees a change, and survives a restart of the server', async () => {
+  it('starts, receives a change, and survives a restart of the server', async () => {
     start(type, 'node-app');
     await until(() => unleash.isEnabled('checkout'));
     expect(unleash.getVariant('checkout')).toEqual({
@@ -61,7 +61,7 @@ describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) =>
     expect(modes).toEqual([]);
   }, 60_000);
 
-  it('agrees with evaluation in process on segments, constraints and rollouts', async () => {
+  it('evaluates segments, constraints and rollouts like the library', async () => {
     const flags = server.flags();
     const { id } = await flags.createSegment({
       name: 'even',

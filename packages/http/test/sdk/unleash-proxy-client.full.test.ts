@@ -39,7 +39,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       await client.start();
     });
 
-    it('starts, sees a change, and survives a restart of the server', async () => {
+    it('starts, receives a change, and survives a restart of the server', async () => {
       await until(() => client.isEnabled('checkout'));
       expect(client.getVariant('checkout')).toMatchObject({ name: 'blue', payload: { type: 'string', value: '#00f' } });
 

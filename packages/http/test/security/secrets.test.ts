@@ -95,7 +95,7 @@ describe('a secret', () => {
     for (const form of lived.secrets.flatMap(formsOf)) expect(text.includes(form) ? form : 'none').toBe('none');
   }
 
-  it('is known to the tests', () => {
+  it('is listed in the tests', () => {
     expect(lived.secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true]);
     expect(() => expectNoSecretIn(`x${GIVEN}x`)).toThrow();
   });
@@ -141,7 +141,7 @@ describe('a secret', () => {
     }
   });
 
-  it('of no form that would be taken for a real one is in the OpenAPI document', () => {
+  it('is in the OpenAPI document only in a form that no real secret has', () => {
     const { settings } = lived.flags;
     const parts = { groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' } as const;
     const text = JSON.stringify(openApiDocument(parts));
@@ -175,7 +175,7 @@ describe('a URL for a log', () => {
     expect(redactUrl(url)).toBe(shown);
   });
 
-  it('is short work for a long URL', () => {
+  it('is computed quickly for a long URL', () => {
     const started = processorTime();
     redactUrl(`/${'a'.repeat(39)}/`.repeat(400));
     for (const letter of ['a', 'z', '/', '=']) redactUrl(letter.repeat(100_000));

@@ -22,7 +22,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     expect: expected,
   });
   return [
-    variation('lets nobody in without a token', withHeader('authorization', undefined), {
+    variation('refuses callers without a token', withHeader('authorization', undefined), {
       status: 401,
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'Bearer' },

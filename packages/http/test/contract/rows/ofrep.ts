@@ -40,7 +40,7 @@ export const ofrepRows: readonly Row[] = [
   },
   {
     endpoint: 'resolveFlag',
-    name: 'refuses a context that is none',
+    name: 'refuses an invalid context',
     given: onForSeven,
     request: { method: 'POST', path: `${FLAGS}/checkout`, body: { context: 'user 7' } },
     expect: { status: 400, code: 'invalid_input' },
@@ -83,7 +83,7 @@ export const ofrepRows: readonly Row[] = [
   }),
   {
     endpoint: 'resolveFlags',
-    name: 'refuses a context that is none',
+    name: 'refuses an invalid context',
     request: { method: 'POST', path: FLAGS, body: { context: [] } },
     expect: { status: 400, code: 'invalid_input' },
   },

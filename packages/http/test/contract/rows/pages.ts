@@ -129,7 +129,7 @@ export const pageRows: readonly Row[] = [
   ...refusing,
   {
     endpoint: 'listTokens',
-    name: 'gives a page, and links to the next',
+    name: 'returns a page, and links to the next',
     request: { method: 'GET', path: `${TOKENS}?limit=1` },
     expect: {
       status: 200,
@@ -140,7 +140,7 @@ export const pageRows: readonly Row[] = [
   },
   {
     endpoint: 'listSegments',
-    name: 'refuses to go on after what is no id of a segment',
+    name: 'refuses to continue after a value that is not the id of a segment',
     request: { method: 'GET', path: `${SEGMENTS}?after=beta` },
     expect: { status: 400, code: 'invalid_input' },
   },

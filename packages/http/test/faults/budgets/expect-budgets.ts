@@ -36,11 +36,11 @@ export function expectBudgets(storage: string, program: () => ServerProgram, pla
         expect(routes).toEqual(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)));
       });
 
-      it('is answered, as the row says, and never with a fault of the server', () => {
+      it('is answered with the status of the row, and never with a fault of the server', () => {
         expect(tableOf(failed.filter(({ isAsExpected }) => !isAsExpected))).toBe(tableOf([]));
       });
 
-      it('stalls nobody and adds little memory', () => {
+      it('delays nobody and adds little memory', () => {
         expect(tableOf(failed.filter(({ isAsExpected }) => isAsExpected))).toBe(tableOf([]));
       });
     },
