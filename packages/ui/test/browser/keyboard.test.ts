@@ -103,7 +103,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(await rollout()).toEqual([25, 0]);
   });
 
-  it('says in the palette what Enter does, and asks where a switch asks', async () => {
+  it('shows in the palette what Enter does, and asks where a switch asks', async () => {
     const page = await open();
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
     await page.getByText('60 flags').waitFor();
@@ -128,7 +128,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(environments.map(({ enabled }) => enabled)).toEqual([false, false]);
   });
 
-  inFull('creates a flag, and comes back to what opened a dialog', async () => {
+  inFull('creates a flag, and returns the focus to the control that opened a dialog', async () => {
     const page = await open();
     // The palette has the actions that the page offers when it opens.
     await page.getByRole('button', { name: 'New flag', disabled: false }).waitFor();
@@ -147,7 +147,7 @@ describeInBrowser('the keyboard alone', () => {
     await host.flags.archiveFlag({ project: 'default', flag: 'a-typed-one' });
   });
 
-  inFull('walks the rows, chooses and opens them', async () => {
+  inFull('moves through the rows, selects and opens them', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'checkout' }).waitFor();
     await press('j', 'j');
@@ -195,7 +195,7 @@ describeInBrowser('the keyboard alone', () => {
     await carriesOut.waitFor();
   });
 
-  inFull('has letters that can be switched off, and that are dead in fields and dialogs', async () => {
+  inFull('has letter shortcuts that can be switched off, and that do nothing in fields and dialogs', async () => {
     const page = await open();
     await press('/');
     await page.keyboard.type('gfvx?');
@@ -214,7 +214,7 @@ describeInBrowser('the keyboard alone', () => {
     await page.getByRole('dialog', { name: 'Find' }).waitFor();
   });
 
-  inFull('has a palette with flags, pages and every action of the page', async () => {
+  inFull('opens a palette with flags, pages and every action of the page', async () => {
     const page = await open('projects/default/flags/dark-mode');
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
     // The palette has the actions that the page offers when it opens.

@@ -132,7 +132,7 @@ describeInBrowser('a wide window', () => {
     expect(heights.size).toBeGreaterThan(2);
   });
 
-  it('keeps the words of the variants whole', async () => {
+  it('does not break the words of the variants', async () => {
     const page = await open(`projects/default/flags/${LONG}`, { width: 1200, height: 800 });
     await page.getByRole('rowheader', { name: 'blue' }).waitFor();
     const lines = await page.locator('.card table :is(thead th, tbody tr:first-child > th)').evaluateAll((cells) =>

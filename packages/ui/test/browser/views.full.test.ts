@@ -134,7 +134,7 @@ describeInBrowser('every screen in every state', () => {
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   });
 
-  it.each(VIEWS)('has no violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
+  it.each(VIEWS)('has no accessibility violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
     const { page } = visited;
     await follow(page, path);
     await act?.(page);
