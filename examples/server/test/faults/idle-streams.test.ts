@@ -33,7 +33,7 @@ function memoryOf({ pid }: ServerProcess): number {
 }
 
 describe('idle connections to the event stream', () => {
-  it(`take a bounded amount of memory each, hear every change, keep nobody waiting, and leave nothing: ${WANTED}`, async () => {
+  it(`take a bounded amount of memory each, receive every change, delay nobody, and leave nothing: ${WANTED}`, async () => {
     const count = possible();
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     const admin = adminClient(server.url, '');

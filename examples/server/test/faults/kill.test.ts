@@ -13,7 +13,7 @@ const MOST_ANSWERS = 200;
 const file = databaseOfEachTest();
 
 describe('a server that is killed while it writes', () => {
-  it('has every acknowledged change once, whole, and counts every acknowledged report, in a sound file', async () => {
+  it('keeps every acknowledged change once and whole, counts every acknowledged report, and leaves a sound file', async () => {
     const acknowledged: string[] = [];
     const reports = { sent: 0, acknowledged: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -26,7 +26,7 @@ interface Tally {
 }
 
 describe.each(extent({ short: [2], full: [2, 4] }))('%d servers on one file', (count) => {
-  it('lose no change of a mixed load, and answer alike when it is over', async () => {
+  it('lose no change of a mixed load, and give the same answers afterwards', async () => {
     const clients = await startServers(count);
     await expectDone(() => any(clients).createFlag('raced'));
     await expectDone(() => any(clients).put(RACED, { name: 'raced', description: '0' }));
