@@ -110,7 +110,7 @@ const bucket = { start: '2026-03-01T12:00:00Z', stop: '2026-03-01T12:01:00Z', to
 const report = { appName: 'web', bucket };
 const registration = { appName: 'web', strategies: ['default'], started: '2026-03-01', interval: 10_000 };
 
-/** Inputs by their validator, each with the places of its faults. */
+/** Inputs by their validator, each with the paths of its issues. */
 const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
   newFlag: [
     [{ name: 'a' }, []],
@@ -241,7 +241,7 @@ describe('names and text', () => {
     return faultsOf(createValidator(schema), input).length === 0;
   }
 
-  /** The rule as the contract tells it. */
+  /** The rule in the words of the contract. */
   function isName(text: string): boolean {
     try {
       return (

@@ -5,7 +5,7 @@ function spend(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
-/** Takes turns that last so long, while something else waits for the same pass of the event loop. */
+/** Runs slices of this length, while other work waits for the same pass of the event loop. */
 async function orderOf(milliseconds: number): Promise<readonly string[]> {
   await new Promise(setImmediate);
   const order: string[] = [];
@@ -86,7 +86,7 @@ describe('paced work', () => {
 });
 
 describe('calls for the same key', () => {
-  /** Work that ends when told. */
+  /** Work that ends on demand. */
   function controlledWork() {
     let resolve: (value: string) => void = () => undefined;
     let reject: (error: Error) => void = () => undefined;
@@ -172,7 +172,7 @@ describe('calls for the same key', () => {
     await expect(takeTurn(['key'], () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     const later = controlledWork();
     void takeTurn(['key'], later.work);
-    // Begins without waiting for a promise: no earlier turn is remembered.
+    // Starts synchronously: the key has no earlier call.
     expect(later.isBegun()).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ describe('parts', () => {
     { selector: ({ id }) => id },
   );
 
-  /** Carries out edits as events do: new items are appended. */
+  /** Applies edits as events do: new items are appended. */
   function carryOut(list: readonly Item[], edits: ReturnType<typeof editList<Item>>): readonly Item[] {
     let all = list;
     for (const { before, after } of edits) {

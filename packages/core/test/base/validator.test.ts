@@ -124,7 +124,7 @@ describe('the issues of input', () => {
     return ajv.compile(schema);
   }
 
-  /** The paths of all errors of Ajv, in its order; `enum` is left out where the type is wrong. */
+  /** The paths of all errors of Ajv, in its order; omits `enum` where the type is wrong. */
   function pathsByAjv(validate: ValidateFunction, input: unknown): readonly string[] {
     validate(input);
     const errors = validate.errors ?? [];

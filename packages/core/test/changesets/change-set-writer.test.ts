@@ -262,7 +262,7 @@ describe('cached decisions', () => {
     summarize: (count) => ({ count }),
   };
 
-  /** Changes of a counter that is remembered as this; reads and commits are counted. */
+  /** Changes a counter with this cached state. Counts reads and commits. */
   function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) {
     const asked = { reads: 0, commits: 0 };
     const storage: Storage = {

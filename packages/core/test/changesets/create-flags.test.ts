@@ -144,7 +144,7 @@ describe('createFlags', () => {
 describe('settings', () => {
   const OWNER = { id: 1, name: 'owner' };
 
-  /** Settings of these options, or the places of their faults. */
+  /** Returns the settings of these options, or the paths of their issues. */
   function placesOf(options: object): readonly (string | undefined)[] {
     return faultsOf((input) => createSettings(input as object) && input, options).map(({ path }) => path);
   }

@@ -307,7 +307,7 @@ describe('a subscription to a storage with other writers', () => {
     reader.subscribe(listener);
     const [last] = (await reader.listEvents()).items;
     expect(last?.type).toBe('project-created');
-    // A change of the reader's own waits until the subscription knows where to begin.
+    // The reader's own change waits until the subscription knows its start.
     await reader.createFlag(DEFAULT, { name: 'own' });
     for (const name of ['a', 'b']) await writer.createFlag(DEFAULT, { name });
     await until(() => heard.length >= 3);

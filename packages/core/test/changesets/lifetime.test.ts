@@ -11,7 +11,7 @@ describe('closing', () => {
   const DEFAULT = { project: 'default' };
   const CLOSED = { name: 'FlagsError', code: 'closed' };
 
-  /** A real storage that writes down when a commit ends and when it is closed. */
+  /** A real storage that records when a commit ends and when it is closed. */
   function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
     const log: string[] = [];
     return {
@@ -30,7 +30,7 @@ describe('closing', () => {
     };
   }
 
-  /** What is asked in memory goes on after the end. */
+  /** Evaluation continues after the end. */
   const EVALUATION = [
     'isEnabled',
     'getVariant',
@@ -47,7 +47,7 @@ describe('closing', () => {
     'onConfigurationChange',
   ];
 
-  /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
+  /** Every operation, with an input that an open engine would refuse. */
   function everyOperation(flags: Flags): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
     const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
     const methods = flags as unknown as Readonly<Record<string, (...input: unknown[]) => Promise<unknown>>>;
@@ -134,7 +134,7 @@ describe('polling', () => {
     jest.useRealTimers();
   });
 
-  /** When it looked, in milliseconds since the beginning. */
+  /** The times of its reads, in milliseconds since the start. */
   async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
     const began = Date.now();
     const looks: number[] = [];

@@ -416,7 +416,7 @@ describe('effects', () => {
     const change: Change = { op: 'addStrategy', ref: at('child'), input: EVERYBODY };
     const turn = await longestTurnOfThree(async () => {
       await flags.plan([change]);
-      // The last turn counts too.
+      // Includes the last turn.
       await new Promise(setImmediate);
     });
     expect(turn).toBeLessThan(100);

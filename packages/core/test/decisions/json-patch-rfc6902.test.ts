@@ -157,7 +157,7 @@ describe('any patch of any document', () => {
     }
   }
 
-  /** A removed document is null to whoever reads it, but cannot be replaced by the same patch. */
+  /** A removed document is null for readers, but the same patch cannot replace it. */
   function keepsTheWhole(operations: JsonPatch): boolean {
     return operations.every(({ op, path }) => op !== 'remove' || path !== '');
   }

@@ -121,7 +121,7 @@ describe('health', () => {
   const NOW = new Date('2026-06-01T00:00:00.000Z');
   const { flagTypes } = createSettings({});
 
-  /** A flag of so many milliseconds. */
+  /** A flag of this age in milliseconds. */
   function aged(age: number, changes: { type?: string; stale?: boolean } = {}) {
     return { type: 'release', stale: false, createdAt: new Date(NOW.getTime() - age).toISOString(), ...changes };
   }

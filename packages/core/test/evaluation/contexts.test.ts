@@ -313,10 +313,10 @@ describe('usage', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied], { counters });
     const after = before.with({ flags: [{ ...varied, enabled: false }] });
-    const anew = snapshotOf([varied], { counters });
+    const recompiled = snapshotOf([varied], { counters });
     before.getVariant('varied');
     after.isEnabled('varied');
-    anew.getVariant('varied');
+    recompiled.getVariant('varied');
     expect(counters.drain()).toEqual([{ flag: 'varied', yes: 2, no: 1, variants: [{ variant: 'blue', count: 2 }] }]);
   });
 
@@ -350,9 +350,9 @@ describe('the counter of a flag', () => {
     const counters = new UsageCounters();
     const first = snapshotOf([varied], { counters });
     expect(countedTwice(counters, () => first.isEnabled('varied'))).toBe(true);
-    const anew = snapshotOf([varied], { counters });
-    expect(countedTwice(counters, () => anew.isEnabled('varied'))).toBe(true);
-    const back = anew.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
+    const recompiled = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => recompiled.isEnabled('varied'))).toBe(true);
+    const back = recompiled.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
     expect(countedTwice(counters, () => back.isEnabled('varied'))).toBe(true);
   });
 

@@ -217,7 +217,7 @@ function cyclic(): unknown {
   return cycle;
 }
 
-/** Values are wrapped: fast-check looks at those it generates, which some of these do not take well. */
+/** Values are wrapped, because some of them throw when fast-check inspects them. */
 type Wrapped<Value> = () => Value;
 const wrapped =
   <Value>(value: Value): Wrapped<Value> =>
@@ -231,7 +231,7 @@ const anything: fc.Arbitrary<Wrapped<unknown>> = fc.oneof(
   { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...dangerousKeys), fc.jsonValue()).map(wrapped) },
 );
 
-/** A value with some member, at any depth, put in the place of what belongs there. */
+/** A value in which one member, at any depth, is replaced. */
 function spoilt<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Wrapped<Value>> {
   const path = fc.array(fc.nat(7), { minLength: 12, maxLength: 12 });
   return fc.tuple(value, path, anything).map(([whole, turns, monster]) => wrapped(spoil(whole, turns, monster())));
@@ -329,7 +329,7 @@ describe('a broken flag', () => {
 });
 
 describe('a long text', () => {
-  // With an algorithm that is quadratic in the length these would take hours.
+  // A quadratic algorithm would take hours.
   const long = 2_000_000;
 
   it('is read once in lists of ids', () => {

@@ -135,7 +135,7 @@ describe('a strategy of the host', () => {
   });
 });
 
-/** What is told of definitions as another service might send them, and of one evaluation of each kind. */
+/** The problems of definitions as another service might send them, and of one evaluation of each kind. */
 function problemsOf(flags: readonly unknown[], options: Partial<SnapshotOptions> = {}): EvaluationProblem[] {
   const problems: EvaluationProblem[] = [];
   const onProblem = (problem: EvaluationProblem) => problems.push(problem);

@@ -60,7 +60,7 @@ describe('the audience of a strategy', () => {
   });
 });
 
-/** Whether the strategy decides without failing: one that always holds comes after it, and nothing is reported. */
+/** Whether the strategy decides without failing. The next strategy always holds, and nothing is reported. */
 function isSound(strategy: StrategyDefinition, context: object, options: Partial<SnapshotOptions> = {}): boolean {
   const problems: EvaluationProblem[] = [];
   const strategies = [strategy, { name: 'default' }];
@@ -128,7 +128,7 @@ describe('a rollout', () => {
 
 describe('a rollout over 100,000 users', () => {
   const USERS = 100_000;
-  /** Chance leaves these bounds once in 15,000 times, and the users are always the same. */
+  /** A random sample exceeds these bounds once in 15,000 times, and the users are always the same. */
   const SIGMAS = 4;
 
   const users = Array.from({ length: USERS }, (_, at) => ({ userId: `user-${at}`, sessionId: `session-${at}` }));
@@ -140,7 +140,7 @@ describe('a rollout over 100,000 users', () => {
 
   const countOn = (snapshot: Snapshot) => users.filter((user) => snapshot.isEnabled('checkout', user)).length;
 
-  /** 0 up to 1, the same numbers in every run. */
+  /** Returns numbers from 0 to 1, the same in every run. */
   function seededRandom(): () => number {
     let state = 1;
     return () => {
@@ -212,7 +212,7 @@ describe('a rollout over 100,000 users', () => {
 
 const hash = (prefix: string, id: string, seed = 0) => hashWith(hashPrefix(prefix, seed, 'utf8'), id) >>> 0;
 
-/** Murmur3 over bytes, as its description has it. */
+/** Murmur3 over bytes, implemented as in its description. */
 function murmur3(bytes: Uint8Array, seed: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const scrambled = (block: number) => Math.imul(rotated(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);

@@ -272,7 +272,7 @@ const regex = (value: string, more: Partial<ConstraintDefinition> = {}): Constra
   value,
   ...more,
 });
-/** Weighs 304: three of them fit, four do not. */
+/** Has the weight 304: three of them fit, four do not. */
 const HEAVY = '[ab]*a[abc]{300}[!?]';
 const heavy = (count: number): StrategyDefinition => ({
   name: 'default',
@@ -348,7 +348,7 @@ describe('strategies that could take too long together', () => {
   });
 });
 
-/** Anything that an admin could store for one flag, with the context that takes longest. */
+/** Any flag that an admin could store, with its slowest context. */
 const HOSTILE: readonly (readonly [string, readonly ConstraintDefinition[]])[] = [
   ['patterns of many states', [...'abc'].map((letter) => regex(`[ab]*${letter}[abc]{300}[!?]`, { inverted: true }))],
   ['twenty patterns', Array.from({ length: 20 }, (_, i) => regex(`[ab]*a[abc]{${20 + i}}[!?]`, { inverted: true }))],

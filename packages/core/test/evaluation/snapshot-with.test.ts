@@ -28,7 +28,7 @@ const change: fc.Arbitrary<SnapshotChange> = fc.record(
   { requiredKeys: [] },
 );
 
-/** The documents after a change, by the plainest means. */
+/** Returns the documents after a change, in the simplest way. */
 class Documents {
   constructor(
     readonly flags: ReadonlyMap<string, FlagDefinition>,

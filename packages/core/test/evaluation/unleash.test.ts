@@ -96,8 +96,8 @@ describe('the public client specification', () => {
 
 describe('the engine, unlike the Node SDK,', () => {
   /**
-   * Where evaluation is not as in the Node SDK of Unleash, on purpose. Each test states what the SDK does, so that one that
-   * changes its mind is noticed. Ids that are not ASCII: rollout.test.ts.
+   * Intentional differences from the Node SDK of Unleash. Each test also asserts the result of the SDK, so that a
+   * changed SDK is noticed. Ids that are not ASCII: rollout.test.ts.
    */
   function both(definition: FlagDefinition, context: EvaluationContext) {
     const ask = (engine: { isEnabled(name: string, context: EvaluationContext): boolean }) => {

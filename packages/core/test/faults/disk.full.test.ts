@@ -13,7 +13,7 @@ import { unavailable } from '../storage/samples.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 
-/** A name for a fault, a way to bring it about, and a way to put it right. */
+/** The name of a fault, a function that causes it, and a function that ends it. */
 type Fault = readonly [name: string, happen: (database: Database.Database) => void, end: typeof putRight];
 
 function putRight(database: Database.Database): void {
@@ -26,7 +26,7 @@ const FAULTS: readonly Fault[] = [
   ['a database that became read-only', (database) => void database.pragma('query_only = ON'), putRight],
 ];
 
-/** Lets the database grow no more, and uses up the room that there is within it. */
+/** Keeps the database from growing, and fills its free pages. */
 function fill(database: Database.Database): void {
   database.pragma(`max_page_count = ${database.pragma('page_count', { simple: true })}`);
 }
@@ -53,7 +53,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
 
   afterAll(directory.remove);
 
-  /** More than the free pages have room for. */
+  /** More than fits into the free pages. */
   const payload = { type: 'string' as const, value: 'long '.repeat(20_000) };
   const variants = [{ name: 'large', payload }];
 

@@ -20,7 +20,7 @@ if (!library)
   console.warn('Without cc, and Linux, no disk fails: what failed flushes and writes do is not tested here.');
 
 const KILLS = extent({ short: 2, full: 40 });
-/** Frames of one commit that fail by turns: more than it has. */
+/** Frames of one commit that fail in turn: more than it has. */
 const WRITES = extent({ short: [0, 2], full: Array.from({ length: 16 }, (_, index) => index) });
 
 const SINGLE = ['a'];
@@ -62,7 +62,7 @@ afterAll(directory.remove);
       await nextMessage(child);
     }
 
-    /** What the process says came of the flags, and which of them there would be after a crash. */
+    /** The outcomes that the process reports, and the flags that exist after a crash. */
     async function createDespite(fault: DiskFault, names: readonly string[]) {
       disk.fail(fault);
       const answer = nextMessage(child);
@@ -153,7 +153,7 @@ afterAll(directory.remove);
     }
   });
 
-  /** Hears of changes, has the disk fail in between for some calls, and ends while it may be failing. */
+  /** Receives reports of changes, makes some calls of the disk fail in between, and ends while it may still fail. */
   function hearAmongFaults(told: Map<string, string>): Promise<void> {
     let left = 30 + Math.floor(random() * 100);
     disk.fail({ call: 'flush', file: LOG, after: 10, times: 6 });
@@ -188,7 +188,7 @@ function anyFault(): DiskFault {
   return { call, file: LOG, after: Math.floor(random() * 4), times: 1 + Math.floor(random() * 6) };
 }
 
-/** The flags that a process finds which opens the files as they are, with nobody left who knows how far the log goes. */
+/** Returns the flags that a process finds after a crash, when no other process has the files open. */
 async function flagsAfterCrash(path: string): Promise<readonly string[]> {
   const crashed = `${path}.crashed`;
   const left = ['', LOG, '-journal'].filter((end) => existsSync(path + end));

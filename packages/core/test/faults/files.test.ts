@@ -34,7 +34,7 @@ describe('an open database whose file is affected', () => {
     bucket: { start: NOW, stop: NOW, toggles: { checkout: { yes: 1, no: 0 } } },
   };
 
-  /** Overwrites a file in place from a byte on, as a disk does that goes bad. */
+  /** Overwrites a file in place from a byte on, like a damaged disk. */
   function overwrite(path: string, { from, with: byte }: { from: number; with: number }): void {
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(statSync(path).size - from, byte), 0, undefined, from);
@@ -110,7 +110,7 @@ describe('an open database whose file is affected', () => {
     await Promise.resolve().then(() => undefined);
     last.close();
     expect(existsSync(`${path}-wal`)).toBe(false);
-    // Else the new log might get the number of the old one.
+    // Otherwise the new log might get the inode of the old one.
     writeFileSync(join(directory.path, 'other'), '');
     flags = await createFlags({ ...SILENT, storage: opening });
     await change();
@@ -271,12 +271,12 @@ describe('hostile input', () => {
     },
   );
 
-  /** All that is stored. Comparing texts takes a fraction of what comparing objects does. */
+  /** All stored data as text, which compares much faster than objects. */
   async function textOf(storage: Storage): Promise<string> {
     return JSON.stringify(await contentOf(storage));
   }
 
-  /** The same interface, but for what its operations are given. */
+  /** The same interface, with other arguments of its operations. */
   function spoiling(flags: Flags, hostile: HostileValue): Flags {
     return new Proxy(flags, {
       get(target, name, receiver) {

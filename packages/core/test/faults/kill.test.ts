@@ -58,7 +58,7 @@ describe('processes on one file that are killed while they write', () => {
     await expectAcknowledged(storage);
   });
 
-  /** Hears what a process says it has done. */
+  /** Receives the reports of a process. */
   function listenTo(child: ChildProcess): ChildProcess {
     return child.on('message', (message: string) => {
       if (message === 'report') reports += 1;
@@ -67,7 +67,7 @@ describe('processes on one file that are killed while they write', () => {
     });
   }
 
-  /** Resolves when so many changes more have been acknowledged, by whichever processes. */
+  /** Resolves when this many further changes have been acknowledged by any processes. */
   function moreChanges(count: number): Promise<void> {
     const goal = acknowledged.length + count;
     return new Promise((resolve) => {
@@ -102,7 +102,7 @@ describe('processes on one file that are killed while they write', () => {
 describe('change sets that are repeated', () => {
   const KILLS = extent({ short: 4, full: 40 });
   const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01';
-  /** It would add another strategy if it were made twice. */
+  /** Applied twice, it would add another strategy. */
   const ADDITION: readonly Change[] = [{ op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } }];
 
   describe('a change set whose process is killed', () => {

@@ -13,7 +13,7 @@ import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 
 const EVENTS = extent({ short: 20_000, full: 1_000_000 });
-/** Less than half of what the events of the full form take as text. */
+/** Less than half of the size of the full form's events as text. */
 const HEAP_OF_READER = 64;
 
 const directory = temporaryDirectory();
@@ -21,7 +21,7 @@ const path = join(directory.path, 'flags.db');
 let executed: string[] = [];
 let database: Database.Database;
 let storage: Storage;
-/** It was there before them. */
+/** It existed before them. */
 let early: Flags;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ function fill(): void {
   filling.close();
 }
 
-/** The plans of everything that SQLite was asked meanwhile. */
+/** The query plans of all statements that ran meanwhile. */
 async function plansOf(work: () => unknown): Promise<string[]> {
   executed = [];
   await work();
@@ -71,7 +71,7 @@ async function plansOf(work: () => unknown): Promise<string[]> {
 const page: StoredEventQuery = { order: 'newest-first', limit: 100 };
 const NARROW = { from: '2024-01-02T00:00:00.000Z', to: '2024-01-02T00:30:00.000Z' };
 
-/** A filter, and the index by which its events are found without reading many that it does not want. */
+/** A filter, and the index that finds its events without reading many others. */
 const FILTERS: readonly (readonly [name: string, filter: EventFilter, step: string])[] = [
   ['a project', { project: 'default' }, 'events_by_project (project=?)'],
   ['a type', { type: 'flag-archived' }, 'events_by_type (type=?)'],
@@ -186,7 +186,7 @@ describe(`${EVENTS} events`, () => {
   });
 });
 
-/** How often the event loop came round before a promise was resolved. */
+/** The number of turns of the event loop before a promise was resolved. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -201,7 +201,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** What an engine asks of the events when it opens and makes one change. */
+/** The reads of events when an engine opens and makes one change. */
 async function asked(file: string): Promise<string[]> {
   const statements: string[] = [];
   const handle = new Database(file, { verbose: (sql) => statements.push(String(sql)) });

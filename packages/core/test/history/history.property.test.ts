@@ -15,7 +15,7 @@ import { contentOf, expectConsistent } from './shown-content.js';
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe('asOf of any history', () => {
-  // Answers without an id, or with the stickiness `random`, are no function of the state.
+  // Answers without an id, or with the stickiness `random`, do not depend on the state only.
   beforeAll(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));
   afterAll(() => jest.restoreAllMocks());
 

@@ -185,7 +185,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     await opened.dispose();
   });
 
-  /** Lets some time pass, and gives the time in between. */
+  /** Waits for some milliseconds, and returns the time in between. */
   function tick(): Date {
     time += 2_000;
     return new Date(time - 1_000);

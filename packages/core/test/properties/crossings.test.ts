@@ -19,7 +19,7 @@ const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, roun
 
 const OWNER = 4;
 
-/** What two operations that begin together come to: `done`, or the code of the refusal. */
+/** The outcomes of two operations that start together: `done`, or the code of the refusal. */
 async function cross(...operations: readonly (() => Promise<unknown>)[]): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(operations.map((operation) => operation()));
   return outcomes.map((outcome) => {
@@ -29,7 +29,7 @@ async function cross(...operations: readonly (() => Promise<unknown>)[]): Promis
   });
 }
 
-/** In every other round the operations begin in the other order. */
+/** In every other round the operations start in the other order. */
 async function crossInTurn(
   round: number,
   one: () => Promise<unknown>,
@@ -38,7 +38,7 @@ async function crossInTurn(
   return round % 2 === 0 ? cross(one, other) : (await cross(other, one)).toReversed();
 }
 
-// Two instances, so that the turns that changes of one document take within an instance do not settle the race.
+// Two instances, because one instance would serialize the changes of a document.
 describe.each(PROPERTY_STORAGES)('operations that cross, on $name', ({ open }) => {
   let opened: OpenStorage;
   let flags: Flags;

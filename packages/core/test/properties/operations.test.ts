@@ -149,7 +149,7 @@ describe('the effects of any change set', () => {
     { userId: '9', sessionId: '9', properties: { age: 10, a: '3', b: '4' } },
   ];
 
-  /** What every flag answers in every environment, by `environment flag`. */
+  /** The results of every flag in every environment, by `environment flag`. */
   function answersOf(flags: Flags): ReadonlyMap<string, string> {
     const answers = new Map<string, string>();
     for (const environment of ENVIRONMENTS) {

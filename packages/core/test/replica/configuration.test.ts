@@ -226,7 +226,10 @@ describe('documents in memory', () => {
     readonly revision: number;
   }
 
-  /** What each flag is at a revision: at 3 archived, at 5 deleted, else there; the rest tells revisions apart. */
+  /**
+   * What each flag is at a revision: at 3 archived, at 5 deleted, otherwise live. The description differs at each
+   * revision.
+   */
   function stateAt({ name, revision }: News): unknown {
     return revision === 5 ? undefined : { name, archived: revision === 3, description: `${revision}` };
   }
@@ -316,7 +319,7 @@ describe('a copy of a JSON value beside a known one', () => {
   it('equals the parsed JSON of the value', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
-        // As text first: a comparison of members would look through `__proto__`.
+        // As text first, because a comparison of members would ignore `__proto__`.
         expect(JSON.stringify(sorted(mergeJson(value, { known: json(known) })))).toBe(
           JSON.stringify(sorted(json(value))),
         );

@@ -220,7 +220,7 @@ onEveryStorage((start) => {
 describe('the results of a caller', () => {
   const USER = { userId: '7' };
 
-  /** A flag with everything that evaluation works with. */
+  /** A flag with every part that evaluation reads. */
   async function lived(): Promise<Flags> {
     const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
@@ -244,7 +244,7 @@ describe('the results of a caller', () => {
     return flags;
   }
 
-  /** All that evaluation gives to its callers. */
+  /** All results that evaluation returns to its callers. */
   const GIVEN: readonly (readonly [string, (flags: Flags) => unknown])[] = [
     ['settings', (flags) => flags.settings],
     ['the settings of another actor', (flags) => flags.as('ada').settings],
@@ -264,7 +264,7 @@ describe('the results of a caller', () => {
     return JSON.stringify(GIVEN.map(([, give]) => give(flags)));
   }
 
-  /** Changes whatever can be changed, at every depth. */
+  /** Changes every mutable member, at every depth. */
   function vandalize(value: unknown, seen = new Set<unknown>()): void {
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);

@@ -11,7 +11,7 @@ import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
 describe('following the feed', () => {
-  /** A feed that brings every page backwards and every event twice, as no storage may. */
+  /** A feed that returns every page backwards and every event twice, as no storage may. */
   function disorderly(storage: Storage): Storage {
     return {
       get: (key) => storage.get(key),
@@ -25,7 +25,7 @@ describe('following the feed', () => {
     };
   }
 
-  /** A storage that keeps the names of the documents that are read one by one. */
+  /** A storage that records the names of the documents that are read one by one. */
   function observing(storage: Storage): { readonly storage: Storage; readonly read: string[] } {
     const read: string[] = [];
     const get: Storage['get'] = (key) => {
@@ -261,7 +261,7 @@ describe('an instance whose polls have failed for a long time', () => {
 });
 
 describe('a storage that notifies of changes', () => {
-  /** A storage whose watchers are told by hand. */
+  /** A storage whose watchers the test notifies. */
   function watched(storage: Storage) {
     const watchers = new Set<() => void>();
     return {
@@ -390,7 +390,7 @@ describe('a storage that fails', () => {
     return flags;
   }
 
-  /** Two instances on one storage; the reader's way to it can be broken. */
+  /** Two instances on one storage; the reader's storage can fail. */
   async function writerAndReader(options: Omit<FlagsOptions, 'storage'> = {}) {
     const shared = memoryStorage();
     const storage = faultyStorage(shared);

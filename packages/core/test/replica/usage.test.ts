@@ -23,7 +23,7 @@ async function hourIn(flags: Flags) {
   return Object.fromEntries((await flags.countEvaluations()).lastHour);
 }
 
-/** Waits until so many evaluations have been recorded. */
+/** Waits until this many evaluations have been recorded. */
 async function recorded(flags: Flags, count: number): Promise<void> {
   await until(async () => {
     const counts = Object.values(await hourIn(flags));
@@ -171,7 +171,7 @@ describe('recording usage', () => {
   const FAILURE = new Error('The disk is gone.');
   const START = new Date('2026-03-01T12:00:00.000Z');
 
-  /** A recorder that is only flushed by hand, over usage that can be made to fail before anything is taken. */
+  /** A recorder that only the test flushes, with usage that can fail before it records anything. */
   function recording(options: Partial<UsageOptions> = {}) {
     const stored = memoryUsage();
     const errors: unknown[] = [];

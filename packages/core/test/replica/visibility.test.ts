@@ -12,7 +12,7 @@ import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 import { expectWholeSets } from './whole-sets.js';
 
-// Those who lose a race pause before they try again.
+// Callers that lose a race pause before they try again.
 jest.setTimeout(60_000);
 
 const ADA = { userId: 'ada' };
@@ -427,7 +427,7 @@ describe('simultaneous changes', () => {
     fc.constant<Change>((flags) => flags.refresh()),
   );
 
-  /** Refusals by rule are part of the game; any other failure is not. */
+  /** Refusals by rules are expected; any other failure is not. */
   async function attempt(flags: Flags, change: Change): Promise<void> {
     try {
       await change(flags);
@@ -436,7 +436,7 @@ describe('simultaneous changes', () => {
     }
   }
 
-  /** All that an instance evaluates by, and what it comes to. */
+  /** The configuration of an instance, and its evaluations. */
   function answersOf(flags: Flags) {
     return ['production', 'development'].map((where) => {
       const choice = { environment: where };

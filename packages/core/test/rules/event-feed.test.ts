@@ -7,7 +7,7 @@ import { MINUTE, settableClock } from './settable-clock.js';
 
 const NAMES = Array.from({ length: 20 }, (_, n) => `flag-${String(n).padStart(2, '0')}`);
 
-/** A listener that tells when so many events have come. */
+/** A listener, and a promise that resolves after this many events. */
 function collector() {
   const events: FlagsEvent[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];

@@ -138,7 +138,7 @@ describe('the size of a document', () => {
   const MIB = 1_048_576;
   const LONG = 'x'.repeat(500_000);
 
-  /** Constraints of about so many bytes. */
+  /** Constraints of about this size in bytes. */
   function constraintsOf(bytes: number): readonly Constraint[] {
     const values = Array.from({ length: bytes / 10_000 }, (_, n) => `${n}`.padEnd(9990, '-'));
     return [{ contextName: 'userId', operator: 'IN', values }];
@@ -203,7 +203,7 @@ describe('the size of a document', () => {
   });
 });
 
-/** Three of them fit into what one evaluation may cost, four do not. */
+/** Three of them fit into the limit of an evaluation, four do not. */
 const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: '[ab]*a[abc]{300}[!?]' };
 
 function heavy(count: number, more: Partial<StrategyInput> = {}): StrategyInput {
@@ -360,7 +360,7 @@ describe('the option stateLimit', () => {
 
 describe('unknown members', () => {
   const DEPTH = 200_000;
-  /** More nested than what recurses, as `JSON.stringify` does, can follow. */
+  /** Nested too deeply for recursive functions such as `JSON.stringify`. */
   const unknown = { unknown: JSON.parse('['.repeat(DEPTH) + ']'.repeat(DEPTH)) as unknown };
   const project = { project: 'default' };
   const ref = { ...project, flag: 'checkout' };

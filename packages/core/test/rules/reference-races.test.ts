@@ -4,14 +4,14 @@ import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { refusalOf } from './refusal.js';
 
-/** The distances at which two operations begin: of -20 to 20 steps. */
+/** The distances between the starts of two operations: -20 to 20 steps. */
 const LEADS = 41;
 const ROUNDS = Array.from({ length: LEADS * extent({ short: 2, full: 8 }) }, (_, round) => round);
 const TIMEOUT = 120_000;
 
 type Attempt = () => Promise<unknown>;
 
-/** Starts both, the one or the other a little later from round to round, so that they meet at different points. */
+/** Starts both operations with another delay in each round, so that they meet at different points. */
 async function cross(round: number, one: Attempt, other: Attempt): Promise<readonly PromiseSettledResult<unknown>[]> {
   const late = async (steps: number, start: Attempt) => {
     for (let step = 0; step < steps; step++) await undefined;
@@ -21,7 +21,7 @@ async function cross(round: number, one: Attempt, other: Attempt): Promise<reado
   return Promise.allSettled([late(Math.max(0, -lead), one), late(Math.max(0, lead), other)]);
 }
 
-/** Expects that one came first, and that the other has then been refused for it. */
+/** Expects that one operation succeeded, and that the other was refused because of it. */
 async function expectOneRefused(
   outcomes: readonly PromiseSettledResult<unknown>[],
   codes: readonly string[],

@@ -151,7 +151,7 @@ describe('an operation while usage fails', () => {
   const FAULT = new Error('The usage cannot be reached.');
   const ref = { ...DEFAULT, flag: 'checkout' };
 
-  /** An engine whose usage begins to fail when told to. */
+  /** An engine whose usage fails on demand. */
   async function running() {
     const errors: unknown[] = [];
     const usage = faultyUsage(memoryUsage());

@@ -22,7 +22,7 @@ function filesIn(folder: string): readonly string[] {
   return source.filter((file) => file.includes('/src/'));
 }
 
-/** Every regular expression that is written down in a file. */
+/** Every regular expression in a file. */
 function expressionsIn(file: string): readonly Expression[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
   const found: Expression[] = [];

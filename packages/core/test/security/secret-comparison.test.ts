@@ -10,7 +10,7 @@ jest.mock('node:crypto', () => {
 const SECRET = '*:*.0123456789abcdef0123456789abcdef0123456789abcdef';
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-/** A storage that keeps what it was asked for. */
+/** A storage that records its reads. */
 function overheard(storage: Storage) {
   const asked: string[] = [];
   const get: Storage['get'] = (key) => {

@@ -47,7 +47,7 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
 });
 
 describe('the public client specification, each document created by the administration', () => {
-  /** What a case expects, or the variant that weights of 1000 draw instead. */
+  /** Returns the expected variant of a case, or the variant that weights of 1000 draw instead. */
   function expectedOf(document: Specification, one: SpecificationCase<EvaluatedVariant>): EvaluatedVariant {
     const drawn = DRAWN_OF_1000.get(one.description);
     if (drawn === undefined) return one.expectedResult;

@@ -6,7 +6,7 @@ const EVERY = { kind: 'note', part: 'body' } as const;
 const PUT = { writes: [{ key: KEY, expected: 0, parent: null, body: 1, summary: null }], events: [] };
 const ERROR = new Error('injected');
 
-// Without faults it is a storage like any other.
+// Without faults it passes the same rules as any storage.
 storageConformance('a faulty storage without faults', () => ({ storage: faultyStorage(memoryStorage()) }));
 usageConformance('faulty usage without faults', () => ({ usage: faultyUsage(memoryUsage()) }));
 

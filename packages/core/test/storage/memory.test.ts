@@ -168,7 +168,7 @@ describe('memoryStorage and sqliteStorage', () => {
       events: steps.slice(checked).map(({ key }) => ({ ...happened(key.id), subject: key })),
     }));
 
-  /** Everything a storage answers to a history of commits. */
+  /** All results of a storage for a history of commits. */
   async function answers(storage: Storage, history: readonly Commit[]): Promise<unknown> {
     const results: unknown[] = [];
     for (const commit of history) results.push(await storage.commit(commit));

@@ -171,15 +171,15 @@ describe('testFlags with a schema', () => {
 
   it('has types', () => {
     const flags = testFlags({ checkout: true }, { schema });
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => flags.isEnabled('chekout')).toThrow();
-    // @ts-expect-error: no variant of the flag
+    // @ts-expect-error: not a variant of the flag
     expect(() => flags.override({ banner: 'green' }, () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => flags.vary(['chekout'], () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => withFlags(flags, { chekout: true }, () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => vary(flags, ['chekout'], () => undefined)).toThrow();
     flags.vary(['checkout', 'banner'], ({ checkout, banner }) => expect([typeof checkout, banner]).toHaveLength(2));
   });

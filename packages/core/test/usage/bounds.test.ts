@@ -17,7 +17,7 @@ describe('the bounds of stored usage', () => {
   const HOUR = 3_600_000;
   const DAY = 86_400_000;
 
-  /** Three times what a slice may take, in milliseconds of processor time. */
+  /** Three times the limit of a slice, in milliseconds of processor time. */
   const SHORT = 30;
 
   function names(count: number): string[] {
@@ -29,7 +29,7 @@ describe('the bounds of stored usage', () => {
     return usage.record({ id: crypto.randomUUID(), at, reports: [report] });
   }
 
-  /** How often the event loop had a turn, and the typical and longest processor time without one, in milliseconds. */
+  /** The number of turns of the event loop, and the typical and longest processor time without one, in milliseconds. */
   async function turnsWithin(work: () => PromiseLike<unknown> | unknown) {
     const delays: number[] = [];
     let last = processorTime();
@@ -64,7 +64,7 @@ describe('the bounds of stored usage', () => {
     });
     afterEach(() => file.remove());
 
-    /** What 0.1 stored of invented names, after the migration. */
+    /** The rows that 0.1 stored of invented names, after the migration. */
     function storeInvented(count: number): void {
       const { database } = file;
       const statements = [

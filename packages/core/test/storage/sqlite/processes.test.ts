@@ -25,7 +25,7 @@ describe('several processes on one SQLite file', () => {
   });
   afterEach(async () => {
     const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-    // Listened to all at once: one that ends by itself while another is waited for says so only once.
+    // Listens to all at once, because a process reports its end only once.
     const exits = running.map((child) => once(child, 'exit'));
     for (const child of running) child.kill('SIGKILL');
     await Promise.all(exits);

@@ -171,7 +171,7 @@ describe('files of earlier versions', () => {
     expect(flags.isEnabled('banner', { userId: '7' })).toBe(false);
     await flags.disable({ ...CHECKOUT, environment: 'production' });
     expect(flags.isEnabled('checkout', { userId: '7' })).toBe(false);
-    // Created, archived and deleted before: its revision goes on.
+    // Created, archived and deleted before: its revision continues.
     expect(await flags.createFlag({ project: 'shop' }, { name: 'deleted' })).toMatchObject({ revision: 4 });
     await flags.close();
 

@@ -12,7 +12,7 @@ import { fill } from './backup-sources.js';
 
 describe('the write-ahead log', () => {
   const MEBIBYTE = 1024 * 1024;
-  /** Milliseconds without a write after which tests have the log emptied. */
+  /** Milliseconds without a write after which tests empty the log. */
   const IDLE = 20;
 
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -45,7 +45,7 @@ describe('the write-ahead log', () => {
       }
       expect(storage.walBytes?.()).toBeGreaterThan(24 * MEBIBYTE);
       reader.close();
-      // The first commit moves the pages into the database, the next begins the log anew.
+      // The first commit moves the pages into the database, the next restarts the log.
       await storage.commit(creation('a'));
       await storage.commit(creation('b'));
       expect(storage.walBytes?.()).toBe(16 * MEBIBYTE);
@@ -250,7 +250,7 @@ interface Step {
   readonly detail: string;
 }
 
-/** How SQLite goes about the queries that answer a question, step by step. */
+/** The query plans of a read, step by step. */
 async function plansOf(ask: (storage: Storage) => unknown): Promise<readonly Step[]> {
   const executed: string[] = [];
   const database = new Database(':memory:', { verbose: (sql) => executed.push(String(sql)) });
