@@ -236,7 +236,7 @@ describe('refused bodies', () => {
 });
 
 describe('structure of bodies', () => {
-  /** How many arrays, objects and members a value has, and how deep it is, told by the value itself. */
+  /** How many arrays, objects and members a value has, and how deep it is, computed from the value itself. */
   function measure(value: unknown): { readonly structure: number; readonly depth: number } {
     if (typeof value !== 'object' || value === null) return { structure: 0, depth: 0 };
     const inner = Object.values(value).map(measure);
@@ -290,7 +290,7 @@ describe('structure of bodies', () => {
   describe('the text of a body', () => {
     const MEBIBYTE = 1024 * 1024;
 
-    /** Returns the body, and the turns of the event loop that began between its text and its value. */
+    /** Returns the body, and the turns of the event loop that started between its text and its value. */
     async function readIn(text: string): Promise<readonly [value: unknown, turns: number]> {
       let turns = 0;
       const count = () => {

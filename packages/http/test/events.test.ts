@@ -223,7 +223,7 @@ describe('the event stream', () => {
       }
       await received(client, 13);
       expect(client.messages).toHaveLength(13);
-      // Fewer than the events fit into the buffers of the connection: the rest was never made.
+      // Fewer than the events fit into the buffers of the connection: the rest was never generated.
       let ended = false;
       socket.on('close', () => {
         ended = true;

@@ -168,7 +168,7 @@ describe('a cached reply', () => {
 });
 
 describe('cached responses', () => {
-  /** A cache, and the keys of the replies that were made. */
+  /** A cache, and the keys of the generated replies. */
   function createCache(limits?: { bytes: number; entryBytes: number }) {
     const made: string[] = [];
     const cache = createResponseCache(limits);

@@ -70,7 +70,7 @@ describe('a buffered long text', () => {
   });
 });
 
-/** A server of one long answer, and what became of the pieces. */
+/** A server of one long answer, and the state of its pieces. */
 async function serve(pieces: (made: number) => string | undefined) {
   const state = { made: 0, ended: false, error: undefined as unknown };
   async function* chunks() {
@@ -122,7 +122,7 @@ describe('a long answer', () => {
     const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
     const response = await get(url);
     let before = -1;
-    // The buffers of the system fill first; then nothing more is made.
+    // The buffers of the system fill first; then nothing more is generated.
     while (before !== state.made) {
       before = state.made;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -202,7 +202,7 @@ describe('a list longer than 1 MiB', () => {
       .expect(200);
   });
 
-  /** Asks for the overview of 12,000 flags ten times at once; returns the pass of the event loop of each read. */
+  /** Requests the overview of 12,000 flags ten times at once. Returns the pass of the event loop of each read. */
   async function readsOfTen(nameLength: number) {
     const storage = memoryStorage();
     const summary = {

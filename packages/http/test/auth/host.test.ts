@@ -240,10 +240,10 @@ describe('sessions', () => {
     });
   });
 
-  /** `tokens.test.ts` asks every route where all callers have tokens: the short form asks some of them here. */
+  /** `tokens.test.ts` tests every route with tokens only: the short form tests some of them here. */
   const STEP = extent({ short: 5, full: 1 });
 
-  /** The ways in which a host may mix its users with tokens. */
+  /** The ways in which a host may combine its users with tokens. */
   const COMPOSITIONS = {
     'session and tokens': () => ({ auth: { session, tokens: true } }) as const,
     'a function that verifies tokens': () => ({

@@ -9,7 +9,7 @@ describe('permissions', () => {
   const strategies = (project: string) =>
     `/api/admin/projects/${project}/features/${project}-flag/environments/production/strategies`;
 
-  /** Ada may do everything in the project `mine`, and nothing else. Each question that is asked is kept. */
+  /** Ada may do everything in the project `mine`, and nothing else. Records each check. */
   async function createApp(
     allowed: (action: Action, project: string | null) => boolean | Promise<boolean> = (_, place) => place === 'mine',
   ) {
@@ -304,7 +304,7 @@ describe('authorize', () => {
 
   const findUser = (request: Request): User | undefined => ({ name: request.url, isAdmin: true });
 
-  /** Compiled by the build, which is what this is about. */
+  /** The test is that the build compiles this. */
   const ROUTERS: Readonly<Record<string, (flags: Flags) => unknown>> = {
     "a function's user": (flags) =>
       createFlagsRouter(flags, { auth: (request) => findUser(request), authorize: (user) => user.isAdmin }),
@@ -329,7 +329,7 @@ describe('authorize', () => {
         authorize: (actor, action) => isApiToken(actor) || roles[actor.role](action),
       }),
     "no more than a session's user, or a token": (flags) =>
-      // @ts-expect-error: tokens are no users
+      // @ts-expect-error: tokens are not users
       createFlagsRouter(flags, {
         auth: { session: findUser, tokens: true },
         authorize: (user: User) => user.isAdmin,
@@ -337,7 +337,7 @@ describe('authorize', () => {
     'the name of a token': (flags) =>
       createFlagsRouter(flags, { auth: 'token', authorize: (actor) => actor.name !== '' }),
     'no more than the name of a token': (flags) =>
-      // @ts-expect-error: tokens are no users
+      // @ts-expect-error: tokens are not users
       createFlagsRouter(flags, { auth: 'token', authorize: (user: User) => user.isAdmin }),
   };
 

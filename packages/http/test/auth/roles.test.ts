@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => flags.close());
 
-/** A row of a host's table of users whose owner has filled in everything that a token has. */
+/** A row of a host's table of users that has every member of a token. */
 function hostileRow() {
   return {
     ...(JSON.parse(JSON.stringify(token)) as object),

@@ -226,11 +226,11 @@ describe('API tokens on the wire', () => {
 });
 
 describe('tokens on every route', () => {
-  /** In the project default and in production: nobody outside may learn of it. */
+  /** In the project default and in production: callers outside must not see it. */
   const SECRET_FLAG = 'unannounced-merger';
   const KINDS: readonly TokenKind[] = ['admin', 'client', 'frontend'];
 
-  /** One route answers everybody: the tests of the session ask it. */
+  /** One route answers every caller: the tests of the session cover it. */
   const rows = ROUTES.filter(({ isOpen }) => !isOpen).map((route) => [`${route.method} ${route.path}`, route] as const);
   const scopedRows = rows.filter(([, { access }]) => access !== 'admin');
 
@@ -270,11 +270,11 @@ describe('tokens on every route', () => {
 
   interface Attempt {
     readonly authorization: string | undefined;
-    /** Put for every parameter of the path. */
+    /** The value of every parameter of the path. */
     readonly name?: string;
   }
 
-  /** Sends what the route would take, and reads the answer, or as much of a stream as comes with its head. */
+  /** Sends a valid request, and reads the answer, or the part of a stream that comes with its head. */
   async function attempt(route: Route, { authorization, name = 'x' }: Attempt) {
     const body = bodyFor(route);
     const asked = requestOfNode(`${server.url}${route.path.replaceAll(/:\w+/g, name)}`, {

@@ -353,7 +353,7 @@ describe('the playground of the past', () => {
   });
   afterEach(() => flags.close());
 
-  /** Asks what was decided at a time, about all flags unless one is named. */
+  /** Requests the explanations at a time, of all flags unless one is named. */
   async function explain(asOf: string, more: object = {}) {
     const body = { environment: 'production', context: { userId: '7' }, asOf, ...more };
     const answer = await request(app).post('/api/admin/playground').send(body).expect(200);

@@ -152,7 +152,7 @@ describe('reports', () => {
         const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('mine'), appName }));
         await flags.reportMetricsInBulk({ reports });
       }
-      // All are stored, and one more from a page is not.
+      // All are stored, except one more from a page.
       await register(app, { token: page.secret, path: PATHS.frontend, names: ['late'] });
       expect(flags.status().dropped).toMatchObject({ reports: 1 });
       await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1', 'another'] });

@@ -308,7 +308,7 @@ describe('streams', () => {
     return ((await response.json()) as { code: string }).code;
   }
 
-  /** How many connections the server has. */
+  /** The number of connections of the server. */
   function connections(): Promise<number> {
     return promisify(server.server.getConnections.bind(server.server))();
   }

@@ -15,7 +15,7 @@ import { CHECKOUT, checkout, FEATURES, FLAG } from './states.js';
 
 describe('the whole table', () => {
   // The one place where the short form sends all written rows: the Fetch API needs no connections. Adapters and storages
-  // prove a row of each route.
+  // test a row of each route.
   runTable({
     adapter: FETCH_ADAPTER,
     storages: [MEMORY],

@@ -6,7 +6,7 @@ import { DERIVED_ROWS } from './rows/derived.js';
 
 const ROWS = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 
-/** Why no row of the table brings these about. */
+/** Why no row of the table causes these errors. */
 const ELSEWHERE = new Map<string, string>([
   ['document_too_large', 'needs a large document: limits.test.ts of the engine makes one of every kind'],
   ['change_set_too_large', 'needs more than 8 MiB of events: change-sets.test.ts of the engine writes them'],
@@ -19,7 +19,7 @@ const ELSEWHERE = new Map<string, string>([
   ['overloaded', 'needs several requests at once: gate.test.ts of the HTTP API has them'],
 ]);
 
-/** A token names its environment: only without tokens can a client ask for one that is not there. */
+/** A token names its environment: only without tokens can a client name one that does not exist. */
 const UNSCOPED = [
   'listClientFlags',
   'getClientFlag',
@@ -30,7 +30,7 @@ const UNSCOPED = [
   'resolveFlags',
 ];
 
-/** Their answers go on: the tests of streaming listen to them. */
+/** Their responses do not end: the tests of streaming cover them. */
 const ENDLESS: readonly string[] = ['streamClientFlags', 'streamEvents'];
 
 const NUMBERS = Object.keys(ENDPOINTS).map((number) => Number(number) as EndpointNumber);

@@ -39,7 +39,7 @@ const BODIES: readonly (readonly [string, string | Uint8Array])[] = [
   ['nothing but space', '   \n\t '],
 ];
 
-/** A patch whose every operation would copy all that came before. */
+/** A patch in which each operation would copy the results of all earlier ones. */
 function doubling(): string {
   const copy = Array.from({ length: 60 }, () => ({ op: 'copy', from: '/constraints', path: '/constraints/-' }));
   return JSON.stringify([{ op: 'replace', path: '/constraints', value: [] }, ...copy]);

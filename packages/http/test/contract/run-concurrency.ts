@@ -17,7 +17,7 @@ function countOf(responses: readonly { readonly status: number }[]): Readonly<Re
   return Object.fromEntries(counts);
 }
 
-/** Proves what callers at the same moment come to, upon every version of Express. */
+/** Tests the results of simultaneous callers, on every version of Express. */
 export function runConcurrency(storages: readonly StorageKind[]): void {
   describe.each(casesOf(storages))('simultaneous requests, $title', ({ version, storage }) => {
     let host: ContractHost;

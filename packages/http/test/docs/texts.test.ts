@@ -255,7 +255,7 @@ describe('the limits of docs/limits.md', () => {
   const equals = (values: readonly string[]): Constraint => ({ contextName: 'userId', operator: 'IN', values });
   const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
 
-  /** Asks for so much of something on flags that have `checkout`; fails when it is too much. */
+  /** Uses a limit with this number of items on flags that have `checkout`. Fails above the limit. */
   type Probe = (flags: Flags, amount: number) => Promise<unknown>;
 
   const strategyWith =

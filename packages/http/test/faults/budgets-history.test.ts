@@ -96,7 +96,7 @@ describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, ()
         const lastEventId = `${newest - 1 - (number % SIZE.large)}`;
         readers.push(await requestWithoutReading(server.port, path, { ...headers, 'last-event-id': lastEventId }));
       }
-      // Until then each of them has been sent a part of an event.
+      // Until then each of them has received a part of an event.
       await Promise.all(readers.map((reader) => reader.readTo(2000)));
       client = await listen(`http://127.0.0.1:${server.port}${path}`, headers);
       await until(() => (client?.heartbeats() ?? 0) > 0);

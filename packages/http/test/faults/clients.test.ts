@@ -33,7 +33,7 @@ describe('broken clients', () => {
   let storage: FaultyStorage;
   let server: Server;
   let port: number;
-  /** What reached the host's error handler. */
+  /** The errors that reached the host's error handler. */
   let faults: unknown[];
 
   async function start(options: ServerOptions & { readonly timeout?: number } = {}): Promise<void> {
@@ -150,7 +150,7 @@ describe('broken clients', () => {
         Array.from({ length: BROKEN_OFF }, async (_, number) => {
           const client = await openRaw(port);
           const whole = creation(`flag-${String(number).padStart(4, '0')}`);
-          // Everything but the last is cut short at another place each time.
+          // Everything except the last is cut at another place each time.
           const sent = number % 3 === 0 ? whole : whole.slice(0, number % text.length);
           client.write(sent);
           if (number % 2 === 0) await new Promise(setImmediate);
@@ -176,7 +176,7 @@ describe('broken clients', () => {
       for (let number = 0; number < 20; number++) {
         clients.push(await requestWithoutReading(port, '/api/client/features?environment=production'));
       }
-      // Of connections from now on: a busy machine may need longer for an answer.
+      // For connections from now on: a busy machine may need longer for an answer.
       server.timeout = 0;
       await expectServing();
       await until(async () => (await connections()) === 0);
@@ -191,7 +191,7 @@ describe('broken clients', () => {
 describe('a client of a stream', () => {
   const STREAM = '/api/client/streaming';
   const SMALL = '?namePrefix=small';
-  /** Far more than the buffers of both ends of a connection hold. */
+  /** Far more than fits into the buffers of both ends of a connection. */
   const MEGABYTES = 36;
   const TOTAL = MEGABYTES * 1_000_000;
 
@@ -219,7 +219,7 @@ describe('a client of a stream', () => {
     return reader;
   }
 
-  /** A client that reads, and is sent little. */
+  /** A client that reads, and receives little. */
   async function join(): Promise<EventClient> {
     const client = await listen(`${server.url}${STREAM}${SMALL}`);
     clients.push(client);
@@ -230,7 +230,7 @@ describe('a client of a stream', () => {
     return promisify(server.server.getConnections.bind(server.server))();
   }
 
-  /** Lets heartbeats pass until so many clients are left. */
+  /** Sends heartbeats until this many clients are left. */
   function untilConnected(count: number): Promise<void> {
     return until(async () => {
       beat();
@@ -249,7 +249,7 @@ describe('a client of a stream', () => {
       await until(() => heartbeats() > before);
     }
     reader.readAll();
-    // A sign of life comes when everything else has been taken.
+    // A heartbeat follows when everything else has been read.
     while (!reader.tail().endsWith(':\n\n\r\n') && !reader.isCutOff()) {
       const before = reader.taken();
       beat();
@@ -288,11 +288,11 @@ describe('a client of a stream', () => {
     expect(many - one).toBeLessThan(TOTAL);
   });
 
-  /** Bytes in buffers, when so many clients have been sent what they can take. */
+  /** Bytes in buffers, when this many clients have received as much as they can. */
   async function buffersOnceConnected(count: number): Promise<number> {
     await until(async () => (await connections()) === count);
     const { url } = server;
-    // An answer to a later request: the streams were begun before.
+    // An answer to a later request: the streams started before.
     await fetch(`${url}/api/client/features${SMALL}`);
     return process.memoryUsage().arrayBuffers;
   }
@@ -324,13 +324,14 @@ describe('hostile input', () => {
       await attack(requests, extent({ short: 0, full: MEBIBYTE / 4 }));
       const before = usedHeap();
       const answers = await attack(requests, BYTES);
-      // Garbage of tests that ran before in this process moves the heap as well: only much input shows what is kept.
+      // Garbage of tests that ran before in this process moves the heap as well: only a large input shows retained
+      // memory.
       extent({ short: () => undefined, full: () => expect(usedHeap() - before).toBeLessThan(48 * MEBIBYTE) })();
       expect(answers.refused).toBeGreaterThan(answers.granted);
       await server.expectAlive();
     });
 
-    /** Sends at least so many bytes of addresses and bodies. */
+    /** Sends at least this many bytes of addresses and bodies. */
     async function attack(requests: Generator<RawRequest, never>, bytes: number) {
       const count = { refused: 0, granted: 0 };
       for (let sent = 0; sent < bytes; ) {

@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The text of the schema, with its references leading into the document. */
+/** The text of the schema, with references into the document. */
 function rebased(schema: object): string {
   return JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
 }

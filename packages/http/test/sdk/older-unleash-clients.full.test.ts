@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Flags that are on for some users by their segments; gives their names. */
+/** Creates flags that are on for some users by their segments. Returns their names. */
 async function createSegmentFlags(flags: Flags): Promise<readonly string[]> {
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `${from + n}`);
   const { id: low } = await flags.createSegment({

@@ -21,7 +21,7 @@ function start(type: 'polling' | 'streaming', appName: string): void {
   });
   modes = [];
   unleash.on(UnleashEvents.Mode, (mode: unknown) => modes.push(mode));
-  // What it tells while the server is away is of no interest.
+  // Its messages while the server is down are ignored.
   unleash.on(UnleashEvents.Error, () => undefined);
 }
 
@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   unleash.destroy();
-  // Has dropped its listeners, but not the request under way, whose failure would end the process that runs the tests.
+  // It has dropped its listeners, but not the running request, whose failure would end the process of the tests.
   const repository: EventEmitter = Reflect.get(unleash, 'repository');
   repository.on(UnleashEvents.Error, () => undefined);
   await server.stop();

@@ -13,12 +13,12 @@ describe('requests of other origins', () => {
   const TRUSTED = 'https://admin.example.org';
   const COOKIE = { cookie: 'session=ada' };
 
-  /** Every write that a signed-in user's cookies would let through. */
+  /** Every write that a signed-in user's cookies would permit. */
   const writes = ROUTES.filter(
     ({ method, access }) => method !== 'GET' && (access === 'admin' || access === 'client'),
   ).map((route) => [`${route.method} ${route.path}`, route] as const);
 
-  /** What a browser sends beside the cookies, or somebody else. */
+  /** The headers of a browser, or of another client, beside the cookies. */
   type Headers = Readonly<Record<string, string>>;
 
   const OTHERS: readonly (readonly [string, Headers])[] = [
@@ -44,7 +44,7 @@ describe('requests of other origins', () => {
     readonly body?: string;
   }
 
-  /** Nothing is added to what is given but `Host`. */
+  /** Adds only `Host` to the given headers. */
   async function send({ method, path, headers = {}, body }: Sent) {
     const asked = requestOfNode({ port, host: '127.0.0.1', method, path, headers, agent: false });
     asked.on('error', () => undefined);

@@ -7,7 +7,7 @@ import { createHostApp } from '../host-app.js';
 const LONG = 'ä'.repeat(500_000);
 const FLAGS = 60;
 
-/** As costly as one flag may be, for a text of these letters. */
+/** The maximum cost of one flag, for a text of these letters. */
 const PATTERNS: StrategyInput = {
   name: 'default',
   constraints: ['a', 'b', 'c'].map((letter) => ({

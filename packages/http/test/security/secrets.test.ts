@@ -20,7 +20,7 @@ describe('a secret', () => {
     readonly flags: Flags;
     readonly app: Express;
     readonly directory: string;
-    /** Those of tokens that were made, given, deleted or only tried. */
+    /** The secrets of tokens that were created, given, deleted or only tried. */
     readonly secrets: readonly string[];
     readonly told: unknown[];
     readonly answers: string[];
@@ -28,7 +28,7 @@ describe('a secret', () => {
 
   let lived: Lived;
 
-  /** A host on SQLite that was administered over HTTP with tokens of every kind, good and bad, in every place. */
+  /** A host on SQLite that was administered over HTTP with valid and invalid tokens of every kind, in every place. */
   beforeAll(async () => {
     const directory = mkdtempSync(join(tmpdir(), 'flags-secrets-'));
     const told: unknown[] = [];
@@ -67,7 +67,7 @@ describe('a secret', () => {
     rmSync(lived.directory, { recursive: true });
   });
 
-  /** Puts a secret where it does not belong; the answers are those of others, who must not be told of it. */
+  /** Sends a secret in wrong places. The replies go to others, who must not see it. */
   async function misuse(app: Express, secret: string): Promise<string[]> {
     const name = encodeURIComponent(secret);
     const attempts = [
@@ -85,7 +85,7 @@ describe('a secret', () => {
     return answers.map(({ text, headers }) => text + JSON.stringify(headers));
   }
 
-  /** A secret whole, and its random part alone. */
+  /** A whole secret, and its random part. */
   function formsOf(secret: string): readonly string[] {
     const random = secret.split('.')[1] ?? secret;
     return [secret, random, encodeURIComponent(secret), Buffer.from(random).toString('base64').replace(/=+$/, '')];

@@ -463,7 +463,7 @@ const undo =
     flags.apply([change], { id: ID });
 const DEPENDENCY = { ref: CHECKOUT, input: { flag: 'payments' } } as const;
 
-/** Sets whose undo would break an invariant, after what has happened since. */
+/** Sets whose undo would break an invariant after later changes. */
 const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: Step[]])[] = [
   [
     'undo_conflict',

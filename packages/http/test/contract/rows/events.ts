@@ -79,7 +79,7 @@ export const eventRows: readonly Row[] = [
   },
   {
     endpoint: 'listEvents',
-    name: 'reports the fields of the contract for projects',
+    name: 'uses the event types of the contract for projects',
     given: (flags) => flags.addMember({ project: 'default' }, { userId: 1, roleId: 4 }),
     request: { method: 'GET', path: `${EVENTS}?limit=1` },
     expect: { status: 200, body: typesOf('project-user-added') },

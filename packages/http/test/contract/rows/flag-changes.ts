@@ -207,7 +207,7 @@ const VALID = [
   { endpoint: 7, method: 'POST', path: '/clone', body: { name: 'copy' } },
 ] as const;
 
-/** What all three refuse alike. */
+/** The common refusals of all three. */
 const commonRows: readonly Row[] = VALID.flatMap(({ endpoint, method, path, body }): Row[] => [
   {
     endpoint,

@@ -2,7 +2,7 @@ import type { Row } from '../row.js';
 import { inOrder, type Step } from '../row.js';
 import { CHECKOUT, checkout, NOW, PRODUCTION } from '../states.js';
 
-/** On for user 7 alone, with one variant. */
+/** On for user 7 only, with one variant. */
 const onForSeven: Step = inOrder(
   checkout,
   (flags) => flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } }),

@@ -6,7 +6,7 @@ const ARCHIVE = '/api/admin/archive/features';
 const TOKENS = '/api/admin/api-tokens';
 const APPLICATIONS = '/api/admin/metrics/applications';
 
-/** Three of everything that is listed, and more flags: a, b and c, beside d, e and f in the archive. */
+/** Three items of every list, and more flags: a, b and c, beside d, e and f in the archive. */
 const three: Step = inOrder(
   (flags) => flags.createProject({ id: 'shop', name: 'Shop' }),
   (flags) => flags.createProject({ id: 'zoo', name: 'Zoo' }),

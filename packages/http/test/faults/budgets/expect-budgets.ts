@@ -13,7 +13,7 @@ const STORES: Readonly<Record<string, StoreSize>> = extent({
   full: { '10,000 flags': FULL_STORE, 'sixteen flags of 1 MiB': LARGE_STORE },
 });
 
-/** @param place gives `memory`, or where a new storage is to be */
+/** @param place returns `memory`, or the place of a new storage */
 export function expectBudgets(storage: string, program: () => ServerProgram, place: () => Awaitable<string>): void {
   describe.each(Object.entries(STORES))(
     `any request to a server on ${storage} with %s and a heap of 128 MB`,
