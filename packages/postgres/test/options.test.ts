@@ -5,7 +5,7 @@ import { type PostgresStorageOptions, postgresStorage } from '../src/index.js';
 describe('postgresStorage, before it connects,', () => {
   type Options = Parameters<typeof postgresStorage>[0];
 
-  /** Would fail with `storage_unavailable` when it is connected to. */
+  /** A connection to it would fail with `storage_unavailable`. */
   const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
 
   /** Passes a check, and is SQL when it is used. */

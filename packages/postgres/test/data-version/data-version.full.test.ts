@@ -4,7 +4,7 @@ import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
 import { change, flag } from '../samples.js';
 
-// Of its own: any writing transaction of the server is seen in its snapshots.
+// A separate server, because any writing transaction of a server affects its snapshots.
 const database = ownServer();
 
 describe('the data version', () => {

@@ -73,7 +73,7 @@ describe(`${NODES} nodes on one database`, () => {
   });
 
   it('receive changes again after their listening connections were ended', async () => {
-    // No node polls: each reads what it missed when its connection is restored.
+    // No node polls: each reads the missed events when its connection is restored.
     await start({ schema: 'ended', pollInterval: 0 });
     await switchAndConverge(0, true);
     for (let round = 0; round < ROUNDS; round++) {

@@ -10,7 +10,7 @@ import { recordedPool } from '../recorded-pool.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 
 describe('long transactions', () => {
-  // Of its own: any writing transaction of the server, also of another test, holds events back.
+  // A separate server, because any writing transaction of a server holds events back.
   const database = ownServer();
   const place = (schema: string) => ({ schema, tablePrefix: 'flags_' });
 

@@ -106,7 +106,7 @@ describe('migrations', () => {
     UPDATE ${schema}.flags_meta SET value = ${version} WHERE name = 'schema_version'`);
   }
 
-  /** Makes the tables those of version 1, from before marks. Added columns stay: older writers ignore them. */
+  /** Makes the tables those of version 1, without marks. Added columns stay: older writers ignore them. */
   async function backToVersion1(schema: string): Promise<void> {
     await usageOf(schema, 1);
     await database.ask(`DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%'`);
