@@ -225,7 +225,7 @@ describe('Unleash', () => {
   type Answers = Readonly<Record<string, unknown>>;
   const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
 
-  /** Starts a server that gives recorded answers, and calls a function with its address. */
+  /** Starts a server that returns recorded answers, and calls a function with its address. */
   async function withUnleash<T>(answers: Answers, use: (address: string) => Promise<T>): Promise<T> {
     const unleash = createServer(({ url = '', headers }, response) => {
       const answer = answers[url.replace('/api/admin', '')];

@@ -223,7 +223,7 @@ describe('errors', () => {
     return `${code} ${err.trimEnd()}`;
   }
 
-  /** An address where nothing listens any more. */
+  /** An address where no server listens any more. */
   async function closedAddress(): Promise<string> {
     const closing = createServer();
     await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
@@ -357,7 +357,7 @@ describe('the documents', () => {
     return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
   }
 
-  /** Leaves out what differs each time: ids, secrets and times. */
+  /** Omits values that differ in each run: ids, secrets and times. */
   function withoutGenerated(text: string): string {
     return text
       .replaceAll(/\d{4}-(\d\d-\d\dT[\d:.]+Z|…)/g, 'TIME')
