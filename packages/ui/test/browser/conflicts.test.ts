@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const ref = () => ({ project: 'default', flag });
 
-/** A preview is refused between the other person's change and the moment the page hears of it. */
+/** A preview is refused between the other person's change and its event on the page. */
 const STALE_PREVIEW = [409, /\/changes\/preview$/] as const;
 
 async function open(): Promise<Visit> {

@@ -28,7 +28,7 @@ async function signIn(index: number): Promise<void> {
   await visited.page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Deletes the first token when the page sends its change, and not before: requests in the background must not meet it first. */
+/** Deletes the first token when the page sends its change, and not before: background requests must not fail first. */
 async function expireFirstTokenAtChange({ page }: Visit): Promise<void> {
   const expire = async () => {
     const token = await host.flags.verifyToken(SECRETS[0] ?? '');

@@ -165,7 +165,7 @@ describeInBrowser('the list of flags', () => {
     await card.getByText('Off because of flag-00004').waitFor();
     await card.getByRole('link', { name: 'flag-00004' }).click();
     await page.getByRole('heading', { name: 'flag-00004', level: 1 }).waitFor();
-    // What forbids the archive is said before it is tried.
+    // The page shows why archiving is not possible before the user tries it.
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = page.getByRole('dialog', { name: 'flag-00004 cannot be archived yet' });
     await dialog.getByRole('link', { name: 'flag-00003' }).waitFor();

@@ -12,7 +12,7 @@ let host: Host;
 let visited: Visit;
 let segment: number;
 
-/** Everything that people, applications and callers may name has a hostile name. */
+/** Everything that people, applications and callers can name has a hostile name. */
 async function seedHostile({ flags }: Host): Promise<void> {
   const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
   await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });

@@ -24,7 +24,7 @@ async function open(path = 'projects/default'): Promise<Visit['page']> {
 
 const press = (...keys: string[]) =>
   keys.reduce((before, key) => before.then(() => visited.page.keyboard.press(key)), Promise.resolve());
-/** What has the focus: its label, or its text. */
+/** The label or the text of the control with the focus. */
 const focused = () =>
   visited.page.evaluate(() => {
     const { activeElement: element } = document;
@@ -153,7 +153,7 @@ describeInBrowser('the keyboard alone', () => {
     await press('j', 'j');
     await isFocused('dark-mode');
     await press('k');
-    // Rows that are not in the page yet come in as the focus moves, clear of the bars.
+    // Rows that are not in the page yet appear as the focus moves, and are not covered by the bars.
     for (let row = 3; row < 56; row++) {
       await isFocused(row === 3 ? 'checkout' : row === 4 ? 'dark-mode' : `flag-${String(row - 2).padStart(5, '0')}`);
       await press('j');
@@ -176,7 +176,7 @@ describeInBrowser('the keyboard alone', () => {
   inFull('has the names that tests and assistive technology rely on', async () => {
     const page = await open();
     const dialog = page.getByRole('dialog');
-    // Each of them is there once: several would be refused here.
+    // Each of them exists once; several would be refused here.
     const carriesOut = dialog.getByRole('button', { name: /^(Change|Apply|Confirm)/ });
     await page.getByRole('searchbox').waitFor();
     await page.getByRole('switch', { name: 'checkout in development', exact: true }).waitFor();

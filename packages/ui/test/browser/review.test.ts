@@ -26,7 +26,7 @@ afterAll(disconnectBrowser);
 /** The lines of the review about clients. */
 const noticed = (page: Visit['page']) => page.getByRole('list', { name: 'What clients notice' }).locator('li');
 
-/** Waits for the review, which says what clients notice, and returns the dialog. */
+/** Waits for the review with the effects on clients, and returns the dialog. */
 async function isAsked(page: Visit['page'], ...lines: readonly string[]) {
   await noticed(page).first().waitFor();
   expect(await noticed(page).allTextContents()).toEqual(lines);
@@ -120,7 +120,7 @@ describeInBrowser('a review with the effects on clients', () => {
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByRole('switch', { name: 'checkout in production', checked: true }).waitFor();
     expect(await isOn(checkout)).toBe(true);
-    // What a later change forbids is said instead of a question. The timeline shows both reverts by then.
+    // The page reports a forbidden revert instead of asking. The timeline then shows both reverts.
     await revert.nth(earlier + 1).waitFor();
     await revert.nth(3).click();
     await page

@@ -7,7 +7,7 @@ import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
 let visited: Visit;
-/** What the host knows about the caller, and what it allows. */
+/** The host's data about the caller, and the caller's permissions. */
 let isSignedIn = true;
 let isAllowed = true;
 
