@@ -4,7 +4,7 @@ import { extent } from '../../../../test/extent.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from '../../../http/test/express-versions.js';
 import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 
-/** What a host may do with a body before the router sees it. */
+/** The ways in which a host may read a body before the router. */
 const PARSERS: readonly (readonly [string, (version: ExpressVersion) => readonly RequestHandler[]])[] = [
   ['nothing', () => []],
   ['express.json()', ({ express }) => [express.json()]],

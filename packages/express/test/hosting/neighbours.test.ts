@@ -17,7 +17,7 @@ describe('neighbours', () => {
     readonly res: { readonly rawHeaders: readonly string[] };
   }
 
-  /** As rate limiters do: counts by address, tells in headers, refuses with 429. */
+  /** Like rate limiters: counts by address, reports in headers, refuses with 429. */
   function rateLimiter(limit: number): RequestHandler {
     const counts = new Map<string | undefined, number>();
     return (req, res, next) => {
