@@ -157,7 +157,7 @@ describe('a change', () => {
   const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };
   const EVERYBODY = { name: 'default' };
 
-  /** The names of flags that the client is told of from now on. */
+  /** The names of flags in the client's events from now on. */
   function changesTold(client: Client): Set<string> {
     const told = new Set<string>();
     client.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
@@ -166,7 +166,7 @@ describe('a change', () => {
     return told;
   }
 
-  /** Everything that happened before has been told once this flag is. */
+  /** When the event of this flag arrives, all earlier events have arrived. */
   async function toldUpTo(marker: string, flags: Flags, told: Set<string>): Promise<readonly string[]> {
     await flags.createFlag(DEFAULT, { name: marker });
     await until(() => told.has(marker));
