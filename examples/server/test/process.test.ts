@@ -168,7 +168,7 @@ describe('a client of the reference server', () => {
     socket.write(text);
   }
 
-  /** What a client that reads was answered when it is cut off. */
+  /** Returns the response to a reading client after its disconnection. */
   async function answer(): Promise<string> {
     let text = '';
     socket.setEncoding('latin1').on('data', (chunk) => {

@@ -4,7 +4,7 @@ import { until } from '../../../test/until.js';
 import { fileOutput, streamOutput } from '../src/log-output.js';
 import { endAll, type ServerProcess, startServer } from './server-process.js';
 
-/** Makes about 3 MB of log: several times what the pipe and the server hold back. */
+/** Makes about 3 MB of log: several times the buffers of the pipe and the server. */
 const FLOOD = { requests: 400, padding: 8_000 };
 
 afterEach(endAll);
@@ -93,7 +93,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A stream that takes a chunk when it is told to. */
+/** A stream that accepts a chunk on demand. */
 function slowReader() {
   const taken: string[] = [];
   let takeOne = () => {};

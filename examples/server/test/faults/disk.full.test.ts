@@ -12,7 +12,7 @@ const NOBODY = 65_534;
 
 const file = databaseOfEachTest();
 
-/** Creates flags, a few at a time, until a server answers all with 503; gives the names of those that it has created. */
+/** Creates flags, a few at a time, until a server answers all with 503. Returns the names of the created flags. */
 async function createUntilFull(client: AdminClient): Promise<string[]> {
   const created: string[] = [];
   for (let round = 0; ; round += 1) {
@@ -25,7 +25,7 @@ async function createUntilFull(client: AdminClient): Promise<string[]> {
   }
 }
 
-/** Where a large change finds no room, a small one still may. */
+/** A small change may still fit where a large one does not. */
 async function untilRefused(ask: () => Promise<Response>): Promise<Response> {
   for (;;) {
     const answer = await ask();

@@ -7,7 +7,7 @@ import { endAll, runToEnd, startServer } from '../server-process.js';
 const PASSWORD = 'p4ssw0rd-of-the-database';
 const ADMIN = 'secret-of-the-administrator-of-everything';
 
-/** The test server trusts everybody, so it takes the password for what it is worth. */
+/** The test server trusts everybody, so it accepts any password. */
 function withPassword(url: string): string {
   return url.replace('postgres@', `postgres:${PASSWORD}@`);
 }
