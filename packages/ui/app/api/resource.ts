@@ -98,7 +98,8 @@ export async function fetchResource<A extends ActionName>(action: A, options: Ca
   return data;
 }
 
-function requestOf<A extends ActionName>(action: A, options: CallOptions): Query<Replies[A]> {
+/** The query of one request. */
+export function requestOf<A extends ActionName>(action: A, options: CallOptions): Query<Replies[A]> {
   return { action, parameters: options, read: ({ signal }) => call(action, { ...options, signal }) };
 }
 

@@ -40,14 +40,18 @@ export function Field({ label, hint, path, children, ...props }: FieldProps) {
 }
 
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
-  readonly type?: 'text' | 'date';
+  readonly type?: 'text' | 'date' | 'number' | 'search';
   readonly required?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
   readonly maxLength?: number;
   readonly spellcheck?: boolean;
   readonly inputMode?: 'numeric';
+  readonly placeholder?: string;
   /** The id of a list of suggestions. */
   readonly list?: string;
-  readonly value: string;
+  readonly value: string | number;
   readonly onChange: (value: string) => void;
 }
 
@@ -108,6 +112,15 @@ export function SelectField({ value, options, onChange, ...field }: SelectFieldP
 /** A field for the reason of a change. */
 export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
   return <TextField label="Reason" hint="Shown in the history." maxLength={1_000} {...props} />;
+}
+
+/** Returns the properties of the field for each member of a form's values. */
+export function fieldProps<Values>(values: Values, onChange: (change: Partial<Values>) => void) {
+  return <Name extends keyof Values & string>(name: Name) => ({
+    path: `/${name}`,
+    value: values[name],
+    onChange: (value: Values[Name] | string) => onChange({ [name]: value } as Partial<Values>),
+  });
 }
 
 const shownAtFields = new WeakSet<Issue>();

@@ -4,13 +4,11 @@ import type { ApiError } from '../api/call.js';
 import { FormError } from './field.js';
 import { Fault } from './states.js';
 
-export type ShowRefusal = (refusal: ApiError | undefined) => void;
-
 interface FormProps {
   readonly class?: string;
   readonly bodyClass?: string;
-  /** Sends the form. A refusal is thrown, or passed to `show`. */
-  readonly onSubmit: (show: ShowRefusal) => unknown;
+  /** Sends the form. Rejects with the refusal. */
+  readonly onSubmit: () => unknown;
   /** The row below the form, with its buttons. */
   readonly foot: (isBusy: boolean) => ComponentChildren;
   readonly children: ComponentChildren;
@@ -24,7 +22,8 @@ export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps
     if (isBusy) return;
     setBusy(true);
     try {
-      await onSubmit(setError);
+      await onSubmit();
+      setError(undefined);
     } catch (refusal) {
       setError(refusal as ApiError);
     }

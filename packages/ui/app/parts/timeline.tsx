@@ -1,10 +1,10 @@
 import type { FlagEnvironment, HistoryEntry, WireEvent } from '../api/types.js';
 import { segmentName } from '../model/describe.js';
-import { review, undoOf } from '../state/changes.js';
-import { useSegments } from '../state/segments.js';
+import { undoOf } from '../state/changes.js';
 import { eventType, time } from '../words.js';
 import { Ago } from './answer.js';
-import { Button, Code, Details, Link } from './controls.js';
+import { ChangeButton } from './change-button.js';
+import { Code, Details, Link } from './controls.js';
 import { Differences } from './differences.js';
 import { Icon } from './icons.js';
 
@@ -18,7 +18,6 @@ interface TimelineProps {
 
 /** Change sets, newest first: actor, time, reason, differences, and a button to revert. */
 export function Timeline({ entries, isGlobal = false, environments = [] }: TimelineProps) {
-  useSegments();
   return (
     <ol class="timeline">
       {entries.map((entry) => (
@@ -51,15 +50,14 @@ function Entry({ entry, isGlobal, environments }: EntryProps) {
         <EntryPlaces entry={entry} isGlobal={isGlobal} />
         <EntryTime entry={entry} />
         {id !== null && events.some(isRevertible) && (
-          <Button
+          <ChangeButton
             class="quiet end"
-            needs={['undoChange']}
             project={events.find(({ project }) => project !== null)?.project ?? 'default'}
             label={`Revert: ${actor}, ${time(at)}`}
-            onClick={() => review({ ...undoOf(id), text, confirm: 'Confirm: revert' })}
+            proposal={{ ...undoOf(id), text, confirm: 'Confirm: revert' }}
           >
             <Icon name="undo" /> Revert…
-          </Button>
+          </ChangeButton>
         )}
       </div>
       {reason && <p class="reason">{reason}</p>}

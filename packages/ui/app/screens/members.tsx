@@ -2,15 +2,14 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Member, MemberList } from '../api/types.js';
 import { DialogButton, Select } from '../parts/controls.js';
-import { Confirm, FormDialog, Notice } from '../parts/dialog.js';
+import { ChangeDialog, Confirm, Notice } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
-import type { ShowRefusal } from '../parts/form.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { Empty } from '../parts/states.js';
 import { Table } from '../parts/table.js';
-import { propose } from '../state/changes.js';
-import { useProjectNames } from '../state/projects.js';
+import { type Proposal, propose } from '../state/changes.js';
+import { projectName } from '../state/projects.js';
 import { may } from '../state/session.js';
 import { plural } from '../words.js';
 
@@ -21,7 +20,6 @@ const OWNER = 'owner';
 export function MembersScreen({ project }: { readonly project: string }) {
   const reply = useResource('listMembers', { params: { project } });
   const { data } = reply;
-  const projectName = useProjectNames();
   const add = data && (
     <DialogButton
       class="primary"
@@ -179,19 +177,17 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
   const isFirst = users.length === 0;
   const [userId, setUserId] = useState('');
   const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
-  const add = (show: ShowRefusal) => {
+  const add = (): Proposal => {
     const id = userId.trim();
     const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
-    const proposal = {
+    return {
       title: `Add user ${id}`,
-      changes: [{ op: 'addMember' as const, ref: { project }, input }],
+      changes: [{ op: 'addMember', ref: { project }, input }],
       done: `User ${id} was added to ${project}.`,
-      onApplied: onClose,
     };
-    return propose(proposal, show);
   };
   return (
-    <FormDialog title="Add member" submit="Add member" onSubmit={add} onClose={onClose}>
+    <ChangeDialog title="Add member" submit="Add member" proposal={add} onClose={onClose}>
       <TextField
         label="User ID"
         hint="The number by which your application knows the user."
@@ -208,6 +204,6 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
         options={roles.map(({ id, name }) => [id, name])}
         onChange={(id) => setRoleId(Number(id))}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -2,14 +2,13 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Project } from '../api/types.js';
 import { DialogButton, Link } from '../parts/controls.js';
-import { FormDialog, Notice } from '../parts/dialog.js';
-import { TextField } from '../parts/field.js';
-import type { ShowRefusal } from '../parts/form.js';
+import { ChangeDialog, Notice } from '../parts/dialog.js';
+import { fieldProps, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { Table } from '../parts/table.js';
 import { currentProject } from '../router.js';
-import { type Proposal, propose } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { offers } from '../state/session.js';
 import { number, plural } from '../words.js';
 
@@ -99,9 +98,9 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
   const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
   const name = mine.name.trim();
   const title = project ? `Rename ${project.name}` : 'New project';
-  const save = (show: ShowRefusal) => {
+  const save = (): Proposal => {
     const input = { name, description: mine.description };
-    const proposal: Proposal = {
+    return {
       title,
       changes: [
         project
@@ -109,17 +108,11 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
           : { op: 'createProject', input: { ...input, id: mine.id.trim() } },
       ],
       done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
-      onApplied: onClose,
     };
-    return propose(proposal, show);
   };
-  const field = (member: keyof typeof mine) => ({
-    path: `/${member}`,
-    value: mine[member],
-    onChange: (value: string) => setMine({ ...mine, [member]: value }),
-  });
+  const field = fieldProps(mine, (change) => setMine({ ...mine, ...change }));
   return (
-    <FormDialog title={title} submit={project ? 'Save' : 'Create project'} onSubmit={save} onClose={onClose}>
+    <ChangeDialog title={title} submit={project ? 'Save' : 'Create project'} proposal={save} onClose={onClose}>
       {!project && (
         <TextField
           label="ID"
@@ -132,7 +125,7 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
       )}
       <TextField label="Name" required maxLength={100} {...field('name')} />
       <TextField label="Description" {...field('description')} />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -148,24 +141,20 @@ function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogPr
       </Notice>
     );
   }
-  const remove = (show: ShowRefusal) => {
-    const proposal: Proposal = {
-      title: `Delete the project ${name}`,
-      changes: [{ op: 'deleteProject', ref: { project: id } }],
-      done: `The project ${name} was deleted.`,
-      onApplied: onClose,
-    };
-    return propose(proposal, show);
-  };
+  const remove = (): Proposal => ({
+    title: `Delete the project ${name}`,
+    changes: [{ op: 'deleteProject', ref: { project: id } }],
+    done: `The project ${name} was deleted.`,
+  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={`Delete ${name}`}
       submit={`Confirm: delete ${name}`}
       isDanger
-      onSubmit={remove}
+      proposal={remove}
       onClose={onClose}
     >
       <p>Its archived flags, segments and tokens are deleted with it.</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -10,9 +10,9 @@ import { Icon } from '../parts/icons.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
-import { review } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
-import { useProjectNames } from '../state/projects.js';
+import { projectName } from '../state/projects.js';
 import { plural } from '../words.js';
 
 /** One segment: its constraints, and the strategies that use it. */
@@ -38,10 +38,9 @@ function Detail({ segment, revision }: DetailProps) {
   const { id, name, description, constraints, project, createdAt, createdBy } = segment;
   const uses = useResource('listSegmentUses', { params: { segment: id } });
   const [isDeleting, setDeleting] = useState(false);
-  const projectName = useProjectNames();
   const place = project ?? currentProject();
   const remove = () =>
-    void review({
+    void propose({
       title: `Delete ${name}?`,
       text: 'No strategy uses this segment. The deletion can be reverted in the events.',
       confirm: `Confirm: delete ${name}`,
