@@ -42,7 +42,7 @@ async function isOn({ flag, environment }: typeof checkout): Promise<boolean> {
 describeInBrowser('the review asks, and says what clients notice', () => {
   beforeEach(() => start());
 
-  it('before variants of a flag that is on in production', async () => {
+  it('opens before variants of a flag that is on in production', async () => {
     const page = await open('projects/default/flags/checkout');
     const edit = page.getByRole('button', { name: 'Edit variants' });
     await edit.click();
@@ -67,7 +67,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  inFull('before the archive of a flag that is on, once', async () => {
+  inFull('opens before the archive of a flag that is on, once', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = await isAsked(
@@ -81,7 +81,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  inFull('before a dependency goes, and before one comes', async () => {
+  inFull('opens before a dependency is removed or added', async () => {
     await host.flags.addStrategy(child, everyone);
     await host.flags.enable(child);
     await host.flags.addDependency(child, { flag: 'old-banner' });
@@ -100,7 +100,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  it('before a revert, in the direction that it takes, also by Undo', async () => {
+  it('opens before a revert, in the direction that it takes, also by Undo', async () => {
     await host.flags.disable(checkout);
     await host.flags.enable(checkout);
     const page = await open('projects/default/flags/checkout');
@@ -131,7 +131,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     visited.expectFault(/status 409/);
   });
 
-  it('and shows a refusal once: in the review, not beside it', async () => {
+  it('shows a refusal once: in the review, not beside it', async () => {
     const page = await open('projects/default');
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
@@ -148,7 +148,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(visited.expectFault(/status 412/)).toBe(2);
   });
 
-  inFull('before production goes off, but neither before a new flag nor before development goes off', async () => {
+  inFull('opens before production goes off, but not before a new flag or before development goes off', async () => {
     const page = await open('projects/default');
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
     await isAsked(page, 'production: 1 flag goes off: checkout');
@@ -162,7 +162,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('before a segment that production uses changes; for an unused one it says that nobody notices', async () => {
+  it('opens before a change of a segment in use, and says that nobody notices another one', async () => {
     const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }];
     const [used, unused] = [
       await host.flags.createSegment({ name: 'used', constraints }),
