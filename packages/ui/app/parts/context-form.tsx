@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Context } from '../api/types.js';
 import { contextFromText, fieldsOf } from '../state/view-as.js';
-import { AreaField, TextField } from './field.js';
+import { AreaField, fieldProps, TextField } from './field.js';
 
 /** A context of evaluation as a form holds it. */
 export interface ContextDraft {
@@ -32,17 +32,15 @@ export function useContextForm(context: Context | undefined) {
     }
     use(contextFromText(text.toString()));
   };
-  const userField = (
-    <TextField label="User ID" value={draft.userId} onChange={(userId) => setDraft({ ...draft, userId })} />
-  );
+  const field = fieldProps(draft, (change) => setDraft({ ...draft, ...change }));
+  const userField = <TextField label="User ID" {...field('userId')} />;
   const otherFields = (
     <AreaField
       label="Other fields"
       hint="One per line: country=DE, sessionId=…, remoteAddress=…, currentTime=2026-01-01T00:00:00Z"
       fault={fault}
       rows={3}
-      value={draft.others}
-      onChange={(others) => setDraft({ ...draft, others })}
+      {...field('others')}
     />
   );
   return { setDraft, submit, userField, otherFields };

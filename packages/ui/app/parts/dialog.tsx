@@ -117,17 +117,3 @@ export function Confirm({ text, confirm, onConfirm, ...dialog }: ConfirmProps) {
     </FormDialog>
   );
 }
-
-/** Says why an action is not possible. */
-export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
-  return (
-    <Dialog {...dialog}>
-      <div class="dialog-body">{children}</div>
-      <div class="dialog-foot">
-        <Button class="primary" onClick={dialog.onClose}>
-          Close
-        </Button>
-      </div>
-    </Dialog>
-  );
-}

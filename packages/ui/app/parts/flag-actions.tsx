@@ -6,7 +6,7 @@ import { plural } from '../words.js';
 import { ChangeButton } from './change-button.js';
 import { Checkbox, DialogButton } from './controls.js';
 import { FlagTags } from './dependencies-section.js';
-import { ChangeDialog, Notice } from './dialog.js';
+import { ChangeDialog } from './dialog.js';
 import { TextField } from './field.js';
 import { FlagFields } from './flag-fields.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
@@ -33,6 +33,14 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
     changes: [{ op: 'updateFlag', ref, input: { stale: !stale }, ifRevision: revision }],
     done: `${name} is marked ${stale ? 'not stale' : 'stale'}.`,
   };
+  const dependents = (
+    <>
+      <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
+      <p class="chips">
+        <FlagTags project={project} names={children} />
+      </p>
+    </>
+  );
   return (
     <>
       <DialogButton
@@ -53,26 +61,13 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
       >
         Clone…
       </DialogButton>
-      {children.length === 0 ? (
-        <ChangeButton project={project} proposal={archive}>
-          Archive…
-        </ChangeButton>
-      ) : (
-        <DialogButton
-          needs={['archiveFlag']}
-          project={project}
-          dialog={(close) => (
-            <Notice title={`${name} cannot be archived yet`} onClose={close}>
-              <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
-              <p class="chips">
-                <FlagTags project={project} names={children} />
-              </p>
-            </Notice>
-          )}
-        >
-          Archive…
-        </DialogButton>
-      )}
+      <ChangeButton
+        project={project}
+        proposal={archive}
+        obstacle={children.length > 0 && { title: `${name} cannot be archived yet`, text: dependents }}
+      >
+        Archive…
+      </ChangeButton>
     </>
   );
 }

@@ -174,15 +174,17 @@ function Rollout({ strategy, title, onChange }: ParametersProps & { readonly tit
         value={rollout}
         onInput={({ currentTarget }) => set(currentTarget.value)}
       />
-      <input
-        type="number"
-        min="0"
-        max="100"
-        aria-label={`Rollout of ${title} in percent`}
-        value={rollout}
-        onInput={({ currentTarget }) => set(currentTarget.value)}
-      />
-      <span>%</span>
+      <span>
+        <input
+          type="number"
+          min="0"
+          max="100"
+          aria-label={`Rollout of ${title} in percent`}
+          value={rollout}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+        {' %'}
+      </span>
       {name === 'rollout' && (
         <label>
           sticky by{' '}

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Project } from '../api/types.js';
+import { ChangeButton } from '../parts/change-button.js';
 import { DialogButton, Link } from '../parts/controls.js';
-import { ChangeDialog, Notice } from '../parts/dialog.js';
+import { ChangeDialog } from '../parts/dialog.js';
 import { fieldProps, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenHead, WhenLoaded } from '../parts/screen.js';
@@ -74,25 +75,13 @@ function ProjectActions({ project }: { readonly project: Project }) {
       >
         Rename…
       </DialogButton>
-      <DialogButton
-        class="quiet"
-        needs={['deleteProject', 'applyChanges']}
-        project={id}
-        label={`Delete ${name}`}
-        dialog={(close) => <DeleteDialog project={project} onClose={close} />}
-      >
-        Delete…
-      </DialogButton>
+      <DeleteButton project={project} />
     </>
   );
 }
 
-interface DialogProps {
-  readonly onClose: () => void;
-}
-
 /** Creates or renames a project. */
-function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: Project }) {
+function ProjectDialog({ project, onClose }: { readonly project?: Project; readonly onClose: () => void }) {
   const [mine, setMine] = useState({ id: '', name: project?.name ?? '', description: project?.description ?? '' });
   const canRead = project && offers('getProject', project.id);
   const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
@@ -130,31 +119,28 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
 }
 
 /** Deletes a project, or explains why it cannot be deleted yet. */
-function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogProps & { readonly project: Project }) {
-  if (featureCount > 0) {
-    return (
-      <Notice title={`${name} cannot be deleted yet`} onClose={onClose}>
-        <p>
-          It still has <Link to={['projects', id]}>{plural(featureCount, 'flag')}</Link>. Archive or move every flag
-          first.
-        </p>
-      </Notice>
-    );
-  }
-  const remove = (): Proposal => ({
-    title: `Delete the project ${name}`,
+function DeleteButton({ project: { id, name, featureCount } }: { readonly project: Project }) {
+  const removal: Proposal = {
+    title: `Delete ${name}`,
+    text: 'Its archived flags, segments and tokens are deleted with it.',
+    confirm: `Confirm: delete ${name}`,
     changes: [{ op: 'deleteProject', ref: { project: id } }],
     done: `The project ${name} was deleted.`,
-  });
+  };
+  const rest = (
+    <p>
+      It still has <Link to={['projects', id]}>{plural(featureCount, 'flag')}</Link>. Archive or move every flag first.
+    </p>
+  );
   return (
-    <ChangeDialog
-      title={`Delete ${name}`}
-      submit={`Confirm: delete ${name}`}
-      isDanger
-      proposal={remove}
-      onClose={onClose}
+    <ChangeButton
+      class="quiet"
+      project={id}
+      label={`Delete ${name}`}
+      proposal={removal}
+      obstacle={featureCount > 0 && { title: `${name} cannot be deleted yet`, text: rest }}
     >
-      <p>Its archived flags, segments and tokens are deleted with it.</p>
-    </ChangeDialog>
+      Delete…
+    </ChangeButton>
   );
 }
