@@ -45,7 +45,7 @@ interface Resource<T> {
 /** The one cache of the page. */
 const resources = new Map<string, Resource<unknown>>();
 /** The number of unused results to keep for the browser's Back button. */
-const KEPT = 50;
+const MAX_UNUSED = 50;
 
 const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
 
@@ -199,7 +199,7 @@ async function reload(isAffected: (resource: Resource<unknown>) => boolean, flag
 
 function removeUnused(): void {
   const unused = [...resources].filter(([, { users }]) => users === 0);
-  for (const [key] of unused.slice(0, Math.max(0, unused.length - KEPT))) resources.delete(key);
+  for (const [key] of unused.slice(0, Math.max(0, unused.length - MAX_UNUSED))) resources.delete(key);
 }
 
 /** Deletes the cached replies of a caller whose access has ended. */

@@ -4,7 +4,7 @@ import { fieldProps, SelectField, TextField } from './field.js';
 const DAY = 86_400_000;
 const LIFETIMES = [30, 90, 365] as const;
 
-/** The expiry of a token, as the form holds it. */
+/** The expiry of a token in a form. */
 export interface ExpiryChoice {
   /** Days, `never`, `date`, or `same` for the lifetime of the rotated token. */
   readonly lifetime: string;

@@ -1,4 +1,4 @@
-import { describeCondition, strategyName } from '@flags/core/admin';
+import { describeCondition, describeReason, strategyName } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type {
   Explained,
@@ -8,7 +8,7 @@ import type {
   ExplainedVariant,
 } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
-import { answer, reason, variantName } from '../words.js';
+import { answer, variantName } from '../words.js';
 import { Link } from './controls.js';
 import { Icon } from './icons.js';
 
@@ -69,7 +69,7 @@ function decisionOf(code: string, environment: string): string {
   if (code === 'disabled') return `The flag is disabled in ${environment}: its strategies are not looked at.`;
   if (code === 'no_strategies')
     return `The flag is enabled in ${environment} and has no strategies: everybody gets it.`;
-  return `${reason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
+  return `${describeReason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
 }
 
 interface StrategyStepsProps {

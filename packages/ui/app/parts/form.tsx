@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
-import { FormError } from './field.js';
+import { FormContext, isAt } from './field.js';
 import { Fault } from './states.js';
 
 interface FormProps {
@@ -18,6 +18,8 @@ interface FormProps {
 export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps) {
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+  const [paths] = useState(() => new Set<string>());
+  const isAtFields = error?.details.every((issue) => [...paths].some((path) => isAt(path, issue, error)));
   const submit = async () => {
     if (isBusy) return;
     setBusy(true);
@@ -30,7 +32,7 @@ export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps
     setBusy(false);
   };
   return (
-    <FormError.Provider value={error}>
+    <FormContext.Provider value={{ error, paths }}>
       <form
         {...form}
         onSubmit={(event) => {
@@ -40,10 +42,10 @@ export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps
       >
         <div class={bodyClass}>
           {children}
-          {error && <Fault error={error} />}
+          {error && (error.details.length === 0 || !isAtFields) && <Fault error={error} />}
         </div>
         {foot(isBusy)}
       </form>
-    </FormError.Provider>
+    </FormContext.Provider>
   );
 }

@@ -1,8 +1,9 @@
+import { describeReason } from '@flags/core/admin';
 import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
 import { type Previewed, usePreview } from '../state/preview.js';
 import { useExplanations, viewAs } from '../state/view-as.js';
-import { answer, bucketText, number, reason, why } from '../words.js';
+import { answer, bucketText, number, why } from '../words.js';
 import { AnswerText } from './answer.js';
 import { DraftAnswer } from './draft-answer.js';
 import { isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
@@ -74,7 +75,9 @@ function People({ previewed }: { readonly previewed: PreviewedFlag }) {
       label="Users"
       users={users}
       column="Why"
-      cell={({ buckets, after }) => (buckets.length > 0 ? buckets.map(bucketText).join(', ') : reason(after.reason))}
+      cell={({ buckets, after }) =>
+        buckets.length > 0 ? buckets.map(bucketText).join(', ') : describeReason(after.reason)
+      }
     />
   );
 }
