@@ -98,7 +98,7 @@ describe.each([
     await flags('rollout', 'checkout', '0', '--yes');
     const why = await flags('why', 'checkout', '--user', '7', '--context', 'country=DE', 'plan=pro');
     expect(why.out).toMatch(
-      /^checkout is off in production: no strategy holds\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
+      /^checkout is off in production: no strategy matches\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
     );
     await flags('rollout', 'checkout', '100', '--yes');
     expect(await jsonOf(flags('why', 'checkout', '--json'))).toMatchObject({ name: 'checkout', enabled: true });
@@ -116,7 +116,7 @@ describe.each([
     await flags('on', 'child', '--yes');
     await flags('on', 'fancy', '--yes');
     expect((await flags('why', 'child')).out).toBe(
-      'child is off in production: a parent is not as needed\n  ✓ needs old off\n  ✗ needs base on\n',
+      'child is off in production: a flag that it depends on has another state\n  ✓ needs old off\n  ✗ needs base on\n',
     );
     expect((await flags('why', 'fancy')).out).toContain('  ✗ needs look with the variant a or b\n');
     expect((await flags('list', 'child')).out).toMatch(/^child .* off because of base /m);

@@ -244,7 +244,7 @@ describe('Unleash', () => {
     withUnleash(answers, (address) => imported(address, '--from', 'unleash', '--source-token', '*:*.secret'));
 
   describe('a state export', () => {
-    it('imports projects, segments and flags of 4.19', async () => {
+    it('gives projects, segments and flags of 4.19', async () => {
       const { flags, document, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
       expect(document.projects?.map(({ id, name }) => `${id}: ${name}`)).toEqual([
         'default: Default',
@@ -278,7 +278,7 @@ describe('Unleash', () => {
         expect(notes).toContain(note);
     });
 
-    it('imports flags of 4.19 that the store would refuse', async () => {
+    it('gives flags of 4.19 that the store would refuse', async () => {
       const { flags, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
       const inDevelopment = (name: string) => flags[`legacy-${name}`]?.environments?.development;
       for (const name of ['in-none', 'date-bad', 'unknown']) {
@@ -298,7 +298,7 @@ describe('Unleash', () => {
       expect(notes).toContain('legacy-fixed-low: the weights of its variants add up to 600');
     });
 
-    it('imports variants of environments of 5.12', async () => {
+    it('gives variants of environments of 5.12', async () => {
       await server().flags.createFlag({ project: 'default' }, { name: 'd-parent' });
       await server().flags.createFlag({ project: 'default' }, { name: 'd-child-on' });
       await server().flags.addDependency({ project: 'default', flag: 'd-child-on' }, { flag: 'd-parent' });
@@ -346,7 +346,7 @@ describe('Unleash', () => {
       expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('names the segment beta') });
     });
 
-    it('imports flags of 8.2 with dependencies and variants', async () => {
+    it('gives flags of 8.2 with dependencies and variants', async () => {
       await server().flags.createSegment({ name: 'beta', constraints: [] });
       const { flags, notes } = await imported(file, '--from', 'unleash');
       const inDevelopment = (name: string) => flags[name]?.environments?.development;
@@ -384,7 +384,7 @@ describe('Unleash', () => {
   });
 
   describe('a live server', () => {
-    it('returns the variants of each environment of 5.12, and archived flags', async () => {
+    it('gives the variants of each environment of 5.12, and archived flags', async () => {
       const { flags, document, notes } = await live(recorded('unleash-5.12.8-live.json'));
       expect(notes).toContain('Archived flags (1) come without their strategies');
       expect(document.segments).toHaveLength(4);
@@ -402,7 +402,7 @@ describe('Unleash', () => {
       expect(flags['m-archived']).toMatchObject({ archived: true, description: 'Gone', labels: ['old'] });
     });
 
-    it('returns variants and archived flags of 8.2, which lists them separately', async () => {
+    it('gives variants and archived flags of 8.2, which it no longer shows with the others', async () => {
       const { flags } = await live(recorded('unleash-8.2.0-live.json'));
       expect(flags['v-overrides']?.variants).toHaveLength(2);
       expect(flags['odd-v-full']?.variants).toMatchObject([

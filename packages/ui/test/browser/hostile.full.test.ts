@@ -98,13 +98,13 @@ describeInBrowser('a hostile text', () => {
     ['a filter', `segments?q=${encodeURIComponent(SCRIPT.slice(0, 30))}`],
   ];
 
-  it.each(extent({ short: pages, full: [...pages, ...otherPages] }))('stays text in %s', async (_, path) => {
+  it.each(extent({ short: pages, full: [...pages, ...otherPages] }))('show as text in %s', async (_, path) => {
     visited = await visit(`${host.page}${path}`);
     await visited.page.locator('main :text("globalThis.hacked"):visible').first().waitFor();
     await expectOnlyText();
   });
 
-  inFull('stays text in a segment, its editor, and its preview', async () => {
+  inFull('show as text in a segment, its editor, and its preview', async () => {
     visited = await visit(`${host.page}segments/${segment}`);
     const { page } = visited;
     await page.getByRole('heading', { level: 1, name: SCRIPT.slice(0, 90) }).waitFor();
@@ -121,7 +121,7 @@ describeInBrowser('a hostile text', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  it('stays text in the editor of strategies with inherited names', async () => {
+  it('can be edited in strategies with names that every object inherits', async () => {
     const ref = { project: 'default', flag: 'inherited', environment: 'production' };
     const names = ['__proto__', 'constructor'];
     await host.flags.createFlag(ref, { name: ref.flag });
@@ -147,7 +147,7 @@ describeInBrowser('a hostile text', () => {
     );
   });
 
-  it('stays text in the review, its code, and the palette', async () => {
+  it('show as text in the review, as code too, and in the palette', async () => {
     visited = await visit(`${host.page}projects/default/flags/hostile/production`);
     const { page } = visited;
     const closed = page.getByRole('button', { name: SCRIPT, expanded: false });

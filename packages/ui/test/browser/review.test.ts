@@ -42,7 +42,7 @@ async function isOn({ flag, environment }: typeof checkout): Promise<boolean> {
 describeInBrowser('a review with the effects on clients', () => {
   beforeEach(() => start());
 
-  it('opens before variants change of a flag that is on in production', async () => {
+  it('opens before variants of a flag that is on in production', async () => {
     const page = await open('projects/default/flags/checkout');
     const edit = page.getByRole('button', { name: 'Edit variants' });
     await edit.click();
@@ -67,7 +67,7 @@ describeInBrowser('a review with the effects on clients', () => {
     expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  inFull('opens once before a flag that is on is archived', async () => {
+  inFull('opens before the archive of a flag that is on, once', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = await isAsked(
@@ -81,7 +81,7 @@ describeInBrowser('a review with the effects on clients', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  inFull('opens before a dependency is removed, and before one is added', async () => {
+  inFull('opens before a dependency is removed or added', async () => {
     await host.flags.addStrategy(child, everyone);
     await host.flags.enable(child);
     await host.flags.addDependency(child, { flag: 'old-banner' });
@@ -100,7 +100,7 @@ describeInBrowser('a review with the effects on clients', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  it('opens before a revert, with its direction, also by Undo', async () => {
+  it('opens before a revert, in the direction that it takes, also by Undo', async () => {
     await host.flags.disable(checkout);
     await host.flags.enable(checkout);
     const page = await open('projects/default/flags/checkout');
@@ -148,24 +148,21 @@ describeInBrowser('a review with the effects on clients', () => {
     expect(visited.expectFault(/status 412/)).toBe(2);
   });
 
-  inFull(
-    'opens before production goes off, but neither before a new flag nor before development goes off',
-    async () => {
-      const page = await open('projects/default');
-      await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
-      await isAsked(page, 'production: 1 flag goes off: checkout');
-      await page.keyboard.press('Escape');
-      await page.getByRole('switch', { name: 'checkout in development', exact: true }).click();
-      await page.getByText('checkout is off in development.').waitFor();
-      await page.getByRole('button', { name: 'New flag' }).click();
-      await page.getByLabel('Name').fill('fresh');
-      await page.getByRole('button', { name: 'Create flag' }).click();
-      await page.getByRole('heading', { name: 'fresh', level: 1 }).waitFor();
-      expect(await page.getByRole('dialog').count()).toBe(0);
-    },
-  );
+  inFull('opens before production goes off, but not before a new flag or before development goes off', async () => {
+    const page = await open('projects/default');
+    await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
+    await isAsked(page, 'production: 1 flag goes off: checkout');
+    await page.keyboard.press('Escape');
+    await page.getByRole('switch', { name: 'checkout in development', exact: true }).click();
+    await page.getByText('checkout is off in development.').waitFor();
+    await page.getByRole('button', { name: 'New flag' }).click();
+    await page.getByLabel('Name').fill('fresh');
+    await page.getByRole('button', { name: 'Create flag' }).click();
+    await page.getByRole('heading', { name: 'fresh', level: 1 }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
 
-  it('opens before a segment that production uses changes; for an unused one it says that nobody notices', async () => {
+  it('opens before a change of a segment in use, and says that nobody notices another one', async () => {
     const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }];
     const [used, unused] = [
       await host.flags.createSegment({ name: 'used', constraints }),

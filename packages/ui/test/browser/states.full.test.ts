@@ -55,8 +55,8 @@ async function open(path = 'projects/default'): Promise<Visit['page']> {
   return visited.page;
 }
 
-describeInBrowser('the page, after a failed request,', () => {
-  it('asks to sign in for 401, and keeps the draft', async () => {
+describeInBrowser('what may go wrong', () => {
+  it('asks to sign in after 401, and keeps the draft', async () => {
     const page = await open('projects/default/flags/checkout/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await page.getByText(/become on/).waitFor();
@@ -72,7 +72,7 @@ describeInBrowser('the page, after a failed request,', () => {
     visited.expectFault(/status 401/);
   });
 
-  inFull('reports 403, and disables forbidden controls', async () => {
+  inFull('says so after 403, and disables what is no longer allowed', async () => {
     const page = await open();
     const control = page.getByRole('switch', { name: 'checkout in development' });
     await control.waitFor();
@@ -86,7 +86,7 @@ describeInBrowser('the page, after a failed request,', () => {
     visited.expectFault(/status 403/);
   });
 
-  inFull('reports for 404 who has archived or deleted a flag', async () => {
+  inFull('says who has archived or deleted a flag after 404', async () => {
     await host.flags.createFlag({ project: 'default' }, { name: 'short-lived' });
     const page = await open('projects/default/flags/short-lived');
     await page.getByRole('switch', { name: 'short-lived in production' }).waitFor();
@@ -103,7 +103,7 @@ describeInBrowser('the page, after a failed request,', () => {
     visited.expectFault(/status 404/);
   });
 
-  inFull('refuses a change after another user’s change (412), and shows the newest state', async () => {
+  inFull('refuses with 412 what somebody else has changed meanwhile, and shows the newest state', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).click();
     await page.route('**/event-stream', (route) => route.abort());
@@ -120,7 +120,7 @@ describeInBrowser('the page, after a failed request,', () => {
     visited.expectFault(/status 412|failed|ERR_FAILED/);
   });
 
-  inFull('keeps known data for 503, and tries again', async () => {
+  inFull('keeps what is known after 503, and tries again', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
