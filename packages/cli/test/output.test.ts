@@ -320,6 +320,10 @@ describe('errors', () => {
     );
   });
 
+  it('refuses a store for the demo', async () => {
+    expect(await errorOf('serve', '--demo', '--store', path('flags.db'))).toMatch(/^64 .*leave out --store/);
+  });
+
   it('says which port is taken', async () => {
     const { url } = server();
     const { port } = new URL(url);
