@@ -1,6 +1,7 @@
 import type { TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
+import { until } from '../../../../test/until.js';
 import { kindsFor } from '../../src/auth.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
@@ -191,6 +192,7 @@ describe('scopes of tokens', () => {
         .send({});
       expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
       const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
+      await until(() => stream.messages.length > 0);
       await stop();
       expect(stream.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
     });
@@ -225,6 +227,7 @@ describe('scopes of tokens', () => {
         environment: 'production',
       });
       const client = await listen(`${url}/api/client/streaming?project=*`, { authorization: token.secret });
+      await until(() => client.messages.length > 0);
       await stop();
       expect(client.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }]);
     });
