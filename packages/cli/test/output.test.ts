@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { extent } from '../../../test/extent.js';
 import { EXIT } from '../src/output.js';
 import { flagsCommand, runningServer, temporaryFolder } from './command-line.js';
+import { replay, transcriptsIn, withoutGenerated } from './transcripts.js';
 
 describe('output', () => {
   const server = runningServer();
@@ -320,6 +321,10 @@ describe('errors', () => {
     );
   });
 
+  it('refuse a store for the demo', async () => {
+    expect(await errorOf('serve', '--demo', '--store', path('flags.db'))).toMatch(/^64 .*leave out --store/);
+  });
+
   it('name the port that is in use', async () => {
     const { url } = server();
     const { port } = new URL(url);
@@ -331,45 +336,12 @@ describe('the documents', () => {
   const GUIDE = readFileSync(join(__dirname, '../../../docs/command-line.md'), 'utf8');
   const path = temporaryFolder();
 
-  /** Runs the commands of the transcripts, and returns them with their output as a reader sees it. */
-  async function replay(transcript: string): Promise<string> {
-    const store = path('flags.db');
-    const env = { FLAGS_STORE: store, FLAGS_ACTOR: 'ada' };
-    const lines: string[] = [];
-    let id = '';
-    let last = 0;
-    for (const line of transcript.split('\n').filter((one) => one.startsWith('$ '))) {
-      lines.push(line);
-      if (line === '$ echo $?') lines.push(String(last));
-      if (!line.startsWith('$ flags ')) continue;
-      const { code, out, err } = await flagsCommand(
-        wordsOf(line.slice(8)).map((word) => word.replace(/^.+…$/, id)),
-        { env },
-      );
-      last = code;
-      id = /flags undo (\S+)/.exec(out)?.[1] ?? id;
-      lines.push(`${out}${err}`.replaceAll(store, './flags.db').trimEnd());
-    }
-    return lines.join('\n');
-  }
-
-  function wordsOf(line: string): string[] {
-    return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
-  }
-
-  /** Omits values that differ in each run: ids, secrets and times. */
-  function withoutGenerated(text: string): string {
-    return text
-      .replaceAll(/\d{4}-(\d\d-\d\dT[\d:.]+Z|…)/g, 'TIME')
-      .replaceAll(/(?<=:production\.)\S+/g, 'SECRET')
-      .replaceAll(/\b([0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}|[0-9a-f]{4}…)/g, 'ID');
-  }
-
   it('show the transcripts that the commands print', async () => {
-    const transcripts = [...GUIDE.matchAll(/^```console\n([\s\S]*?)\n```$/gm)].map(([, text = '']) => text);
+    const transcripts = transcriptsIn(GUIDE);
     expect(transcripts.length).toBeGreaterThan(1);
     const shown = transcripts.join('\n');
-    expect(withoutGenerated(await replay(shown))).toBe(withoutGenerated(shown));
+    const given = await replay(shown, { store: path('flags.db') });
+    expect(withoutGenerated(given)).toBe(withoutGenerated(shown));
   });
 
   it('list every command, option and exit code', async () => {

@@ -43,19 +43,6 @@ describe('guides', () => {
     });
   });
 
-  describe('the code of docs/backups.md', () => {
-    it('makes a backup that can be opened', async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
-      const code = codeOf('docs/backups.md').replaceAll("'./", `'${directory}/`);
-      const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
-      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
-      expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
-      await restored.close();
-      await flags.close();
-      await rm(directory, { recursive: true });
-    });
-  });
-
   describe('the code of docs/pointing-sdks.md', () => {
     it('serves each kind of client by its token', async () => {
       const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
@@ -80,23 +67,45 @@ describe('guides', () => {
   });
 
   describe('the code of docs/operate.md', () => {
+    const [health = '', backup = ''] = codeBlocks(read('docs/operate.md'), 'js');
+
     it('reports the health of the storage', async () => {
       const storage = faultyStorage(memoryStorage());
       const flags = await createFlags({ storage, onError: () => undefined });
       const app = express();
-      await runProgram(codeOf('docs/operate.md'), { result: 'undefined', scope: { app, flags } });
+      await runProgram(health, { result: 'undefined', scope: { app, flags } });
       await request(app).get('/health').expect(200, { state: 'current' });
       storage.inject({ method: 'events' });
       await request(app).get('/health').expect(503, { state: 'stale' });
       storage.heal();
       await flags.close();
     });
+
+    it('makes a backup that can be opened', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+      const code = backup.replaceAll("'./", `'${directory}/`);
+      const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
+      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
+      expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
+      await restored.close();
+      await flags.close();
+      await rm(directory, { recursive: true });
+    });
   });
 
-  describe('the code of docs/faults.md', () => {
+  it('docs/nextjs.md has the code of examples/nextjs', () => {
+    const sources = ['app/page.tsx', 'components/banner.tsx', 'components/page-flags.tsx', 'lib/flags.ts'];
+    const example = sources.map((path) => read(`examples/nextjs/${path}`));
+    const guide = read('docs/nextjs.md');
+    const blocks = ['ts', 'tsx'].flatMap((language) => codeBlocks(guide, language));
+    expect(blocks).toHaveLength(5);
+    expect(blocks.filter((block) => !example.some((source) => source.includes(block.trimEnd())))).toEqual([]);
+  });
+
+  describe('the faults in docs/testing.md', () => {
     it('replies as described while the storage fails', async () => {
       const result = '{ flags, server, statuses }';
-      const program = (await runProgram(codeOf('docs/faults.md'), { result, scope: {} })) as {
+      const program = (await runProgram(codeOf('docs/testing.md'), { result, scope: {} })) as {
         readonly flags: Flags;
         readonly server: Server;
         readonly statuses: readonly number[];

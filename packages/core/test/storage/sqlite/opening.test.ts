@@ -17,7 +17,7 @@ import { buildSync } from 'esbuild';
 import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
 import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
-import { driverRefusal } from '../../../src/storage/sqlite/open-database.js';
+import { chooseDriver, driverRefusal } from '../../../src/storage/sqlite/open-database.js';
 import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -393,6 +393,18 @@ describe('a refused driver', () => {
       ['', '26.0.0'],
     ])('accepts better-sqlite3 %s on Node %s', (driver, node) => {
       expect(driverRefusal({ driver, node })).toBeUndefined();
+    });
+  });
+
+  describe('chooseDriver', () => {
+    it('falls back to the SQLite of Node', () => {
+      expect(chooseDriver({ driver: '12.11.1', node: '24.19.0', hasOwn: true })).toBe('own');
+      expect(chooseDriver({ driver: '13.0.0', node: '24.19.0', hasOwn: true })).toBe('installed');
+      expect(chooseDriver({ driver: '', node: '20.20.0', hasOwn: false })).toBe('installed');
+    });
+
+    it('refuses a driver that would crash where Node has no SQLite', () => {
+      expect(() => chooseDriver({ driver: '13.0.0', node: '20.20.0', hasOwn: false })).toThrow('better-sqlite3@12');
     });
   });
 
