@@ -37,6 +37,7 @@ import type {
   EventQuery,
   FeedPage,
   FeedQuery,
+  SubscribeOptions,
 } from './events/event.types.js';
 import { asOf } from './history/as-of.operations.js';
 import * as history from './history/history.operations.js';
@@ -186,7 +187,7 @@ export class Flags
     return lifetime.end(release);
   }
 
-  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void {
+  subscribe(listener: EventListener, options?: SubscribeOptions): () => void {
     const engine = this[ENGINE];
     engine.lifetime.assertOpen();
     return subscribe(engine, listener, options);

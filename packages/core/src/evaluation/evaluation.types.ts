@@ -51,6 +51,11 @@ export interface EvaluationStatus {
   readonly checkedAt: string;
   /** Why the state is stale. */
   readonly error?: unknown;
+  /**
+   * When this process last found that the storage had lost changes which it had seen, and loaded all flags again: ISO 8601,
+   * UTC, milliseconds. Absent if that never happened.
+   */
+  readonly historyLostAt?: string;
   /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
   /**

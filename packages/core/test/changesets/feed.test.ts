@@ -49,7 +49,7 @@ describe('a subscription', () => {
     const [first] = (await storage.events({ order: 'oldest-first', limit: 1 })).events;
     const { feed } = feedOf(storage);
     const { heard, listener } = hearing();
-    feed.subscribe(listener, first?.position);
+    feed.subscribe(listener, { after: first?.position ?? '' });
     await until(() => heard.length >= 2);
     expect(heard).toEqual(['b', 'c']);
   });
@@ -67,7 +67,7 @@ describe('a subscription', () => {
     };
     const { feed } = feedOf({ ...storage, events });
     const { heard, listener } = hearing();
-    feed.subscribe(listener, position);
+    feed.subscribe(listener, { after: position ?? '' });
     await until(() => heard.length >= 4);
     expect(heard).toEqual(['a', 'b', 'c', 'd']);
     expect(Math.max(...lengths)).toBe(1);
@@ -80,7 +80,7 @@ describe('a subscription', () => {
     for (let n = 0; n < 450; n++) await happen(storage, `f${n}`);
     const { feed } = feedOf(storage);
     const { heard, listener } = hearing();
-    feed.subscribe(listener, position);
+    feed.subscribe(listener, { after: position ?? '' });
     await until(() => heard.length >= 450);
     expect(heard).toEqual(Array.from({ length: 450 }, (_, n) => `f${n}`));
   });
@@ -130,7 +130,7 @@ describe('a subscription', () => {
     const { feed, errors } = feedOf(storage);
     const { heard, listener } = hearing();
     const [event] = (await memory.events({ order: 'newest-first', limit: 1 })).events;
-    feed.subscribe(listener, event?.position);
+    feed.subscribe(listener, { after: event?.position ?? '' });
     await until(() => errors.length > 0);
     await happenAndWake(memory, feed, 'b');
     await until(() => heard.length > 0);
@@ -283,7 +283,7 @@ describe('a wake', () => {
       };
       const feed = createFeed({ storage, ...options });
       const { heard, listener } = hearing();
-      feed.subscribe(listener, before?.position);
+      feed.subscribe(listener, { after: before?.position ?? '' });
       while (!isRead) await Promise.resolve();
       for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
       visible = true;

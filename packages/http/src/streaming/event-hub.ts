@@ -73,10 +73,12 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   }
 
   function subscribe(): () => void {
-    const unsubscribe = flags.subscribe(({ position }) => {
+    const listener = ({ position }: { readonly position: string | undefined }) => {
       newest = position;
       wakeAll();
-    });
+    };
+    // Every client reads from its own position then, and finds whether that is lost.
+    const unsubscribe = flags.subscribe(listener, { onHistoryLost: () => listener({ position: undefined }) });
     return () => {
       unsubscribe();
       newest = undefined;
@@ -119,8 +121,10 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
         while (await sendPage(client));
       }
     } catch (error) {
+      // The client reconnects with its last position, which is refused: it starts again.
+      if (isFlagsError(error) && error.code === 'history_lost') client.listener.end();
       // The subscription reports a failed read. The next heartbeat or event reads again.
-      if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
+      else if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
     }
     client.isAdvancing = false;
   }
