@@ -182,7 +182,7 @@ export interface ReplicaContext {
   readonly stateAt: StateAt;
 }
 
-/** What a replica starts from. */
+/** The state that a replica starts with. */
 export interface LoadedDocuments {
   /** The position of the newest event before the documents were read; undefined before the first event. */
   readonly after: string | undefined;

@@ -87,7 +87,7 @@ export interface Storage {
    */
   events(query: StoredEventQuery): Awaitable<EventPage>;
 
-  /** Closes what the storage opened itself: files and connections. Calling it again has no effect. */
+  /** Closes the files and connections that the storage opened itself. Calling it again has no effect. */
   close(): Awaitable<void>;
 
   /**

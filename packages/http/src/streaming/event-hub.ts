@@ -31,7 +31,7 @@ export interface EventHub {
    * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
    * error of a host function.
    *
-   * @throws FlagsError `invalid_input` (`lastEventId` is no position of this log), `closed`
+   * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
    */
   prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>>;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
@@ -163,7 +163,10 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     if (!client.listener.isReady) pending.add(client.listener, frame);
   }
 
-  /** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
+  /**
+   * Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log
+   * reaches it.
+   */
   async function findStart(position: string | undefined): Promise<string | null> {
     if (position !== undefined && (await readPage(position, ({ items }) => items.length > 0))) return position;
     const { next } = await flags.listNextEvents();

@@ -48,7 +48,7 @@ interface LostCommit extends WrittenCommit {
   readonly commit: PreparedCommit;
 }
 
-/** Whether a commit whose answer was lost has happened. Undefined while that is open. */
+/** Whether a commit whose answer was lost has happened. Undefined while that is unknown. */
 async function wasCommitted(lost: LostCommit, { database, names }: CommitParts): Promise<boolean | undefined> {
   const status = await readStatus(database, lost.transaction);
   if (status === 'aborted') return false;

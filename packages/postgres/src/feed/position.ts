@@ -61,7 +61,7 @@ export function serverIdentity(names: TableNames): string {
 
 /**
  * Moves the offset if stored positions are ahead of the server's transaction ids. That happens after a restore from a dump,
- * or a move to another server, where ids begin anew. Call it when a storage is opened, before the first commit.
+ * or a move to another server, where ids start again. Call it when a storage is opened, before the first commit.
  *
  * Nodes that open at once compute the same offset. A standby cannot write, and its primary moves the offset.
  */
