@@ -15,7 +15,10 @@ const PAGE = 30;
 
 /** The changes of all projects, newest first. The URL holds the filters. */
 export function EventsScreen() {
-  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<keyof EventFilter, string>;
+  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
+    keyof EventFilter,
+    string
+  >;
   const isFiltered = NAMES.some((name) => filter[name] !== '');
   return (
     <section>
