@@ -90,7 +90,7 @@ it.each([
   expect(await failureOf('list')).toMatch(/^(The server answered 422|Refused)\.$/);
 });
 
-it('keeps the texts of an error short, and in their lines', async () => {
+it('shortens the texts of an error, and keeps them in their lines', async () => {
   const details = Array.from({ length: 100_000 }, () => ({ path: '/a\nb', message: 'x'.repeat(10) }));
   answer = json({ code: 'x', message: `first\nsecond ${'y'.repeat(100_000)}`, details }, 422);
   const { err } = await flagsCommand(['list', '--store', url]);
@@ -98,7 +98,7 @@ it('keeps the texts of an error short, and in their lines', async () => {
   expect(err).toMatch(/^first second y+\n {2}\/a b: x{10}\n/);
 });
 
-it('stops where a history repeats its pages, or has only empty ones', async () => {
+it('stops if a history repeats its pages, or has only empty ones', async () => {
   answer = json({ changes: [], next: 'again' });
   expect(await failureOf('history')).toMatch(/sends an endless history/);
   expect(requests).toHaveLength(2);
@@ -108,7 +108,7 @@ it('stops where a history repeats its pages, or has only empty ones', async () =
   expect(requests.length).toBeLessThan(510);
 });
 
-it('keeps to the limit of a history whose page is larger', async () => {
+it('stops at the limit of a history whose page is larger', async () => {
   const change = { id: 'x', at: '2026-01-01', actor: 'ada', reason: null, events: [], differences: [] };
   answer = json({ changes: Array(200_000).fill(change) });
   const { code, out } = await flagsCommand(['history', '--limit', '3', '--store', url]);
@@ -130,7 +130,7 @@ it('stops reading an endless reply', async () => {
   expect(sent).toBeLessThan(256);
 });
 
-it('says that an answer broke off', async () => {
+it('reports an answer that was cut off', async () => {
   answer = (_request, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('{', () => response.destroy());
@@ -140,7 +140,7 @@ it('says that an answer broke off', async () => {
   );
 });
 
-it('stops where an Unleash server repeats its archived flags', async () => {
+it('stops if an Unleash server repeats its archived flags', async () => {
   const page = Array.from({ length: 100 }, (_, index) => ({ name: `flag-${index}` }));
   const own = json({ environments: [{ name: 'production' }], strategies: [] });
   answer = (request, response) => {

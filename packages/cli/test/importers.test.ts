@@ -124,7 +124,7 @@ describe('importers', () => {
       ['another variant than there are', { if: [{ '==': [{ var: 'a' }, 'b'] }, 'blue', 'green'] }],
       ['an unknown evaluator', { $ref: 'nobody' }],
       ['an unknown comparison', { if: [{ sem_ver: [{ var: 'version' }, 'constructor', '1.0.0'] }, 'blue'] }],
-    ])('with %s are imported off, with a note, and keep the others', async (_, targeting) => {
+    ])('are imported off, with a note, if %s, and keep the others', async (_, targeting) => {
       const { flags, noted } = await importBeside({ color: { ...RED, targeting } });
       expect(flags.color?.environments?.production).toMatchObject({ enabled: false, strategies: [] });
       expect(flags.color?.variants).toMatchObject([{ name: 'red' }, { name: 'blue' }]);
@@ -225,7 +225,7 @@ describe('Unleash', () => {
   type Answers = Readonly<Record<string, unknown>>;
   const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
 
-  /** Starts a server that gives recorded answers, and calls a function with its address. */
+  /** Starts a server that returns recorded answers, and calls a function with its address. */
   async function withUnleash<T>(answers: Answers, use: (address: string) => Promise<T>): Promise<T> {
     const unleash = createServer(({ url = '', headers }, response) => {
       const answer = answers[url.replace('/api/admin', '')];
@@ -321,7 +321,7 @@ describe('Unleash', () => {
     });
   });
 
-  it('tells whether the users of variants change, which a strategy hashes with its group', async () => {
+  it('reports whether the users of variants change if a strategy hashes them with its group', async () => {
     const state = recorded('unleash-5.12.8-state.json') as { featureStrategies: { parameters: object }[] };
     async function notesOf(strategyName: string, groupId?: string): Promise<string> {
       const featureStrategies = state.featureStrategies.map((one) => ({
@@ -415,7 +415,7 @@ describe('Unleash', () => {
       expect(flags['m-archived']).toMatchObject({ archived: true, archivedAt: '2026-11-22T04:58:01.829Z' });
     });
 
-    it('gives all pages of archived flags, and shared variants where the version has no others', async () => {
+    it('returns all pages of archived flags, and shared variants where the version has no others', async () => {
       const page = (offset: number) => `/search/features?archived=IS:true&sortBy=name&limit=100&offset=${offset}`;
       const archived = Array.from({ length: 101 }, (_, index) => ({ name: `old-${index}`, project: 'default' }));
       const flag = { name: 'v-old', environments: [{ name: 'production', enabled: false, strategies: [] }] };

@@ -12,7 +12,7 @@ let host: Host;
 let visited: Visit;
 let segment: number;
 
-/** Everything that people, applications and callers may name has a hostile name. */
+/** Everything that people, applications and callers can name has a hostile name. */
 async function seedHostile({ flags }: Host): Promise<void> {
   const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
   await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });
@@ -76,7 +76,7 @@ async function expectOnlyText(): Promise<void> {
 
 const as = `as=${encodeURIComponent(`userId=${encodeURIComponent(SCRIPT)}&${encodeURIComponent(LINK)}=1`)}`;
 
-describeInBrowser('hostile texts stay text', () => {
+describeInBrowser('a hostile text', () => {
   const pages: readonly (readonly [string, string])[] = [
     ['the list of flags, as somebody hostile', `projects/default?${as}`],
     ['a flag', 'projects/default/flags/hostile'],

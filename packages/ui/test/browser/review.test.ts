@@ -26,7 +26,7 @@ afterAll(disconnectBrowser);
 /** The lines of the review about clients. */
 const noticed = (page: Visit['page']) => page.getByRole('list', { name: 'What clients notice' }).locator('li');
 
-/** Waits for the review, which says what clients notice, and returns the dialog. */
+/** Waits for the review with the effects on clients, and returns the dialog. */
 async function isAsked(page: Visit['page'], ...lines: readonly string[]) {
   await noticed(page).first().waitFor();
   expect(await noticed(page).allTextContents()).toEqual(lines);
@@ -39,7 +39,7 @@ async function isOn({ flag, environment }: typeof checkout): Promise<boolean> {
   return environments.some(({ name, enabled }) => name === environment && enabled);
 }
 
-describeInBrowser('the review asks, and says what clients notice', () => {
+describeInBrowser('a review with the effects on clients', () => {
   beforeEach(() => start());
 
   it('opens before variants of a flag that is on in production', async () => {
@@ -120,7 +120,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByRole('switch', { name: 'checkout in production', checked: true }).waitFor();
     expect(await isOn(checkout)).toBe(true);
-    // What a later change forbids is said instead of a question. The timeline shows both reverts by then.
+    // The page reports a forbidden revert instead of asking. The timeline then shows both reverts.
     await revert.nth(earlier + 1).waitFor();
     await revert.nth(3).click();
     await page
@@ -184,8 +184,8 @@ describeInBrowser('the review asks, and says what clients notice', () => {
   });
 });
 
-describeInBrowser('where the review asks', () => {
-  inFull('is the last environment by default, if none is called production', async () => {
+describeInBrowser('the reviewed environment', () => {
+  inFull('is the last one by default, if none is called production', async () => {
     host = await startHost({ environments: [{ name: 'test' }, { name: 'live' }] });
     await host.flags.createFlag(checkout, { name: 'checkout' });
     const page = await open('projects/default');
@@ -197,7 +197,7 @@ describeInBrowser('where the review asks', () => {
     await page.getByText('checkout is on in live.').waitFor();
   });
 
-  it('counts flags that the caller may not read, and asks for them', async () => {
+  it('counts flags that the caller may not read, and opens the review for them', async () => {
     await start({
       router: {
         auth: () => ({ name: 'eve' }),

@@ -7,7 +7,7 @@ import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
 let visited: Visit;
-/** What the host knows about the caller, and what it allows. */
+/** The host's data about the caller, and the caller's permissions. */
 let isSignedIn = true;
 let isAllowed = true;
 
@@ -139,7 +139,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 503/);
   });
 
-  it('offers to try again on every screen that cannot be read, and says where one is', async () => {
+  it('offers to try again on every screen that cannot be read, and shows its location', async () => {
     const page = await open('');
     await page.locator('nav [aria-current=page]').getByText('Flags').waitFor();
     const body = JSON.stringify({ code: 'storage_unavailable', message: 'The storage does not answer.' });
@@ -171,7 +171,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status (503|404)|failed: GET .*event-stream|ERR_FAILED/);
   });
 
-  inFull('shows what has changed between its first reading and the begin of the stream', async () => {
+  inFull('shows changes between its first read and the start of the stream', async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
@@ -192,7 +192,7 @@ describeInBrowser('what may go wrong', () => {
     await description.first().waitFor();
   });
 
-  it('shows that the stream is lost, as of when, and recovers', async () => {
+  it('shows that the stream is lost, and since when, and recovers', async () => {
     const page = await open();
     await page.getByText('Live', { exact: true }).waitFor();
     const colors = await page.locator('.liveness').evaluate((state) =>
@@ -217,7 +217,7 @@ describeInBrowser('what may go wrong', () => {
   });
 });
 
-describeInBrowser('pages elsewhere', () => {
+describeInBrowser('pages of other origins', () => {
   const kinds = ['cookies of the host', ...extent({ short: [], full: ['no authentication'] })];
   it.each(kinds)('cannot write with %s from another port', async (kind) => {
     const open_ = kind === 'no authentication' ? await startHost() : undefined;
