@@ -13,7 +13,7 @@ afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Runs the built command as a process of its own. */
+/** Runs the built command as a separate process. */
 function flagsProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     const options = { env: { PATH: process.env.PATH, ...env } };

@@ -80,7 +80,10 @@ function isLive({ archived }: FlagState): boolean {
   return !archived;
 }
 
-/** One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces `snapshot`; an older snapshot keeps its results. */
+/**
+ * One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces
+ * `snapshot`; an older snapshot keeps its results.
+ */
 export class Environment {
   snapshot: Snapshot;
   readonly counters = new UsageCounters();
@@ -93,7 +96,9 @@ export class Environment {
     this.snapshot = compileEnvironment(name, documents, { ...options, counters: this.counters });
   }
 
-  /** Compiles what a change concerns. Returns the names of the flags whose configuration differs from before. */
+  /**
+   * Compiles the flags that a change affects. Returns the names of the flags whose configuration differs from before.
+   */
   update(changed: ChangedDocuments): readonly string[] {
     const flags: FlagConfiguration[] = [];
     const removedFlags: string[] = [];
@@ -119,7 +124,7 @@ export class Environment {
     return names;
   }
 
-  /** Returns what clients of this environment evaluate, frozen. */
+  /** Returns the frozen configuration that clients of this environment evaluate. */
   configuration(version: number): EnvironmentConfiguration {
     // Sorting is short: the documents were loaded in name order, and only new flags follow them.
     const flags = [...this.documents.flags.keys()].flatMap((name) => this.configurationOf(name) ?? []).sort(byName);

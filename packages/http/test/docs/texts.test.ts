@@ -163,7 +163,7 @@ describe('the documents', () => {
     return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
   }
 
-  it.each(DOCUMENTS)('%s links to files and headings that exist', (path) => {
+  it.each(DOCUMENTS)('link to files and headings that exist: %s', (path) => {
     expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
   });
 
@@ -264,7 +264,7 @@ describe('the limits of docs/limits.md', () => {
   const equals = (values: readonly string[]): Constraint => ({ contextName: 'userId', operator: 'IN', values });
   const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
 
-  /** Asks for so much of something on flags that have `checkout`; fails when it is too much. */
+  /** Uses a limit with this number of items on flags that have `checkout`. Fails above the limit. */
   type Probe = (flags: Flags, amount: number) => Promise<unknown>;
 
   const strategyWith =
@@ -426,7 +426,7 @@ describe('the limits of docs/limits.md', () => {
     }
   }
 
-  it('are all limits of the engine, with their values', () => {
+  it('include all limits of the engine, with their values', () => {
     const tables = ['## What is refused', '## What is combined', '## What is dropped, cut or ignored'];
     const documented = tables
       .flatMap((heading) => tableAfter(read('docs/limits.md'), heading))
@@ -436,7 +436,7 @@ describe('the limits of docs/limits.md', () => {
     expect(Object.fromEntries(ofTheEngine)).toEqual(LIMITS);
   });
 
-  it('all have a test here', () => {
+  it('have a test each in this file', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
   });
 
