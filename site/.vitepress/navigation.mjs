@@ -9,7 +9,7 @@ const read = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), '
 /** What docs/README.md says about each page, by the page's path. */
 export const descriptions = new Map();
 
-/** The sections of docs/README.md, with the links of their tables. The decisions are listed below their index. */
+/** The sections of docs/README.md, with their links. The decisions are listed below their index. */
 export const documentsSidebar = read(INDEX)
   .split(/^## /m)
   .slice(1)
@@ -29,16 +29,16 @@ function decisions() {
   return linksOf(table, DECISIONS).map(({ text, link }) => ({ text: `${Number(/\d{4}/.exec(link))} ${text}`, link }));
 }
 
-/** The links in the first column with links of a table's rows. */
+/** The links in the items of a list, or in the first column with links of a table's rows. */
 function linksOf(markdown, document) {
-  return markdown.split('\n').flatMap((row) => {
-    const cells = row.split('|').slice(1, -1);
-    const column = cells.findIndex((cell) => cell.includes(']('));
-    if (column < 0) return [];
-    return [...cells[column].matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text, target]) => {
-      const path = posix.join(posix.dirname(document), target);
-      return { text, link: linkTo(path) };
-    });
+  const pathOf = (target) => posix.join(posix.dirname(document), target);
+  return markdown.split('\n').flatMap((line) => {
+    const [, described, description] = /^- \[[^\]]+\]\(([^)]+)\): (.+)$/.exec(line) ?? [];
+    if (described) descriptions.set(`/${pathOf(described)}`, description[0].toUpperCase() + description.slice(1));
+    const isOfList = /^(- | {2}\[)/.test(line);
+    const links = isOfList ? line : (line.split('|').find((cell) => cell.includes('](')) ?? '');
+    const found = isOfList || line.startsWith('|') ? links.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g) : [];
+    return [...found].map(([, text, target]) => ({ text, link: linkTo(pathOf(target)) }));
   });
 }
 
