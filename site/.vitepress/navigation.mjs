@@ -6,14 +6,16 @@ const INDEX = 'docs/README.md';
 const DECISIONS = 'docs/adr/README.md';
 const read = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** What docs/README.md says about each page, by the page's path. */
-export const descriptions = new Map();
-
 /** The sections of docs/README.md, with the links of their tables. The decisions are listed below their index. */
 export const documentsSidebar = read(INDEX)
   .split(/^## /m)
   .slice(1)
   .map((section) => ({ text: section.slice(0, section.indexOf('\n')).trim(), items: linksOf(section, INDEX) }));
+
+/** What docs/README.md says about each page, by its address. */
+export const descriptions = new Map(
+  documentsSidebar.flatMap(({ items }) => items.map(({ link, description }) => [link, description])),
+);
 
 for (const group of documentsSidebar) {
   for (const item of group.items) {
@@ -37,7 +39,7 @@ function linksOf(markdown, document) {
     if (column < 0) return [];
     return [...cells[column].matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text, target]) => {
       const path = posix.join(posix.dirname(document), target);
-      return { text, link: linkTo(path) };
+      return { text, link: linkTo(path), description: cells[column + 1]?.replaceAll('`', '').trim() };
     });
   });
 }
