@@ -68,7 +68,7 @@ describe('the bounds of stored usage', () => {
     function storeInvented(count: number): void {
       const { database } = file;
       const statements = [
-        database.prepare(`INSERT INTO flags_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
+        database.prepare(`INSERT INTO flags_recent_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
         database.prepare(`INSERT INTO flags_counts VALUES (4, ?, 'shop', '', 0, '', 1, 0, ${NOW}, 0, 0)`),
         database.prepare(`INSERT INTO flags_last_seen VALUES (?, ${NOW})`),
       ];
@@ -100,7 +100,7 @@ describe('the bounds of stored usage', () => {
       const retention = { now: NOW + 2 * HOUR, unseen: { since, isFlag } };
       await expect((async () => usage.prune(retention))()).rejects.toThrow('injected fault');
       await usage.prune({ ...retention, unseen: { since, isFlag: () => false } });
-      for (const table of ['counts', 'last_seen']) {
+      for (const table of ['recent_counts', 'counts', 'last_seen']) {
         expect(file.database.prepare(`SELECT count(*) FROM flags_${table}`).pluck().get()).toBe(0);
       }
     });
