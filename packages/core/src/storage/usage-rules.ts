@@ -52,6 +52,9 @@ export interface CountRow {
   isUnknown: boolean;
 }
 
+/** A stored count without its key. */
+export type CountValues = Pick<CountRow, 'yes' | 'no' | 'at' | 'isPublic' | 'isUnknown'>;
+
 /** The sightings of an instance in a batch. */
 export interface InstanceRow {
   readonly application: string;
@@ -144,7 +147,7 @@ function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted:
 }
 
 /** Returns the key of a count in a map. The lengths tell where its names end. */
-export function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
+function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
   const lengths = `${flag.length} ${application.length} ${environment.length}`;
   return `${resolution} ${start} ${lengths} ${flag}${application}${environment}${variant}`;
 }
@@ -157,11 +160,16 @@ export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
     counts.set(key, row);
     return;
   }
-  known.yes = boundedSum(known.yes, row.yes);
-  known.no = boundedSum(known.no, row.no);
-  known.at = Math.max(known.at, row.at);
-  known.isPublic &&= row.isPublic;
-  known.isUnknown &&= row.isUnknown;
+  mergeCount(known, row);
+}
+
+/** Adds a count to a stored one with the same key. */
+export function mergeCount(known: CountValues, { yes, no, at, isPublic, isUnknown }: CountValues): void {
+  known.yes = boundedSum(known.yes, yes);
+  known.no = boundedSum(known.no, no);
+  known.at = Math.max(known.at, at);
+  known.isPublic &&= isPublic;
+  known.isUnknown &&= isUnknown;
 }
 
 /** What a storage knows about the applications of a batch. */
