@@ -299,8 +299,10 @@ export function isRepeatable(route: Route): boolean {
   return isLogged(route) && !TOKEN_ACTIONS.has(route.permission ?? route.action);
 }
 
+const UNLOGGED: ReadonlySet<string> = new Set(['deleteApplication', 'validateFlagName']);
+
 /** Whether the event log records what a route changes. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
-  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && asked !== 'deleteApplication';
+  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
 }

@@ -95,14 +95,17 @@ export async function isRepetition(storage: Pick<Storage, 'get' | 'events'>, con
   const { repetition } = context;
   if (!repetition) return false;
   const { id, hash } = repetition;
+  // The events first: a set whose events are there has its record, unless an earlier release has committed it, or the
+  // engine has made its id.
+  const { events } = await storage.events({
+    order: 'newest-first',
+    filter: { changeSet: id },
+    limit: 1,
+    withoutData: true,
+  });
+  if (events.length === 0) return false;
   const record = (await storage.get({ kind: changeSetRecords.kind, id }))?.body as ChangeSetRecord | undefined;
   if (record?.hash === hash && record.actor === actorOf(context)) return true;
-  // The engine has made the id, or an earlier release has committed the set: neither has a record.
-  const filter = { changeSet: id };
-  const isTaken =
-    record !== undefined ||
-    (await storage.events({ order: 'newest-first', filter, limit: 1, withoutData: true })).events.length > 0;
-  if (!isTaken) return false;
   const message = `The id ${id} belongs to another change set: of another actor, or with other changes. Choose a new id.`;
   throw new FlagsError('id_taken', message);
 }

@@ -279,7 +279,7 @@ describe('a repeated id', () => {
     });
 
     it('makes the same ids of strategies wherever the call is repeated', async () => {
-      const nodes = await Promise.all([startNodes(), startNodes()]);
+      const nodes = [await startNodes(), await startNodes()];
       const id = randomUUID();
       const strategies = nodes.map(([one]) => one.addStrategy(DEVELOPMENT, { name: 'default' }, { id }));
       const [first, second] = await Promise.all(strategies);
@@ -358,7 +358,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
       await furnish(flags);
       const id = randomUUID();
       const first = await CHANGES[name](flags, { id });
-      const fault = faulty.inject({ method: 'events', error: new Error('away') });
+      const fault = faulty.inject({ method: 'events', nth: 2, error: new Error('away') });
       expect(await refusalOf(CHANGES[name](flags, { id }))).toMatchObject({ code: 'outcome_unknown' });
       fault.remove();
       expect(await CHANGES[name](flags, { id })).toEqual(first);
