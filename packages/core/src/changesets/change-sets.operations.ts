@@ -31,8 +31,8 @@ export async function apply(
 ): Promise<ChangeSet> {
   const id = options.id === undefined ? undefined : readChangeSetId(options.id);
   const expected = readExpectedRevisions(options.ifRevision);
-  const hash = new ChangesHash();
-  const prepared = await prepareAll(withDerivedIds(engine, id), changes, id === undefined ? undefined : hash);
+  const hash = id === undefined ? undefined : new ChangesHash();
+  const prepared = await prepareAll(withDerivedIds(engine, id), changes, hash);
   return commitSet(engine, prepared, { ...toContext(options, hash), expected });
 }
 

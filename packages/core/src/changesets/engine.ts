@@ -5,7 +5,6 @@ import type { AuthorizeChanges } from './change-set.types.js';
 import type { ChangeSetLog } from './change-set-log.js';
 import type { DocumentChange } from './document-changes.js';
 import type { ExpectedRevision } from './refusals.js';
-import type { RepetitionKey } from './repetition.js';
 import type { CommittableUnit } from './unit-of-work.js';
 
 /** What the engines of all actors share. */
@@ -41,6 +40,13 @@ export interface ChangeSetWriter {
 
 /** A context that may lack an actor. */
 export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
+
+/** The id that a caller gives to a change set, and the hash of its changes. */
+interface RepetitionKey {
+  /** A UUID in lower case. */
+  readonly id: string;
+  readonly hash: string;
+}
 
 /** The context of a change set. */
 export interface SetContext extends Actor {

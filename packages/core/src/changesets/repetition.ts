@@ -8,13 +8,6 @@ import type { DocumentPut, Storage } from '../storage/port.js';
 import type { SetContext } from './engine.js';
 import { REFERENCES } from './operations.js';
 
-/** The id that a caller gives to a change set, and the hash of its changes. */
-export interface RepetitionKey {
-  /** A UUID in lower case. */
-  readonly id: string;
-  readonly hash: string;
-}
-
 /** A change as the caller names it. */
 export interface HashedChange {
   readonly op: string;

@@ -75,9 +75,9 @@ export function change<Result>(
 ): Promise<Result> {
   return run(flags, { ...given, options: context }, async (engine) => {
     const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
-    const hash = new ChangesHash();
     // Before the first wait: the caller may change the input then.
-    if (id !== undefined) hash.add(given);
+    const hash = id === undefined ? undefined : new ChangesHash();
+    hash?.add(given);
     const preparing = prepare(withDerivedIds(engine, id));
     const unnamed = 'then' in preparing ? await preparing : preparing;
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;

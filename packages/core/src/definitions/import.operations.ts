@@ -142,7 +142,7 @@ async function planSets(
   { prune, dryRun, authorize, ...options }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
 ): Promise<PlannedImport> {
   const definitions = await readDefinitions(engine, document);
-  const hash = options.id === undefined ? new ChangesHash() : await hashOf(definitions, prune);
+  const hash = options.id === undefined ? undefined : await hashOf(definitions, prune);
   const context = { ...toContext(options, hash), authorize };
   if (!dryRun && (await engine.isCommitted(context))) return { context, planned: undefined };
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
