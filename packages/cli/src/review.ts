@@ -71,7 +71,7 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
   return true;
 }
 
-/** What clients would see. */
+/** The differences that clients would notice. */
 export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
 
 /**
@@ -86,7 +86,7 @@ export function showPlan(
 ): Effects {
   if (!Array.isArray(effects)) {
     throw new CommandError(
-      `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
+      `${api.connection.name} does not say what clients would notice. Update the server to release 0.3.`,
     );
   }
   const clients = describeEffects(effects).map((line) => `  ${line}`);
@@ -134,7 +134,7 @@ export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly st
 /**
  * Describes documents of a plan, a history or an import: one line per document, and one per difference.
  *
- * @param states what else names the strategies of the documents, such as the states of events
+ * @param states other states that name the strategies of the documents, such as those of events
  */
 export function documentLines(
   documents: readonly ComparedDocument[],

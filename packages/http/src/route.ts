@@ -301,7 +301,7 @@ export function isRepeatable(route: Route): boolean {
 
 const UNLOGGED: ReadonlySet<string> = new Set(['deleteApplication', 'validateFlagName']);
 
-/** Whether the event log records what a route changes. Its requests may then give a reason. */
+/** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
   return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
