@@ -8,6 +8,7 @@ import type {
   PageQuery,
   ProjectRef,
   StrategyRef,
+  TokenChangeContext,
 } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
@@ -319,19 +320,19 @@ export class Administration
 
   // Tokens
 
-  createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
+  createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken> {
     return change(this, { op: 'createToken', input, context }, (engine) => tokens.createToken(engine, input));
   }
 
-  updateToken(ref: TokenRef, input: TokenChanges, context?: ChangeContext): Promise<Token> {
+  updateToken(ref: TokenRef, input: TokenChanges, context?: TokenChangeContext): Promise<Token> {
     return change(this, { op: 'updateToken', ref, input, context }, (engine) => tokens.updateToken(engine, ref, input));
   }
 
-  rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: ChangeContext): Promise<CreatedToken> {
+  rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: TokenChangeContext): Promise<CreatedToken> {
     return change(this, { op: 'rotateToken', ref, input, context }, (engine) => tokens.rotateToken(engine, ref, input));
   }
 
-  deleteToken(ref: TokenRef, context?: ChangeContext): Promise<void> {
+  deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void> {
     return change(this, { op: 'deleteToken', ref, context }, (engine) => tokens.deleteToken(engine, ref));
   }
 

@@ -58,6 +58,7 @@ export const ERROR_CODES = [
   'last_owner',
   'revision_mismatch',
   'undo_conflict',
+  'id_taken',
   'document_too_large',
   'state_too_large',
   'change_set_too_large',

@@ -105,7 +105,8 @@ export type SharedMembers = EvaluationOperations & {
  * - `storage_unavailable`: the storage cannot be reached, or cannot be written to.
  *
  * `outcome_unknown` means that the connection or the disk failed during a commit, and the storage cannot find out whether
- * the change took effect: read the state before you repeat the change.
+ * the change took effect. Repeat the call with its `id`, which returns the first result, or read the state first. Every
+ * change with an `id` may fail with `id_taken`.
  */
 export class Flags
   extends Administration

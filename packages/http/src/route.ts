@@ -172,7 +172,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly query: QueryValues;
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
-  /** The expected revision from `If-Match`, and the reason from `X-Change-Reason`. */
+  /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
   readonly context: ChangeContext;
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
@@ -289,8 +289,20 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** Why the caller changes something, percent-encoded: headers hold ASCII only. */
 export const REASON_HEADER = 'X-Change-Reason';
 
+/** The id of the change set, which makes the request safe to repeat. */
+export const ID_HEADER = 'Idempotency-Key';
+
+const TOKEN_ACTIONS: ReadonlySet<string> = new Set<Action>(['createToken', 'rotateToken', 'deleteToken']);
+
+/** Whether a route takes the id of its change set. Changes of tokens have none: a secret is shown once. */
+export function isRepeatable(route: Route): boolean {
+  return isLogged(route) && !TOKEN_ACTIONS.has(route.permission ?? route.action);
+}
+
+const UNLOGGED: ReadonlySet<string> = new Set(['deleteApplication', 'validateFlagName']);
+
 /** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
-  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && asked !== 'deleteApplication';
+  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
 }

@@ -33,8 +33,18 @@ export interface ApplicationRef {
   readonly application: string;
 }
 
-/** The actor, the reason and the expected revision of a change. The last parameter of every operation that changes state. */
+/**
+ * The id, the actor, the reason and the expected revision of a change. The last parameter of every operation that changes
+ * state.
+ */
 export interface ChangeContext {
+  /**
+   * The id of the change set, a UUID, which makes the call safe to repeat: with the same id, actor, reference and input,
+   * it returns the result of the first call and changes nothing, on every node, whatever has changed since. Repeat a
+   * call with the same id after `outcome_unknown`. Another actor or input is refused with `id_taken`. A call that
+   * changed nothing is not remembered. Default: a new UUID.
+   */
+  readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
   /** Why: at most 1,000 characters. The event log and the history show it. */
@@ -51,6 +61,9 @@ export interface ChangeContext {
    */
   readonly onRevision?: (revision: number) => void;
 }
+
+/** The context of a change of API tokens. It has no `id`: a secret is shown once. */
+export type TokenChangeContext = Omit<ChangeContext, 'id'>;
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
 export type JsonPatchOperation =

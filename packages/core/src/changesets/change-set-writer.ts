@@ -10,6 +10,7 @@ import { withCheckpoints } from './document-changes.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
+import { isRepetition, recordOf } from './repetition.js';
 import { assertDocumentSize, type StateSize } from './size-limits.js';
 import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
 
@@ -56,7 +57,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
     const now = environment.now();
     // Time-ordered ids keep inserts at the end of the database's index. A clock may be before 1970.
-    const id = context.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
+    const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     const set = { changes, context, id, at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
@@ -78,6 +79,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       environment.size?.reserve(decided.writes)();
       return decided;
     },
+    isCommitted: (context) => isRepetition(environment.storage, context),
   };
 }
 
@@ -117,8 +119,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     },
   );
   if (!decided || decided.unit.events.length === 0) return 'lost';
-  if (set.context.id !== undefined && (await isRepetition(environment.storage, set.context.id)))
-    return toRepetition(set);
+  if (await isRepetition(storage, set.context)) return toRepetition(set);
   try {
     await authorize(set.context, decided);
   } catch {
@@ -136,8 +137,8 @@ async function authorize(context: SetContext, decided: DecidedSet): Promise<void
 }
 
 /**
- * Looks for an earlier commit of the same id, after the decision has read all documents. A concurrent commit of that id
- * is either found, or changes one of the documents, and this commit conflicts.
+ * Looks for an earlier commit of the same id after the decision: what the decision has found may be the result of that
+ * commit. A later one makes this commit conflict.
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { changes, context } = set;
@@ -145,10 +146,10 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   try {
     decided = await decideSet(changes, context, environment.storage);
   } catch (error) {
-    if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
+    if (await isRepetition(environment.storage, context)) return toRepetition(set);
     throw error;
   }
-  if (context.id !== undefined && (await isRepetition(environment.storage, set.context.id))) return toRepetition(set);
+  if (await isRepetition(environment.storage, context)) return toRepetition(set);
   if (decided.unit.events.length > 0) {
     await authorize(context, decided);
     return commit(environment, set, decided);
@@ -194,7 +195,7 @@ async function commit(
   try {
     if (feed.subscriptions.size > 0) await feed.ready();
     const result = await storage.commit({
-      writes: withCheckpoints(writes, hasHistory),
+      writes: [...withCheckpoints(writes, hasHistory), ...recordOf(set.context)],
       checks: unit.toChecks(),
       vacant: unit.toVacancies(),
       events: toNewEvents(unit, set),
@@ -283,20 +284,7 @@ async function allOf(earlier: readonly Promise<SharedFailure | undefined>[]): Pr
   if (failed) throw failed.error;
 }
 
-/** Whether a set was committed before, under the id that the caller gave. */
-async function isRepetition(storage: Pick<Storage, 'events'>, id: string | undefined): Promise<boolean> {
-  if (id === undefined) return false;
-  const { events } = await storage.events({
-    order: 'oldest-first',
-    filter: { changeSet: id },
-    limit: 1,
-    withoutData: true,
-  });
-  return events.length > 0;
-}
-
-/** Returns the result of a repeated set, without documents: the caller reads the first result from the events. */
+/** Returns the result of a repeated set: the caller reads the first result from the events. */
 function toRepetition({ id, at, context: { actor } }: SetRun): CommittedSet {
-  const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
-  return { id, at, actor, documents: { read: missing, list: missing } };
+  return { id, at, actor, documents: undefined };
 }

@@ -1,4 +1,12 @@
-import type { AnyFlagRef, Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../base/common.types.js';
+import type {
+  AnyFlagRef,
+  Awaitable,
+  ChangeContext,
+  EnvironmentRef,
+  FlagRef,
+  ProjectRef,
+  StrategyRef,
+} from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
@@ -65,10 +73,7 @@ export type Change = {
 export type DocumentName = `${string}/${string}`;
 
 export interface ApplyOptions {
-  /**
-   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with
-   * the same id after `outcome_unknown`. Default: a new UUID.
-   */
+  /** The id of the change set, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */
   readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
@@ -79,6 +84,8 @@ export interface ApplyOptions {
 }
 
 export interface UndoOptions {
+  /** The id of the undo, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */
+  readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
   /** The reason of the undo, at most 1000 characters. */
@@ -216,7 +223,7 @@ export interface ChangeSetOperations {
    *
    * @param changes at most 500
    * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
-   * documents and events); `revision_mismatch`
+   * documents and events); `revision_mismatch`; `id_taken`
    * @example
    * await flags.apply(
    *   [

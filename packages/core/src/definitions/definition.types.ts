@@ -1,3 +1,4 @@
+import type { ChangeContext } from '../base/common.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { Effect } from '../flags/effect.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
@@ -94,6 +95,11 @@ export interface ImportOptions {
   readonly prune?: boolean;
   /** Returns the differences without applying them. Default: false. */
   readonly dryRun?: boolean;
+  /**
+   * The id of the import, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. The last change
+   * set of the import has this id. A repeated call continues an import that failed between two sets.
+   */
+  readonly id?: string;
   readonly actor?: string;
   /** The reason, at most 1000 characters. */
   readonly reason?: string;
@@ -155,7 +161,7 @@ export interface DefinitionOperations {
    * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed.
    * Also the refusals of single operations, with the place of the item or dependency: `flag_has_children`,
    * `segment_in_use`, `dependency_too_deep`, `dependency_cycle`, `parent_not_found`, `last_owner`; without a place:
-   * `segment_exists`, `change_set_too_large`
+   * `segment_exists`, `change_set_too_large`, `id_taken`
    * @example
    * const { differences } = await flags.importDefinitions(document, { dryRun: true });
    * await flags.importDefinitions(document, { reason: 'Release 7', prune: true });

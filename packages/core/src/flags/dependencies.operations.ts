@@ -47,7 +47,10 @@ export function addDependency({ validate }: Engine, ref: FlagRef, input: Depende
       const children = await listChildren(copy, child.name);
       return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
     },
-    result: () => dependency,
+    async result(changed) {
+      const { state } = await changed();
+      return dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency;
+    },
   });
 }
 

@@ -30,7 +30,7 @@ const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
-export async function getSegment(documents: DocumentReader, ref: SegmentRef): Promise<Segment> {
+export async function getSegment(documents: Pick<DocumentReader, 'read'>, ref: SegmentRef): Promise<Segment> {
   return toSegment(await findSegment(documents, ref));
 }
 
@@ -131,7 +131,7 @@ async function* readFlagsThat(
 }
 
 async function findSegment(
-  { read }: DocumentReader,
+  { read }: Pick<DocumentReader, 'read'>,
   { segment, project }: SegmentRef,
 ): Promise<Versioned<SegmentState>> {
   const found = await read(segmentDocuments, idOfSegment(segment));
@@ -157,18 +157,20 @@ function throwSegmentNotFound(segment: number): never {
 export function createSegment({ validate, now }: Engine, input: NewSegment): PreparedChange<Segment> {
   const valid = copyInput(validate.newSegment(input));
   const createdAt = now().toISOString();
-  let id = 0;
   return {
     // The decision assigns the id. Creations wait for each other, because all of them write the registry.
     subject: { kind: segmentDocuments.kind, id: '' },
     async decide(unit, { actor }) {
-      id = await nextId(unit.read);
+      const id = await nextId(unit.read);
       await findProjectOf(unit.read, valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
       await unit.apply(segmentDocuments, idOfSegment(id), events);
       await changeRegistry(unit, (all) => registerSegment(all, { id, name: valid.name }));
     },
-    result: (committed) => getSegment(committed, { segment: id }),
+    async result(committed) {
+      const [id] = committed.written(segmentDocuments).keys();
+      return getSegment(committed, { segment: Number(id) });
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
+import type { Page, PageQuery, TokenChangeContext } from '../base/common.types.js';
 
 /** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
@@ -93,7 +93,7 @@ export interface TokenOperations {
    * @example
    * const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
    */
-  createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken>;
+  createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken>;
 
   /**
    * Lists tokens, including expired ones, oldest first.
@@ -111,7 +111,7 @@ export interface TokenOperations {
    * @example
    * await flags.deleteToken({ token: id });
    */
-  deleteToken(ref: TokenRef, context?: ChangeContext): Promise<void>;
+  deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void>;
 
   /**
    * Changes when a token expires. Name, kind, projects, environment and secret stay. A token that has expired is valid
@@ -122,7 +122,7 @@ export interface TokenOperations {
    * @example
    * await flags.updateToken({ token: id }, { expiresAt: '2027-01-01T00:00:00.000Z' });
    */
-  updateToken(ref: TokenRef, changes: TokenChanges, context?: ChangeContext): Promise<Token>;
+  updateToken(ref: TokenRef, changes: TokenChanges, context?: TokenChangeContext): Promise<Token>;
 
   /**
    * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
@@ -136,7 +136,7 @@ export interface TokenOperations {
    * @example
    * const { secret } = await flags.rotateToken({ token: id }, { overlap: 3_600_000 });
    */
-  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: ChangeContext): Promise<CreatedToken>;
+  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: TokenChangeContext): Promise<CreatedToken>;
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in

@@ -52,7 +52,7 @@ describe('the change set writer', () => {
         result: ({ read }) => read(counters, id),
       };
       const { documents } = await run([single], { actor });
-      return single.result(documents);
+      return documents && single.result(documents);
     }
 
     return {
@@ -308,7 +308,7 @@ describe('cached decisions', () => {
           ],
           { actor: 'ada' },
         );
-        return documents.read(counters, 'a');
+        return documents?.read(counters, 'a');
       },
     };
   }
@@ -391,7 +391,7 @@ describe('cached decisions', () => {
         Array.from({ length: 50 }, () => change),
         { actor: 'ada' },
       );
-      expect([await documents.read(counters, 'a'), copies]).toEqual([{ state: 57, revision: 3 }, 1]);
+      expect([await documents?.read(counters, 'a'), copies]).toEqual([{ state: 57, revision: 3 }, 1]);
     });
   });
 });

@@ -11,11 +11,12 @@ import {
   type Storage,
 } from '../../src/index.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
-import { engineOn, outcomeOf } from './engine-under-test.js';
+import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
-import { carryOut, operations } from './random-operations.js';
+import { carryOut, type Operation, operations, withSetId } from './random-operations.js';
 import { applicable } from './random-sets.js';
 import { expectSameOutcomes } from './same-outcomes.js';
+import { contentOf } from './stored-content.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
@@ -30,6 +31,43 @@ describe('any sequence of operations', () => {
       }),
       { numRuns: extent({ short: 15, full: 400 }) },
     );
+  });
+});
+
+describe('repeating operations with their ids', () => {
+  /** A UUID for each number. */
+  const idOf = (index: number) => `6f1c1f7e-6d0a-4c57-9b8e-${index.toString(16).padStart(12, '0')}`;
+
+  it('gives the first results of any prefix, and changes nothing', async () => {
+    let repeated = 0;
+    await fc.assert(
+      fc.asyncProperty(operations, fc.nat({ max: 100 }), async (sequence, cut) => {
+        const storage = memoryStorage();
+        const nodes = [await engineOn(storage), await engineOn(storage)] as const;
+        const remembered: { readonly operation: Operation; readonly outcome: Outcome }[] = [];
+        for (const [index, one] of sequence.entries()) {
+          const [flags] = nodes;
+          const operation = await withSetId(flags, one, idOf(index));
+          const outcome = await outcomeOf(flags, storage, operation);
+          const { events } = await storage.events({
+            order: 'newest-first',
+            limit: 1,
+            filter: { changeSet: idOf(index) },
+          });
+          if (events.length > 0) remembered.push({ operation, outcome });
+          if (index % 20 !== cut % 20 && index < sequence.length - 1) continue;
+          const before = await contentOf(storage);
+          for (const { operation, outcome } of remembered) {
+            expect([operation, await outcomeOf(nodes[1], storage, operation)]).toEqual([operation, outcome]);
+          }
+          repeated += remembered.length;
+          expect(await contentOf(storage)).toEqual(before);
+        }
+        await expectInvariants(storage);
+      }),
+      { numRuns: extent({ short: 15, full: 300 }) },
+    );
+    expect(repeated).toBeGreaterThan(0);
   });
 });
 

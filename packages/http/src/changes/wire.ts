@@ -212,7 +212,7 @@ export const BODIES = {
   apply: {
     type: 'object',
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'A repeated id returns the first result.' },
+      id: { type: 'string', format: 'uuid', description: 'Makes the request safe to repeat, like Idempotency-Key.' },
       reason,
       ifRevision: {
         type: 'object',

@@ -2,7 +2,7 @@ import type { ErrorCode, Settings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
 import { queryParametersOf } from '../query.js';
-import { isLogged, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
+import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
 import { positiveInteger, schemaFrom } from '../schema.js';
 
 /** The dependencies of an operation's description beside its route. */
@@ -83,8 +83,20 @@ function headersOf(route: Route): readonly object[] {
   }
   const reason = header(REASON_HEADER, 'Why, percent-encoded; the history shows it. A reason in the body comes first.');
   const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
-  return [...(ifMatch === undefined ? [] : [tag]), ...(isLogged(route) ? [reason] : [])];
+  return [
+    ...(ifMatch === undefined ? [] : [tag]),
+    ...(isLogged(route) ? [reason] : []),
+    ...(isRepeatable(route) ? [ID_PARAMETER] : []),
+  ];
 }
+
+const ID_PARAMETER = {
+  ...header(
+    ID_HEADER,
+    'A UUID, which makes the request safe to repeat: with the same one, the same request of the same caller gets the first answer, and changes nothing.',
+  ),
+  schema: { type: 'string', format: 'uuid' },
+};
 
 function header(name: string, description: string): object {
   return { name, in: 'header', required: false, description, schema: { type: 'string' } };

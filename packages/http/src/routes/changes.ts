@@ -22,7 +22,8 @@ import {
   type VisibleEffects,
   validatePreview,
 } from '../changes/wire.js';
-import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { invalidInput } from '../errors.js';
+import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
 
@@ -82,7 +83,8 @@ export const changeRoutes: readonly Route[] = [
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
       const changes = await askForChanges(asking, changesIn(body));
-      const { id, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const { id: given, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const id = idOf(given, request.context.id);
       const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await askForCommitted(asking, applied);
@@ -154,9 +156,10 @@ export const changeRoutes: readonly Route[] = [
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
+      const { id } = request.context;
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
       return shown(
-        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ reason }), authorize }),
+        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ id, reason }), authorize }),
       );
     },
   }),
@@ -204,6 +207,13 @@ export async function visibleEffects(effects: readonly Effect[], maySee: Project
 /** Returns the changes in a body, not validated. The engine refuses values that are not a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+/** Returns the id of a set: of the body, or of the header. */
+function idOf(inBody: string | undefined, inHeader: string | undefined): string | undefined {
+  const isContradiction = inHeader !== undefined && inBody !== undefined && `${inBody}`.toLowerCase() !== inHeader;
+  if (isContradiction) throw invalidInput([{ message: `must be the same as ${ID_HEADER}`, path: '/id' }]);
+  return inBody === undefined ? inHeader : inBody;
 }
 
 /** A change set with more changes is heavy. */

@@ -101,6 +101,7 @@ export const definitionRoutes: readonly Route[] = [
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
+        ...(request.context.id !== undefined && { id: request.context.id }),
       });
       const { effects, differences } = result;
       const created = differences.filter(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Change, ChangeOperationName, Flags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
@@ -402,10 +403,15 @@ describe('a set over several projects', () => {
     world.allow(onlyMine);
     await apply({ id, changes: [] }).expect(403);
     const harmless = { op: 'enable', ref: PRODUCTION };
-    const { text } = await apply({ id, changes: [harmless] }).expect(403);
+    const { text } = await apply({ id, changes: [harmless] }).expect(409);
     expect(text).not.toContain('hidden');
+    const own = randomUUID();
     world.allow(() => true);
-    await apply({ id, changes: [harmless] }).expect(200);
+    await apply({ id: own, changes: both }).expect(200);
+    world.allow(onlyMine);
+    await apply({ id: own, changes: both }).expect(403);
+    world.allow(() => true);
+    await apply({ id: own, changes: both }).expect(200);
   });
 
   it('is followed by further pages until one is not empty', async () => {
