@@ -97,7 +97,7 @@ export type SharedMembers = EvaluationOperations & {
  * when their promise resolves, and append one event per fact in the same commit. Safe to call concurrently; several
  * processes may share one storage.
  *
- * Every operation except evaluation fails with `closed` after {@link FlagsLifecycle.close}. These codes mean that nothing
+ * Every operation except evaluation fails with `closed` after `close`. These codes mean that nothing
  * has changed, and that you may try again:
  *
  * - `storage_busy`, `too_much_contention`: other processes keep the storage or the same document busy.
@@ -314,7 +314,7 @@ async function dataVersion(engine: ChangeEngine, subject: DataVersionScope = 'fl
 /** The end of an instance. */
 export interface FlagsLifecycle {
   /**
-   * Aborts as soon as {@link FlagsLifecycle.close} is called. End everything that depends on these flags then.
+   * Aborts as soon as `close` is called. End everything that depends on these flags then.
    *
    * @example
    * flags.closing.addEventListener('abort', () => stream.end(), { once: true });

@@ -1,5 +1,6 @@
-import { type Awaitable, type FlagRef, type Flags, FlagsError } from '@flags/core';
+import { type FlagRef, type Flags, FlagsError } from '@flags/core';
 import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import {

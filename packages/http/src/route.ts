@@ -1,17 +1,15 @@
 import type {
-  Awaitable,
   ChangeContext,
-  DataVersionScope,
   EnvironmentRef,
   ErrorCode,
   Flag,
   FlagRef,
   Flags,
   ProjectRef,
-  SegmentRef,
   StrategyRef,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { Awaitable, DataVersionScope, SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import type { Weight } from './gate.js';

@@ -1,4 +1,5 @@
-import type { EnvironmentConfiguration, FlagConfiguration, Flags, FlagsEvent } from '@flags/core';
+import type { Flags, FlagsEvent } from '@flags/core';
+import type { EnvironmentConfiguration, FlagConfiguration } from '@flags/core/types';
 import { ProviderEvents } from '@openfeature/server-sdk';
 
 /**

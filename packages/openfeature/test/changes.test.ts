@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags, memoryStorage, memoryUsage } from '@flags/core';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
+import { memoryUsage } from '@flags/core/storage';
 import { type Client, OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
 import { until } from '../../../test/until.js';

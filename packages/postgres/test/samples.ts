@@ -1,4 +1,5 @@
-import type { Commit, DocumentKey, NewEvent, Storage } from '@flags/core';
+import type { Storage } from '@flags/core';
+import type { Commit, DocumentKey, NewEvent } from '@flags/core/storage';
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 

@@ -42,6 +42,7 @@ export interface ChangeVocabulary {
   readonly removeMember: { readonly ref: ProjectRef; readonly input: Member };
 }
 
+/** The name of an operation that a change set may contain. */
 export type ChangeOperationName = keyof ChangeVocabulary;
 
 /**
@@ -64,6 +65,7 @@ export type Change = {
 /** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
 export type DocumentName = `${string}/${string}`;
 
+/** The id, the actor, the reason and the expected revisions of a change set. */
 export interface ApplyOptions {
   /**
    * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with
@@ -78,6 +80,7 @@ export interface ApplyOptions {
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
 }
 
+/** The actor, the reason and the check of an undo. */
 export interface UndoOptions {
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
@@ -175,6 +178,7 @@ export interface Preview {
   readonly flags: readonly FlagPreview[];
 }
 
+/** One flag's evaluations before and after a change set. */
 export interface FlagPreview {
   readonly project: string;
   readonly flag: string;
@@ -185,6 +189,7 @@ export interface FlagPreview {
   readonly contexts: readonly ContextPreview[];
 }
 
+/** One context's evaluation before and after a change set. */
 export interface ContextPreview {
   readonly before: PreviewedEvaluation;
   readonly after: PreviewedEvaluation;
@@ -192,12 +197,14 @@ export interface ContextPreview {
   readonly buckets: readonly PreviewBucket[];
 }
 
+/** A flag's state and variant for one context of a preview. */
 export interface PreviewedEvaluation {
   readonly enabled: boolean;
   readonly variant: EvaluatedVariant;
   readonly reason: ExplanationReason;
 }
 
+/** The bucket of a context in a hashing strategy. */
 export interface PreviewBucket {
   /** The strategy's id. */
   readonly strategy: string;
@@ -233,7 +240,7 @@ export interface ChangeSetOperations {
    * Decides changes without a commit. Returns the documents before and after, the events, and the effects on clients.
    * Works in slices of some milliseconds.
    *
-   * @throws FlagsError as {@link ChangeSetOperations.apply}
+   * @throws FlagsError as `apply`
    * @example
    * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
    * const isSeen = effects.some(({ environment }) => environment === 'production');

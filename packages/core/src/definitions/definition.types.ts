@@ -16,6 +16,7 @@ export interface Definitions {
   readonly flags?: readonly DefinedFlag[];
 }
 
+/** A project in {@link Definitions}. */
 export interface DefinedProject {
   readonly id: string;
   /** Default: the id. */
@@ -27,6 +28,7 @@ export interface DefinedProject {
   readonly members?: readonly Member[];
 }
 
+/** A segment in {@link Definitions}. */
 export interface DefinedSegment extends Partial<NewSegment> {
   /** The id of a new segment, unless another segment has it. Default: the next free id. */
   readonly id?: number;
@@ -36,6 +38,7 @@ export interface DefinedSegment extends Partial<NewSegment> {
   readonly createdBy?: string;
 }
 
+/** A flag in {@link Definitions}. */
 export interface DefinedFlag {
   /** Identifies the flag. */
   readonly name: string;
@@ -63,12 +66,14 @@ export interface DefinedFlag {
   readonly environments?: Readonly<Record<string, DefinedEnvironment>>;
 }
 
+/** A flag's configuration of one environment in {@link Definitions}. */
 export interface DefinedEnvironment {
   readonly enabled?: boolean;
   /** Replaces all strategies. */
   readonly strategies?: readonly DefinedStrategy[];
 }
 
+/** A strategy in {@link Definitions}. */
 export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
   /** Default: the id of an equal strategy, or of one of the same name, or a new one. */
   readonly id?: string;
@@ -76,6 +81,7 @@ export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
   readonly segments?: readonly (string | number)[];
 }
 
+/** Selects the projects of an export. */
 export interface ExportQuery {
   /** Only these projects, with their flags and segments, and the segments of the instance. Default: all. */
   readonly project?: string | readonly string[];
@@ -86,6 +92,7 @@ export interface ExportQuery {
   readonly canRead?: (project: string | null) => boolean | PromiseLike<boolean>;
 }
 
+/** Whether an import archives, whether it is a dry run, its actor and its reason. */
 export interface ImportOptions {
   /**
    * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
@@ -99,6 +106,7 @@ export interface ImportOptions {
   readonly reason?: string;
 }
 
+/** What an import has changed, or would change. */
 export interface ImportResult {
   readonly dryRun: boolean;
   /** The change sets of the import, in their order. Empty if nothing changed. */
@@ -123,6 +131,7 @@ export interface ImportedDifference {
   }[];
 }
 
+/** A change set of an import. */
 export interface ImportedChangeSet {
   readonly id: string;
   /** ISO 8601. */

@@ -172,11 +172,13 @@ export interface FlagExplanation {
   readonly variantChoice?: VariantExplanation;
 }
 
+/** Whether a parent satisfies a flag's dependency. */
 export interface DependencyExplanation {
   readonly dependency: DependencyDefinition;
   readonly holds: boolean;
 }
 
+/** Whether a strategy holds for a context, and why. */
 export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
@@ -191,6 +193,7 @@ export interface StrategyExplanation {
   readonly rollout?: RolloutExplanation;
 }
 
+/** Whether a segment holds for a context. */
 export interface SegmentExplanation {
   readonly id: number;
   readonly found: boolean;
@@ -198,6 +201,7 @@ export interface SegmentExplanation {
   readonly constraints: readonly ConstraintExplanation[];
 }
 
+/** Whether a constraint holds for a context. */
 export interface ConstraintExplanation {
   readonly constraint: ConstraintDefinition;
   /**

@@ -5,7 +5,7 @@ import type { TokenKind } from '../tokens/token.types.js';
 export interface FlagsEvent {
   /** Unique, but not ordered. */
   readonly id: number;
-  /** Opaque. Pass it as `after` to {@link EventOperations.subscribe} to continue after this event. */
+  /** Opaque. Pass it as `after` to `subscribe` to continue after this event. */
   readonly position: string;
   readonly type: EventType;
   /** ISO 8601, UTC, milliseconds. */
@@ -32,6 +32,7 @@ export interface FlagsEvent {
   readonly revision: number;
 }
 
+/** All types of events. */
 export const EVENT_TYPES = [
   'project-created',
   'project-updated',
@@ -64,6 +65,7 @@ export const EVENT_TYPES = [
   'token-deleted',
 ] as const;
 
+/** One of {@link EVENT_TYPES}. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Selects events. All given members must match. */
@@ -102,6 +104,7 @@ export interface FeedQuery {
   readonly limit?: number;
 }
 
+/** The next events of the feed. */
 export interface FeedPage {
   /**
    * Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event.
@@ -111,6 +114,7 @@ export interface FeedPage {
   readonly next: string | null;
 }
 
+/** Receives events one at a time. The next event waits for a returned promise. */
 export type EventListener = (event: FlagsEvent) => void | Promise<void>;
 
 export interface EventOperations {

@@ -10,6 +10,7 @@ export interface Dependency {
   readonly variants: readonly string[];
 }
 
+/** A dependency on a parent flag, to add or to replace. */
 export interface DependencyInput {
   readonly flag: string;
   /** Default: true. */

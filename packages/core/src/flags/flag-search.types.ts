@@ -8,6 +8,7 @@ export const FLAG_SORTS = [
   ...(['-name', '-createdAt', '-lastSeenAt', '-type'] as const),
 ] as const;
 
+/** The order of a list of flags. */
 export type FlagSort = (typeof FLAG_SORTS)[number];
 
 /** Selects flags of all projects. All given members must match. A list matches if any of its items does. */
@@ -60,6 +61,7 @@ export interface FlagOverview {
   readonly environments: readonly EnvironmentOverview[];
 }
 
+/** A flag's state in one environment. */
 export interface EnvironmentOverview {
   readonly name: string;
   readonly enabled: boolean;

@@ -12,6 +12,7 @@ export interface HistoryEntry extends ChangeSet {
   readonly differences: readonly DocumentDifference[];
 }
 
+/** The differences of one document in a change set. */
 export interface DocumentDifference {
   readonly kind: string;
   readonly id: string;
@@ -111,7 +112,7 @@ export interface ChangeHistoryOperations {
   /**
    * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
    *
-   * @throws FlagsError as {@link ChangeHistoryOperations.undoChangeSet}
+   * @throws FlagsError as `undoChangeSet`
    * @example
    * const { documents, effects } = await flags.planUndo({ changeSet: set.id });
    */

@@ -18,6 +18,7 @@ export interface Segment {
   readonly revision: number;
 }
 
+/** A segment to create. */
 export interface NewSegment {
   readonly name: string;
   /** Default: `''`. */
@@ -30,6 +31,7 @@ export interface NewSegment {
 /** Absent members stay unchanged. */
 export type SegmentChanges = Partial<NewSegment>;
 
+/** Names a segment by its id. */
 export interface SegmentRef {
   readonly segment: number;
   /**
@@ -39,6 +41,7 @@ export interface SegmentRef {
   readonly project?: string | null;
 }
 
+/** Selects segments. */
 export interface SegmentQuery {
   /** A strategy's id: lists only the segments of that strategy; none if it does not exist. */
   readonly strategy?: string;

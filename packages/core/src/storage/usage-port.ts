@@ -145,17 +145,20 @@ export interface UsageReport {
   readonly droppedNames?: number;
 }
 
+/** An application's counts of one flag. */
 export interface FlagCount {
   readonly flag: string;
   readonly yes: number;
   readonly no: number;
 }
 
+/** The counts of one flag in a report. */
 export interface ReportedCount extends FlagCount {
   /** Each variant at most once. */
   readonly variants?: readonly VariantCount[];
 }
 
+/** The count of one variant. */
 export interface VariantCount {
   readonly variant: string;
   readonly count: number;
@@ -204,8 +207,10 @@ export interface UsageKeys {
   readonly variant: string;
 }
 
+/** A key by which counts are added up. */
 export type UsageKey = keyof UsageKeys;
 
+/** Selects counts, and the keys by which they are added up. */
 export interface SumQuery<Key extends UsageKey = UsageKey> {
   readonly resolution: Resolution;
   /**
@@ -230,6 +235,7 @@ export interface SumQuery<Key extends UsageKey = UsageKey> {
 /** The sum of one group. */
 export type UsageSum<Key extends UsageKey = UsageKey> = Pick<UsageKeys, Key> & Pick<FlagCount, 'yes' | 'no'>;
 
+/** Selects applications. */
 export interface ApplicationQuery {
   /** Only applications that were seen at or after this time. Default: all. */
   readonly seenSince?: number;
@@ -243,6 +249,7 @@ export interface ApplicationQuery {
   readonly instances?: boolean;
 }
 
+/** An application as the storage returns it. */
 export interface StoredApplication {
   readonly name: string;
   readonly strategies: readonly string[];
@@ -263,6 +270,7 @@ export interface StoredApplication {
   readonly instances?: readonly StoredInstance[];
 }
 
+/** An instance of an application as the storage returns it. */
 export interface StoredInstance {
   readonly id: string;
   /** '' until a report or registration gives one. */

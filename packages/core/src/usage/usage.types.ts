@@ -40,6 +40,7 @@ export interface MetricsReport {
   };
 }
 
+/** A client's counts of one flag. */
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
@@ -66,6 +67,7 @@ export interface ReportOrigin {
   readonly reporter?: Reporter;
 }
 
+/** The flags that one application has evaluated. */
 export interface SeenFlags {
   readonly appName: string;
   /** Names of flags and of unknown flags, in code-point order. */
@@ -74,6 +76,7 @@ export interface SeenFlags {
   readonly metricsCount: number;
 }
 
+/** How often a flag was on, and how often off. */
 export interface YesNo {
   readonly yes: number;
   readonly no: number;
@@ -112,6 +115,7 @@ export interface UsagePeriod {
   readonly variants: ReadonlyMap<string, number>;
 }
 
+/** A program that evaluates flags and reports usage. */
 export interface Application {
   readonly appName: string;
   readonly strategies: readonly string[];
@@ -125,11 +129,13 @@ export interface Application {
   readonly updatedAt: string;
 }
 
+/** Selects applications. */
 export interface ApplicationFilter {
   /** Selects applications that implement any of these strategies. Default, also for an empty list: all. */
   readonly strategies?: readonly string[];
 }
 
+/** An application with its instances and evaluated flags. */
 export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
   /** Names of the flags and unknown flags that the application has reported, in code-point order. */
@@ -144,6 +150,7 @@ export interface FlagApplication {
   readonly application: Application;
 }
 
+/** One instance of an application. */
 export interface ApplicationInstance {
   readonly instanceId: string;
   /** Empty if unknown. */

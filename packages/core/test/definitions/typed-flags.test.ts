@@ -5,9 +5,9 @@ import {
   type FlagDrift,
   memoryStorage,
   type Payload,
-  type StandardSchema,
   type Storage,
 } from '../../src/index.js';
+import type { StandardSchema } from '../../src/types.js';
 
 const project = 'default';
 

@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
-import { isFlagsError, type UsageStorage } from '../../src/index.js';
+import { isFlagsError } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
+import type { UsageStorage } from '../../src/storage.js';
 import type { Fault } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT } from '../rules/references.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';

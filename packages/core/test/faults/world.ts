@@ -1,10 +1,11 @@
 import crypto from 'node:crypto';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
-import { createFlags, type Flags, memoryUsage, type UsageStorage } from '../../src/index.js';
+import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';
 import type { Aggregate } from '../../src/storage/documents.js';
 import type { Storage } from '../../src/storage/port.js';
+import { memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { type FaultyStorage, type FaultyUsage, faultyStorage, faultyUsage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { withNumberedSets } from '../properties/stored-content.js';

@@ -1,15 +1,9 @@
 import { payloadValue, resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
-import {
-  createFlags,
-  type FlagConfiguration,
-  type Flags,
-  memoryStorage,
-  memoryUsage,
-  type Payload,
-  type StrategyDefinition,
-} from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
 import { reasonFor } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
+import { memoryUsage } from '../../src/storage.js';
+import type { FlagConfiguration, StrategyDefinition } from '../../src/types.js';
 
 describe('a resolution', () => {
   const CHECKOUT = { project: 'default', flag: 'checkout' };

@@ -1,13 +1,6 @@
 import { until } from '../../../../test/until.js';
-import {
-  createFlags,
-  type FlagCount,
-  type Flags,
-  type Impression,
-  memoryStorage,
-  memoryUsage,
-  type UsageStorage,
-} from '../../src/index.js';
+import { createFlags, type Flags, type Impression, memoryStorage } from '../../src/index.js';
+import { type FlagCount, memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { faultyUsage } from '../../src/testing.js';
 import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
 import { createUsageWriter } from '../../src/usage/usage-writer.js';

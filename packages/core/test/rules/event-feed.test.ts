@@ -1,5 +1,6 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type FlagsEvent, memoryStorage, memoryUsage } from '../../src/index.js';
+import { createFlags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';

@@ -1,13 +1,6 @@
 import { extent } from '../../../../test/extent.js';
-import type {
-  BulkReport,
-  ClientRegistration,
-  FlagCounts,
-  Flags,
-  MetricsReport,
-  Page,
-  PageQuery,
-} from '../../src/index.js';
+import type { Flags, Page, PageQuery } from '../../src/index.js';
+import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport } from '../../src/types.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
 import { expectRefusal } from './refusal.js';

@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, type FlagsOptions, memoryUsage } from '../../src/index.js';
+import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
 import type { Storage } from '../../src/storage/port.js';
+import { memoryUsage } from '../../src/storage.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;

@@ -1,5 +1,6 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageFilter } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage, type UsageFilter } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyUsage } from '../../src/testing.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { DEFAULT } from './references.js';

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { EvaluatedVariant, EvaluationContext, FlagDefinition, SegmentDefinition } from '../../src/index.js';
+import type { SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/index.js';
+import type { FlagDefinition } from '../../src/types.js';
 
 export interface SpecificationCase<Result> {
   readonly description: string;

@@ -1,4 +1,5 @@
-import { memoryStorage, memoryUsage, type Storage } from '../../src/index.js';
+import { memoryStorage, type Storage } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage, faultyUsage, storageConformance, usageConformance } from '../../src/testing.js';
 
 const KEY = { kind: 'note', id: 'a' };

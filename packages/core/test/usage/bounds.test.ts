@@ -1,9 +1,10 @@
 import { extent, inFull } from '../../../../test/extent.js';
 import { processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
-import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
 import type { UsageBatch, UsageReport } from '../../src/storage/usage-port.js';
 import { NOTHING_DROPPED } from '../../src/storage/usage-rules.js';
+import { memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
 import { batchesOf, createUsageWriter } from '../../src/usage/usage-writer.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';

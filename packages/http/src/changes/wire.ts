@@ -2,7 +2,6 @@ import type {
   ChangeSet,
   Definitions,
   Effect,
-  FlagPreview,
   HistoryEntry,
   ImportResult,
   Plan,
@@ -11,6 +10,7 @@ import type {
   Preview,
 } from '@flags/core';
 import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
+import type { FlagPreview } from '@flags/core/types';
 import { jsonArray } from '../json-chunks.js';
 import {
   actorSchema,

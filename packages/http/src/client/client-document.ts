@@ -1,16 +1,14 @@
+import type { Flags, Parameters, Settings } from '@flags/core';
+import { findFlag } from '@flags/core/integration';
 import type {
   ConstraintDefinition,
   DependencyDefinition,
   EnvironmentConfiguration,
   FlagConfiguration,
-  Flags,
-  Parameters,
   SegmentConfiguration,
-  Settings,
   StrategyDefinition,
   VariantDefinition,
-} from '@flags/core';
-import { findFlag } from '@flags/core/integration';
+} from '@flags/core/types';
 import type { CachedBody } from '../caching.js';
 import { jsonArray } from '../json-chunks.js';
 import type { Scope } from '../permissions.js';

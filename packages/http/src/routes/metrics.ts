@@ -1,4 +1,5 @@
-import type { Application, ApplicationDetail, FlagApplication, SeenFlags } from '@flags/core';
+import type { Application, ApplicationDetail } from '@flags/core';
+import type { FlagApplication, SeenFlags } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { jsonArray, jsonMap, type Pieces } from '../json-chunks.js';
 import { allPages, listReply, parameter } from '../query.js';

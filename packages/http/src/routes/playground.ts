@@ -1,5 +1,6 @@
-import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
+import { type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
+import type { ConstraintExplanation } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { jsonTexts } from '../json-chunks.js';
 import { type Route, route, TOO_LARGE } from '../route.js';

@@ -3,6 +3,7 @@
  * public API: it may change in any release.
  */
 import type * as core from '@flags/core';
+import type * as types from '@flags/core/types';
 import type { eventToWire } from '../routes/events.js';
 import type { applicationSummaryToWire } from '../routes/metrics.js';
 import type { projectSummaryToWire } from '../routes/projects.js';
@@ -12,14 +13,14 @@ import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js'
 /** What a converter of the API sends. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
 
-export type Answer = core.PreviewedEvaluation;
+export type Answer = types.PreviewedEvaluation;
 export type Application = core.Application;
-export type Bucket = core.PreviewBucket;
+export type Bucket = types.PreviewBucket;
 /** The page also shows constraints whose operator it does not know. */
-export type Constraint = core.ConstraintDefinition;
-export type DocumentDifference = core.DocumentDifference;
+export type Constraint = types.ConstraintDefinition;
+export type DocumentDifference = types.DocumentDifference;
 export type EvaluatedVariant = core.EvaluatedVariant;
-export type PreviewedFlag = core.FlagPreview;
+export type PreviewedFlag = types.FlagPreview;
 
 export interface Session {
   /** How to sign in: not at all, by API token, in the application, or either of the last two. */
@@ -27,11 +28,11 @@ export interface Session {
   readonly version: string;
   /** This member and the following ones are absent for callers without access. */
   readonly actor?: string;
-  readonly environments?: readonly core.Environment[];
+  readonly environments?: readonly types.Environment[];
   /** The default environment of evaluations. */
   readonly environment?: string;
-  readonly types?: readonly core.FlagType[];
-  readonly roles?: readonly core.Role[];
+  readonly types?: readonly types.FlagType[];
+  readonly roles?: readonly types.Role[];
   readonly strategies?: readonly { readonly name: string }[];
   /** With `?project=`: what the caller may do there. */
   readonly actions?: readonly string[];
@@ -51,7 +52,7 @@ export interface FlagPage {
 export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant, 'overrides'>> {}
 
 /** In a draft, a strategy has no id until it is saved. */
-export interface Strategy extends Omit<core.ConfiguredStrategy, 'constraints' | 'parameters'> {
+export interface Strategy extends Omit<types.ConfiguredStrategy, 'constraints' | 'parameters'> {
   readonly constraints: readonly Constraint[];
   readonly parameters: core.Parameters | null;
 }
@@ -81,7 +82,7 @@ export interface Segment extends Omit<core.Segment, 'revision' | 'constraints'> 
 export type SegmentUse = Sent<typeof segmentUseToWire>;
 
 export interface MemberList {
-  readonly roles: readonly core.Role[];
+  readonly roles: readonly types.Role[];
   readonly users: readonly Member[];
 }
 
@@ -110,7 +111,7 @@ export interface HistoryPage {
 
 /** One change of a change set. A change of an existing document has the revision that the user has seen. */
 export interface Change {
-  readonly op: core.ChangeOperationName;
+  readonly op: types.ChangeOperationName;
   readonly ref?: { readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number };
   readonly input?: unknown;
   readonly ifRevision?: number;
@@ -137,12 +138,12 @@ export type Context = {
   readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;
 } & { readonly properties?: Readonly<Record<string, string>> };
 
-export type ExplainedConstraint = core.ConstraintExplanation;
-export type ExplainedRollout = core.RolloutExplanation;
+export type ExplainedConstraint = types.ConstraintExplanation;
+export type ExplainedRollout = types.RolloutExplanation;
 export type ExplainedStrategy = core.StrategyExplanation;
 
 /** How a variant was selected. */
-export interface ExplainedVariant extends Omit<core.VariantExplanation, 'variant'> {
+export interface ExplainedVariant extends Omit<types.VariantExplanation, 'variant'> {
   readonly variant: EvaluatedVariant | null;
 }
 

@@ -1,4 +1,5 @@
-import type { Change, ChangeOperationName, Flags } from '@flags/core';
+import type { Change, Flags } from '@flags/core';
+import type { ChangeOperationName } from '@flags/core/types';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { Action } from '../../../express/src/index.js';

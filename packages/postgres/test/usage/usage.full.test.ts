@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ApplicationRegistration, Storage, UsageBatch, UsageReport, UsageStorage } from '@flags/core';
+import type { Storage } from '@flags/core';
+import type { ApplicationRegistration, UsageBatch, UsageReport, UsageStorage } from '@flags/core/storage';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { Client, Pool } from 'pg';
 import type { Database } from '../../src/database.js';

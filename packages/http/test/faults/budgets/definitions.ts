@@ -1,12 +1,5 @@
-import {
-  type Constraint,
-  createFlags,
-  type DocumentPut,
-  type Flags,
-  isFlagsError,
-  memoryStorage,
-  type Storage,
-} from '@flags/core';
+import { type Constraint, createFlags, type Flags, isFlagsError, memoryStorage, type Storage } from '@flags/core';
+import type { DocumentPut } from '@flags/core/storage';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT = { project: 'default' };

@@ -1,4 +1,5 @@
-import { createFlags, type Flags, type NewEvent, type Storage } from '@flags/core';
+import { createFlags, type Flags, type Storage } from '@flags/core';
+import type { NewEvent } from '@flags/core/storage';
 import { SECRETS } from './definitions.js';
 
 const DEFAULT = { project: 'default' };
