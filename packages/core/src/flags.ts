@@ -1,14 +1,14 @@
 import { Administration } from './administration.js';
-import type { ApplicationRef, ChangeSetRef, Page, PageQuery } from './base/common.types.js';
-import type { Settings } from './base/settings.types.js';
+import type { ApplicationRef, ChangeSetRef, ListPage, PageQuery } from './base/common.types.js';
+import type { FlagsSettings } from './base/settings.types.js';
 import type {
   ActorOptions,
   ApplyOptions,
   Change,
+  ChangePlan,
+  ChangePreview,
   ChangeSet,
   ChangeSetOperations,
-  Plan,
-  Preview,
   PreviewQuery,
   UndoOptions,
 } from './changesets/change-set.types.js';
@@ -31,12 +31,12 @@ import type { FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import { listEvents, listNextEvents, subscribe } from './events/event.operations.js';
 import type {
-  EventListener,
   EventLog,
   EventOperations,
   EventQuery,
   FeedPage,
   FeedQuery,
+  FlagsEventListener,
 } from './events/event.types.js';
 import { asOf } from './history/as-of.operations.js';
 import * as history from './history/history.operations.js';
@@ -144,7 +144,7 @@ export class Flags
   }
 
   /** The effective configuration with its defaults; frozen. */
-  get settings(): Settings {
+  get settings(): FlagsSettings {
     return this[ENGINE].settings;
   }
 
@@ -186,7 +186,7 @@ export class Flags
     return lifetime.end(release);
   }
 
-  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void {
+  subscribe(listener: FlagsEventListener, options?: { readonly after?: string }): () => void {
     const engine = this[ENGINE];
     engine.lifetime.assertOpen();
     return subscribe(engine, listener, options);
@@ -204,11 +204,11 @@ export class Flags
     return run(this, { op: 'apply', options }, (engine) => apply(engine, changes, options));
   }
 
-  plan(changes: readonly Change[]): Promise<Plan> {
+  plan(changes: readonly Change[]): Promise<ChangePlan> {
     return run(this, { op: 'plan' }, (engine) => plan(engine, changes));
   }
 
-  preview(changes: readonly Change[], options: PreviewQuery): Promise<Preview> {
+  preview(changes: readonly Change[], options: PreviewQuery): Promise<ChangePreview> {
     return run(this, { op: 'preview', options }, (engine) => preview(engine, changes, options));
   }
 
@@ -216,11 +216,11 @@ export class Flags
     return run(this, { op: 'undoChangeSet', ref, options }, (engine) => undoChangeSet(engine, ref, options));
   }
 
-  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan> {
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
     return run(this, { op: 'planUndo', ref, options }, (engine) => planUndo(engine, ref, options));
   }
 
-  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>> {
+  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {
     return run(this, { op: 'listHistory', options: page }, (engine) => history.listHistory(engine, scope, page));
   }
 
@@ -228,7 +228,7 @@ export class Flags
     return run(this, { op: 'getChangeSet', ref }, (engine) => history.getChangeSet(engine, ref));
   }
 
-  listChangeSetProjects(ref: ChangeSetRef): Promise<Page<string | null>> {
+  listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>> {
     return run(this, { op: 'listChangeSetProjects', ref }, (engine) => history.listChangeSetProjects(engine, ref));
   }
 
@@ -274,21 +274,21 @@ export class Flags
     return run(this, { op: 'countEvaluations' }, (engine) => reports.countEvaluations(engine));
   }
 
-  listSeenFlags(page?: PageQuery): Promise<Page<SeenFlags>> {
+  listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>> {
     return run(this, { op: 'listSeenFlags' }, (engine) => seenFlags.listSeenFlags(engine, page));
   }
 
-  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<Page<UsagePeriod>> {
+  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<ListPage<UsagePeriod>> {
     return run(this, { op: 'listUsage', options: page }, (engine) => listUsage(engine, filter, page));
   }
 
-  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<Page<Application>> {
+  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<ListPage<Application>> {
     return run(this, { op: 'listApplications', ref: filter, options: page }, (engine) =>
       applications.listApplications(engine, filter, page),
     );
   }
 
-  listApplicationsByFlag(page?: PageQuery): Promise<Page<FlagApplication>> {
+  listApplicationsByFlag(page?: PageQuery): Promise<ListPage<FlagApplication>> {
     return run(this, { op: 'listApplicationsByFlag' }, (engine) => seenFlags.listApplicationsByFlag(engine, page));
   }
 

@@ -5,26 +5,26 @@ export type {
   EnvironmentRef,
   FlagRef,
   JsonPatch,
-  Page,
+  ListPage,
   PageQuery,
   ProjectRef,
   StrategyRef,
 } from './base/common.types.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
-export type { Settings } from './base/settings.types.js';
+export type { FlagsSettings } from './base/settings.types.js';
 // Change sets
 export type {
   ActorOptions,
   ApplyOptions,
   AuthorizeChanges,
   Change,
+  ChangePlan,
+  ChangePreview,
   ChangeSet,
-  Plan,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
-  Preview,
 } from './changesets/change-set.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
@@ -32,7 +32,7 @@ export { definitionsSchema } from './definitions/check-definitions.js';
 export { defineFlags } from './definitions/define-flags.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
 // TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
-export type * from './definitions/register.types.js';
+export type * from './definitions/registered-flags.types.js';
 export type {
   EnvironmentName,
   FlagDrift,
@@ -50,8 +50,8 @@ export {
   type Constraint,
   type ConstraintOperator,
   PAYLOAD_TYPES,
-  type Parameters,
   type Payload,
+  type StrategyParameters,
 } from './evaluation/definitions.types.js';
 export type {
   CustomStrategy,
@@ -81,7 +81,7 @@ export {
 } from './events/event.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
-export type { Effect } from './flags/effect.types.js';
+export type { FlagEffect } from './flags/effect.types.js';
 export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
 export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 export type { FlagEnvironment, Strategy, StrategyInput, StrategyVariant } from './flags/strategy.types.js';
@@ -100,7 +100,7 @@ export type {
 export type { NewSegment, Segment, SegmentChanges, SegmentUse } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';
-export type { Storage } from './storage.js';
+export type { FlagsStorage } from './storage.js';
 export {
   type CreatedToken,
   type ListedToken,

@@ -1,5 +1,5 @@
 import type { ActorOptions } from './changesets/change-set.types.js';
-import type { Register } from './definitions/register.types.js';
+import type { RegisteredFlags } from './definitions/registered-flags.types.js';
 import type {
   ContextDeclarations,
   EnvironmentName,
@@ -99,8 +99,8 @@ export interface TypedContextualFlags<Schema extends FlagsSchema>
   getPayload<Name extends FlagName<Schema>>(flag: Name): FlagPayload<Schema, Name> | undefined;
 }
 
-/** The contextual flags of the schema in {@link Register}; untyped if the application registers none. */
-export type RegisteredContextualFlags = Register extends { readonly schema: infer Schema extends FlagsSchema }
+/** The contextual flags of the schema in {@link RegisteredFlags}; untyped if the application registers none. */
+export type RegisteredContextualFlags = RegisteredFlags extends { readonly schema: infer Schema extends FlagsSchema }
   ? TypedContextualFlags<Schema>
   : ContextualFlags;
 

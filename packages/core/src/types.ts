@@ -43,11 +43,11 @@ export type {
   ConstraintDefinition,
   DependencyDefinition,
   FlagDefinition,
-  Override,
   ParameterValue,
   PayloadType,
   StrategyDefinition,
   VariantDefinition,
+  VariantOverride,
 } from './evaluation/definitions.types.js';
 export type {
   AudiencePart,
@@ -71,7 +71,7 @@ export type {
   SegmentConfiguration,
   VariantOptions,
 } from './evaluation/evaluation.types.js';
-export type { EventListener, FeedQuery } from './events/event.types.js';
+export type { FeedQuery, FlagsEventListener } from './events/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.types.js';
 export type { EnvironmentSummary, GetFlagOptions, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';

@@ -120,7 +120,9 @@ describe('the lifecycle', () => {
       await client.getStringValue('checkout', '');
       await flags.close();
       const reader = await createFlags({ storage: memoryStorage(), usage });
-      expect((await reader.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 2 }]);
+      expect((await reader.listSeenFlags()).items).toEqual([
+        { application: 'shop', flags: ['checkout'], metricsCount: 2 },
+      ]);
       await reader.close();
     });
   });

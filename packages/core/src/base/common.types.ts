@@ -73,7 +73,7 @@ export interface PageQuery {
  * A page of a list, in the list's order, or the whole list. Iterating over the pages returns every item that exists
  * throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
-export interface Page<Item> {
+export interface ListPage<Item> {
   /** As many items as `limit`; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
   /** Pass it as `after` to get the next page; absent on the last page. It never expires. */

@@ -1,5 +1,5 @@
 /** The effective configuration of `createFlags`, with its defaults. */
-export interface Settings {
+export interface FlagsSettings {
   readonly environments: readonly Environment[];
   readonly roles: readonly Role[];
   readonly flagTypes: readonly FlagType[];

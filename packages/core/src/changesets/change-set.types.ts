@@ -2,7 +2,7 @@ import type { AnyFlagRef, Awaitable, EnvironmentRef, FlagRef, ProjectRef, Strate
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { Effect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.types.js';
 import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
@@ -105,10 +105,10 @@ export interface ChangeSet {
 }
 
 /** What a change set would do. */
-export interface Plan {
+export interface ChangePlan {
   readonly documents: readonly PlannedDocument[];
   /** The differences that clients would see, in code-point order of environments, then of flags. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly FlagEffect[];
 }
 
 /** A document that a change set would write, in the order of the first change of each document. */
@@ -174,7 +174,7 @@ export interface PreviewQuery {
  * The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on
  * it.
  */
-export interface Preview {
+export interface ChangePreview {
   readonly flags: readonly FlagPreview[];
 }
 
@@ -245,5 +245,5 @@ export interface ChangeSetOperations {
    * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
    * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
-  plan(changes: readonly Change[]): Promise<Plan>;
+  plan(changes: readonly Change[]): Promise<ChangePlan>;
 }

@@ -5,7 +5,7 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../segments/segment.js';
 import { nameOf } from '../storage/documents.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import type { DocumentChange } from './document-changes.js';
 import { locateRefusal } from './refusals.js';
 
@@ -84,7 +84,7 @@ export class StateSize {
 
   constructor(private readonly limit: number) {}
 
-  async load(storage: Pick<Storage, 'list'>): Promise<void> {
+  async load(storage: Pick<FlagsStorage, 'list'>): Promise<void> {
     for (const kind of DEFINITION_KINDS) {
       for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
         this.applyUpdate(key, { revision, state: content });

@@ -13,7 +13,7 @@ import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { type Documents, nameOf } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import { foldEvents, hasHistory } from './aggregates.js';
-import type { ChangeSet, Plan, UndoOptions } from './change-set.types.js';
+import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
 import { planPrepared, readCommitted, readReason, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
@@ -41,7 +41,7 @@ export async function planUndo(
   engine: ChangeEngine,
   ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
-): Promise<Plan> {
+): Promise<ChangePlan> {
   return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
 }
 

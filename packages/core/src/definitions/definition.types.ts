@@ -1,5 +1,5 @@
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { Effect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';
@@ -114,7 +114,7 @@ export interface ImportResult {
   /** The differences, or those that a dry run found. */
   readonly differences: readonly ImportedDifference[];
   /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
-  readonly effects?: readonly Effect[];
+  readonly effects?: readonly FlagEffect[];
 }
 
 /** The change of one document in an import. */

@@ -21,7 +21,7 @@ export interface FlagDefinition {
 export interface StrategyDefinition {
   /** A built-in strategy, or a custom one of the host. An unknown strategy never holds. */
   readonly name: string;
-  readonly parameters?: Parameters | null;
+  readonly parameters?: StrategyParameters | null;
   readonly constraints?: readonly ConstraintDefinition[] | null;
   /** Segment ids. All segments must exist and hold. */
   readonly segments?: readonly number[] | null;
@@ -45,12 +45,12 @@ export interface VariantDefinition {
   /** The stickiness of the first variant counts. Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload | null;
-  readonly overrides?: readonly Override[] | null;
+  readonly overrides?: readonly VariantOverride[] | null;
 }
 
 /** A condition on a parent flag. A parent that is missing, or has parents itself, keeps the flag off. */
 export interface DependencyDefinition {
-  readonly feature: string;
+  readonly flag: string;
   /** `false` requires the parent to be off. Default: true. */
   readonly enabled?: boolean;
   /** If not empty, the parent's variant must be one of these. */
@@ -67,7 +67,7 @@ export interface SegmentDefinition {
 export type ParameterValue = string | number | boolean | null;
 
 /** A strategy's parameters by name. */
-export type Parameters = Readonly<Record<string, ParameterValue>>;
+export type StrategyParameters = Readonly<Record<string, ParameterValue>>;
 
 /** The operators that compare a context field with an operand. */
 export const CONSTRAINT_OPERATORS = [
@@ -126,7 +126,7 @@ export interface Payload {
 }
 
 /** Assigns the variant to contexts whose field has one of these values, regardless of weights. */
-export interface Override {
+export interface VariantOverride {
   readonly contextName: string;
   readonly values: readonly string[];
 }

@@ -1,4 +1,4 @@
-import type { ConstraintDefinition, DependencyDefinition, Parameters, Payload } from './definitions.types.js';
+import type { ConstraintDefinition, DependencyDefinition, Payload, StrategyParameters } from './definitions.types.js';
 
 /**
  * A flag's variant for a context. Frozen; every call returns the same object for the same variant, except for
@@ -11,7 +11,7 @@ export interface EvaluatedVariant {
   /** Whether the flag has a variant for this context. */
   readonly enabled: boolean;
   /** Whether the flag is on. */
-  readonly feature_enabled: boolean;
+  readonly flagEnabled: boolean;
 }
 
 /** A flag's state and variant for one context. */
@@ -92,7 +92,7 @@ export interface CustomStrategy {
    * Returns `true` if the strategy holds; any other value means false. Called synchronously during evaluation, so it
    * must be fast.
    */
-  isEnabled(parameters: Parameters, context: EvaluationContext): boolean;
+  isEnabled(parameters: StrategyParameters, context: EvaluationContext): boolean;
 }
 
 /** A problem with a definition or an evaluation. Evaluation continues. */

@@ -5,7 +5,7 @@ import { assertOptions } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
-import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
+import type { EventLog, EventQuery, FeedPage, FeedQuery, FlagsEventListener } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
 import { newestPosition } from './feed-cursor.js';
 
@@ -48,7 +48,7 @@ export async function listNextEvents({ validate, storage }: Engine, input: FeedQ
 
 export function subscribe(
   { feed }: Engine,
-  listener: EventListener,
+  listener: FlagsEventListener,
   options: { readonly after?: string } = {},
 ): () => void {
   assertListener(listener);

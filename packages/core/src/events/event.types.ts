@@ -1,4 +1,4 @@
-import type { Page } from '../base/common.types.js';
+import type { ListPage } from '../base/common.types.js';
 import type { TokenKind } from '../tokens/token.types.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
@@ -88,7 +88,7 @@ export interface EventQuery {
 /**
  * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event.
  */
-export interface EventLog extends Page<FlagsEvent> {
+export interface EventLog extends ListPage<FlagsEvent> {
   /** The number of all matching events, on all pages. */
   readonly total: number;
 }
@@ -115,7 +115,7 @@ export interface FeedPage {
 }
 
 /** Receives events one at a time. The next event waits for a returned promise. */
-export type EventListener = (event: FlagsEvent) => void | Promise<void>;
+export type FlagsEventListener = (event: FlagsEvent) => void | Promise<void>;
 
 export interface EventOperations {
   /**
@@ -153,7 +153,7 @@ export interface EventOperations {
    * @example
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
    */
-  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void;
+  subscribe(listener: FlagsEventListener, options?: { readonly after?: string }): () => void;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type Polling, startPolling } from '../replica/change-poller.js';
-import type { Storage, StoredEvent } from '../storage/port.js';
+import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
-import type { EventListener, EventType, FlagsEvent } from './event.types.js';
+import type { EventType, FlagsEvent, FlagsEventListener } from './event.types.js';
 import { createFeedCursor } from './feed-cursor.js';
 
 /** Delivers committed events to listeners. */
@@ -13,7 +13,7 @@ export interface Feed {
    * Delivers all events after the position in order; without a position, all events from now on. Returns a function
    * that ends the subscription.
    */
-  subscribe(listener: EventListener, after?: string): () => void;
+  subscribe(listener: FlagsEventListener, after?: string): () => void;
   /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
   readonly subscriptions: { readonly size: number };
@@ -29,7 +29,7 @@ export interface Feed {
 }
 
 export interface FeedOptions {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   /** Milliseconds; 0 disables polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
@@ -126,8 +126,8 @@ interface Subscription {
 }
 
 interface SubscriptionStart {
-  readonly storage: Storage;
-  readonly listener: EventListener;
+  readonly storage: FlagsStorage;
+  readonly listener: FlagsEventListener;
   /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
   readonly onError: (error: unknown) => void;
   /** The start position. Default: the newest event. */

@@ -1,4 +1,4 @@
-import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { AudiencePart } from '../evaluation/evaluated.types.js';
 import type { FlagSummary } from './flag.types.js';
 
@@ -81,7 +81,7 @@ export interface EnvironmentOverview {
 }
 
 /** A page of a list across projects, or the whole list. */
-export interface FlagPage extends Page<FlagOverview> {
+export interface FlagPage extends ListPage<FlagOverview> {
   /** The number of all matching flags, regardless of `limit` and `after`. */
   readonly total: number;
 }
@@ -95,7 +95,7 @@ export interface FlagListOperations {
    * const { items } = await flags.listFlags({ project: 'default' });
    * const fresh = items.filter((flag) => !flag.stale);
    */
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<Page<FlagSummary>>;
+  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>>;
 
   /**
    * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has

@@ -3,7 +3,7 @@ import type {
   ChangeContext,
   FlagRef,
   JsonPatch,
-  Page,
+  ListPage,
   PageQuery,
   ProjectRef,
 } from '../base/common.types.js';
@@ -254,5 +254,5 @@ export interface FlagOperations {
    * @example
    * const { items: archived } = await flags.listArchivedFlags({ project: 'default' });
    */
-  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<Page<ArchivedFlag>>;
+  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>>;
 }

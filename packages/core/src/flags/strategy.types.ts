@@ -1,5 +1,5 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
-import type { Constraint, Parameters, Payload } from '../evaluation/definitions.types.js';
+import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
 import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
@@ -17,7 +17,7 @@ export interface StrategyInput {
   /** A built-in strategy (`default`, `flexibleRollout`, …) or a custom one of the clients. 1–100 characters. */
   readonly name: string;
   /** Default: `{}`. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
-  readonly parameters?: Parameters | null;
+  readonly parameters?: StrategyParameters | null;
   /** Default: `[]`. */
   readonly constraints?: readonly Constraint[];
   readonly title?: string;
@@ -39,7 +39,7 @@ export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<Str
 export interface Strategy extends StrategyInput {
   /** A UUID. */
   readonly id: string;
-  readonly parameters: Parameters | null;
+  readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
 }
 

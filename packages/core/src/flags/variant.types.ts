@@ -1,5 +1,5 @@
 import type { ChangeContext, FlagRef, JsonPatch } from '../base/common.types.js';
-import type { Override, Payload } from '../evaluation/definitions.types.js';
+import type { Payload, VariantOverride } from '../evaluation/definitions.types.js';
 
 /** `fix` keeps the given weight. `variable` variants share the rest of 1000. */
 export type WeightType = 'fix' | 'variable';
@@ -14,7 +14,7 @@ export interface Variant {
   /** The context field whose value determines the variant, so that a user keeps it. Default: `default`. */
   readonly stickiness: string;
   readonly payload?: Payload;
-  readonly overrides: readonly Override[];
+  readonly overrides: readonly VariantOverride[];
 }
 
 /** A variant to set. */
@@ -27,7 +27,7 @@ export interface VariantInput {
   /** Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload;
-  readonly overrides?: readonly Override[];
+  readonly overrides?: readonly VariantOverride[];
 }
 
 export interface VariantOperations {

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { FlagSummary } from '../flags/flag.types.js';
 
 /** A project: it holds flags and members. */
@@ -90,7 +90,7 @@ export interface ProjectOperations {
    * const { items } = await flags.listProjects();
    * const unhealthy = items.filter((project) => project.health < 80);
    */
-  listProjects(page?: PageQuery): Promise<Page<ProjectSummary>>;
+  listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>>;
 
   /**
    * Gets one project with its flags.
@@ -153,5 +153,5 @@ export interface MemberOperations {
    * const { items } = await flags.listMembers({ project: 'default' });
    * const owners = items.filter((member) => member.roleId === 4);
    */
-  listMembers(ref: ProjectRef): Promise<Page<Member>>;
+  listMembers(ref: ProjectRef): Promise<ListPage<Member>>;
 }

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
 
 /** Named constraints that strategies of many flags share. All constraints must hold. */
@@ -112,7 +112,7 @@ export interface SegmentOperations {
    * const { items } = await flags.listSegments();
    * const names = items.map((segment) => segment.name);
    */
-  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<Page<Segment>>;
+  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<ListPage<Segment>>;
 
   /**
    * Lists all strategies that use a segment, including those of archived flags, by flag name.
@@ -122,5 +122,5 @@ export interface SegmentOperations {
    * const { items } = await flags.listSegmentUses({ segment: id });
    * const flagsThatUseIt = items.map((use) => use.flag);
    */
-  listSegmentUses(ref: SegmentRef): Promise<Page<SegmentUse>>;
+  listSegmentUses(ref: SegmentRef): Promise<ListPage<SegmentUse>>;
 }

@@ -10,7 +10,7 @@ import type { Awaitable } from '../base/common.types.js';
  * but the empty one, including `__proto__`. A method may return a value or a promise.
  *
  * Every method is safe to call concurrently, from any number of processes, and throws the `FlagsError` codes of
- * `Storage`: `storage_unavailable`, `storage_busy`, `outcome_unknown`, `storage_unsupported`, `closed`.
+ * `FlagsStorage`: `storage_unavailable`, `storage_busy`, `outcome_unknown`, `storage_unsupported`, `closed`.
  *
  * @example
  * const usage: UsageStorage = memoryUsage();

@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
 
 /** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
@@ -107,7 +107,7 @@ export interface TokenOperations {
    * const { items } = await flags.listTokens();
    * const admins = items.filter((token) => token.kind === 'admin');
    */
-  listTokens(page?: PageQuery): Promise<Page<ListedToken>>;
+  listTokens(page?: PageQuery): Promise<ListPage<ListedToken>>;
 
   /**
    * Deletes a token. The token is rejected from the moment this promise resolves.

@@ -3,8 +3,8 @@ import { isWithin, longestTurnOfThree } from '../../../../test/processor-time.js
 import {
   type Change,
   createFlags,
-  type Effect,
   type EvaluationContext,
+  type FlagEffect,
   type Flags,
   LIMITS,
   memoryStorage,
@@ -249,7 +249,7 @@ describe('effects', () => {
     await flags.configureEnvironment(at(name), { enabled, strategies: [EVERYBODY] });
   }
 
-  async function effectsOf(...changes: readonly Change[]): Promise<readonly Omit<Effect, 'project'>[]> {
+  async function effectsOf(...changes: readonly Change[]): Promise<readonly Omit<FlagEffect, 'project'>[]> {
     const { effects } = await flags.plan(changes);
     return effects.map(({ project: _project, ...effect }) => effect);
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, isReviewed } from '../../src/admin.js';
-import type { Effect } from '../../src/index.js';
+import type { FlagEffect } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import { evolveProject, type ProjectEvent, type ProjectState } from '../../src/projects/project.js';
@@ -179,7 +179,7 @@ describe('health', () => {
 });
 
 describe('review', () => {
-  const effect = (environment: string, before: FlagVisibility, after: FlagVisibility, flag = 'a'): Effect => {
+  const effect = (environment: string, before: FlagVisibility, after: FlagVisibility, flag = 'a'): FlagEffect => {
     return { project: 'default', flag, environment, before, after };
   };
 

@@ -258,8 +258,8 @@ describe('the reason of an answer', () => {
   });
 
   it('is TARGETING_MATCH for a flag with a parent', () => {
-    expect(reasonFor(flagWith({ dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
-    expect(reasonFor(flagWith({ strategies: [SHARE], dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ dependencies: [{ flag: 'parent' }] }))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ strategies: [SHARE], dependencies: [{ flag: 'parent' }] }))).toBe('TARGETING_MATCH');
   });
 
   it('is SPLIT for one of several variants', () => {

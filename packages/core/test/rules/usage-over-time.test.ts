@@ -80,7 +80,7 @@ onEveryStorage((start) => {
         {
           flag: 'checkout',
           environment: 'development',
-          appName: 'default',
+          application: 'default',
           hour,
           yes: 0,
           no: 1,
@@ -89,7 +89,7 @@ onEveryStorage((start) => {
         {
           flag: 'checkout',
           environment: 'production',
-          appName: 'default',
+          application: 'default',
           hour,
           yes: 3,
           no: 0,

@@ -105,12 +105,12 @@ class DocumentCreation {
   /** A flag whose parent can never be as it wants is off: so it is switched off where the dependency is refused. */
   private async addDependencies(child: FlagDefinition): Promise<void> {
     const place = this.placeOf(child);
-    for (const { feature, enabled, variants } of child.dependencies ?? []) {
-      const input = { flag: this.nameOf(feature), ...(enabled !== undefined && { enabled }), variants: variants ?? [] };
+    for (const { flag, enabled, variants } of child.dependencies ?? []) {
+      const input = { flag: this.nameOf(flag), ...(enabled !== undefined && { enabled }), variants: variants ?? [] };
       const refusal = await refusalOf(this.flags.addDependency(place, input));
       if (!refusal) continue;
       await this.flags.disable(place);
-      this.deviations.push(`${child.name}: ${refusal.code}, ${feature}, switched off`);
+      this.deviations.push(`${child.name}: ${refusal.code}, ${flag}, switched off`);
     }
   }
 
@@ -122,8 +122,7 @@ class DocumentCreation {
 /** Flags that depend on a flag with dependencies come last: theirs are the ones to refuse. */
 function withParentsFirst(features: readonly FlagDefinition[]): readonly FlagDefinition[] {
   const children = new Set(features.filter(({ dependencies }) => dependencies?.length).map(({ name }) => name));
-  const isDeep = ({ dependencies }: FlagDefinition) =>
-    dependencies?.some(({ feature }) => children.has(feature)) ?? false;
+  const isDeep = ({ dependencies }: FlagDefinition) => dependencies?.some(({ flag }) => children.has(flag)) ?? false;
   return [...features.filter((one) => !isDeep(one)), ...features.filter(isDeep)];
 }
 

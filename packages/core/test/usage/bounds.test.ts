@@ -283,11 +283,11 @@ describe('the retention of usage', () => {
     await report('old');
     advance(2 * DAY);
     await report('web');
-    expect((await flags.getApplication({ application: 'old' })).appName).toBe('old');
+    expect((await flags.getApplication({ application: 'old' })).name).toBe('old');
     advance(HOUR);
     await report('web');
     await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
-    expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
+    expect((await flags.getApplication({ application: 'web' })).name).toBe('web');
   });
 
   it('keep the reports on existing flags', async () => {
@@ -311,7 +311,7 @@ describe('the retention of usage', () => {
     });
     await report('web');
     expect(errors).toEqual([fault]);
-    expect((await flags.listSeenFlags()).items).toMatchObject([{ appName: 'web', metricsCount: 1 }]);
+    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', metricsCount: 1 }]);
   });
 });
 

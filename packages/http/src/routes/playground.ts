@@ -166,7 +166,7 @@ function explanationToWire({ project }: Candidate, explanation: FlagExplanation)
     enabled,
     reason,
     variant: evaluatedVariantToWire(variant),
-    dependencies,
+    dependencies: dependencies.map(explainedDependencyToWire),
     strategies: strategies.map((strategy) => ({
       ...strategy,
       constraints: strategy.constraints.map(toWire),
@@ -177,6 +177,11 @@ function explanationToWire({ project }: Candidate, explanation: FlagExplanation)
       variant: variantChoice.variant ? evaluatedVariantToWire(variantChoice.variant) : null,
     },
   };
+}
+
+export function explainedDependencyToWire({ dependency, holds }: FlagExplanation['dependencies'][number]) {
+  const { flag, ...condition } = dependency;
+  return { dependency: { feature: flag, ...condition }, holds };
 }
 
 function createConstraintTruncator() {

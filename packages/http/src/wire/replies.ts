@@ -5,7 +5,9 @@
 import type * as core from '@flags/core';
 import type * as types from '@flags/core/types';
 import type { eventToWire } from '../routes/events.js';
+import type { evaluatedVariantToWire } from '../routes/frontend.js';
 import type { applicationSummaryToWire } from '../routes/metrics.js';
+import type { explainedDependencyToWire } from '../routes/playground.js';
 import type { projectSummaryToWire } from '../routes/projects.js';
 import type { segmentUseToWire } from '../routes/segments.js';
 import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js';
@@ -13,14 +15,25 @@ import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js'
 /** What a converter of the API sends. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
 
-export type Answer = types.PreviewedEvaluation;
-export type Application = core.Application;
+export interface Answer extends Omit<types.PreviewedEvaluation, 'variant'> {
+  readonly variant: EvaluatedVariant;
+}
+/** An application in the list of those that evaluate a flag. */
+export interface Application extends Omit<core.Application, 'name'> {
+  readonly appName: string;
+}
 export type Bucket = types.PreviewBucket;
 /** The page also shows constraints whose operator it does not know. */
 export type Constraint = types.ConstraintDefinition;
 export type DocumentDifference = types.DocumentDifference;
-export type EvaluatedVariant = core.EvaluatedVariant;
-export type PreviewedFlag = types.FlagPreview;
+export type EvaluatedVariant = Sent<typeof evaluatedVariantToWire>;
+export interface PreviewedFlag extends Omit<types.FlagPreview, 'contexts'> {
+  readonly contexts: readonly {
+    readonly before: Answer;
+    readonly after: Answer;
+    readonly buckets: readonly Bucket[];
+  }[];
+}
 
 export interface Session {
   /** How to sign in: not at all, by API token, in the application, or either of the last two. */
@@ -54,7 +67,7 @@ export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant
 /** In a draft, a strategy has no id until it is saved. */
 export interface Strategy extends Omit<types.ConfiguredStrategy, 'constraints' | 'parameters'> {
   readonly constraints: readonly Constraint[];
-  readonly parameters: core.Parameters | null;
+  readonly parameters: core.StrategyParameters | null;
 }
 
 export interface FlagEnvironment extends Omit<core.FlagEnvironment, 'strategies'> {
@@ -128,7 +141,7 @@ export interface PlannedDocument extends Omit<core.PlannedDocument, 'events'> {
 /** The effects of planned changes that the caller may read. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
-  readonly effects: readonly core.Effect[];
+  readonly effects: readonly core.FlagEffect[];
   /** The number of effects on flags that the caller may not read. */
   readonly hiddenEffects: number;
 }
@@ -147,8 +160,9 @@ export interface ExplainedVariant extends Omit<types.VariantExplanation, 'varian
   readonly variant: EvaluatedVariant | null;
 }
 
-export interface Explained
-  extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'variant' | 'strategies' | 'dependencies'> {
+export interface Explained extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'strategies'> {
+  readonly variant: EvaluatedVariant;
+  readonly dependencies: readonly Sent<typeof explainedDependencyToWire>[];
   readonly name: string;
   readonly project: string;
   readonly variantChoice?: ExplainedVariant;
@@ -160,7 +174,8 @@ export interface Playground {
   readonly next?: string;
 }
 
-export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
+export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'application' | 'variants'> {
+  readonly appName: string;
   readonly feature: string;
   /** Evaluations by variant, without zeros. */
   readonly variants?: Readonly<Record<string, number>>;
@@ -168,7 +183,8 @@ export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
 
 export type ApplicationSummary = Sent<typeof applicationSummaryToWire>;
 
-export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'appName' | 'instances'> {
+export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'instances'> {
+  readonly appName: string;
   readonly strategies: readonly { readonly strategies: readonly string[] }[];
   readonly seenToggles: readonly string[];
   readonly droppedNames: number;

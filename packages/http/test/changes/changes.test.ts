@@ -4,8 +4,8 @@ import {
   type DefinedFlag,
   type Definitions,
   type Flags,
+  type FlagsStorage,
   memoryStorage,
-  type Storage,
 } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
@@ -25,7 +25,7 @@ describe('permissions of planned changes', () => {
 
   let app: Express;
   let flags: Flags;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let rule: Rule;
   let asked: (readonly [Action, string | null])[];
   let reads: string[];

@@ -4,10 +4,10 @@
  *
  * @example
  * declare module '@flags/core' {
- *   interface Register {
+ *   interface RegisteredFlags {
  *     schema: typeof schema;
  *   }
  * }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add `schema` by module augmentation
-export interface Register {}
+export interface RegisteredFlags {}
