@@ -21,7 +21,6 @@ import type {
   FlagDetail,
   FlagOperations,
   FlagSummary,
-  GetFlagOptions,
   LabelChanges,
   NewFlag,
 } from './flags/flag.types.js';
@@ -145,8 +144,8 @@ export class Administration
     return change(this, { op: 'createFlag', ref, input, context }, (engine) => flags.createFlag(engine, ref, input));
   }
 
-  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail> {
-    return run(this, { op: 'getFlag', ref, options }, (engine) => flags.getFlag(engine, ref, options));
+  getFlag(ref: FlagRef): Promise<FlagDetail> {
+    return run(this, { op: 'getFlag', ref }, (engine) => flags.getFlag(engine, ref));
   }
 
   locateFlag(ref: { readonly flag: string }): Promise<FlagRef> {

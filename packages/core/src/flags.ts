@@ -161,21 +161,6 @@ export class Flags
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[SHARED]);
   }
 
-  /**
-   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported usage, which tells
-   * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of
-   * flags, in days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the
-   * storage has no data version, or if the usage is in another storage.
-   *
-   * @param subject `flags` when absent
-   * @example
-   * const version = await flags.dataVersion();
-   * if (version === undefined || version !== page.version) page = { version, html: render(await flags.listFlags(ref)) };
-   */
-  dataVersion(subject?: DataVersionScope): Promise<string | undefined> {
-    return run(this, { op: 'dataVersion' }, (engine) => dataVersion(engine, subject));
-  }
-
   get closing(): AbortSignal {
     return this[ENGINE].lifetime.closing;
   }
@@ -301,16 +286,6 @@ export class Flags
   }
 }
 
-const MINUTE = 60_000;
-
-/** Returns the data version. It covers usage, so it is undefined if another storage holds the usage. */
-async function dataVersion(engine: ChangeEngine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
-  const { storage, now } = engine;
-  if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
-  const stored = await storage.dataVersion();
-  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
-}
-
 /** The end of an instance. */
 export interface FlagsLifecycle {
   /**
@@ -329,6 +304,3 @@ export interface FlagsLifecycle {
    */
   close(): Promise<void>;
 }
-
-/** The results that a data version covers. */
-export type DataVersionScope = 'flags' | 'projects';

@@ -131,14 +131,9 @@ export function createValidators(settings: FlagsSettings) {
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<WireEventQuery>(schemas.eventQuery),
     feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
-    flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
+    flagQuery: createValidator<FlagQuery>(schemas.flagQuery),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
-}
-
-function findFlagQueryIssues({ canRead }: FlagQuery): readonly ErrorDetail[] {
-  if (canRead === undefined || typeof canRead === 'function') return [];
-  return [{ message: 'must be a function', path: '/canRead' }];
 }
 
 /** A parent that is off has no variant. */

@@ -73,7 +73,7 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { FeedQuery, FlagsEventListener } from './events/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.types.js';
-export type { EnvironmentSummary, GetFlagOptions, LabelChanges } from './flags/flag.types.js';
+export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {
   ConfiguredStrategy,
@@ -82,7 +82,6 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
-export type { DataVersionScope } from './flags.js';
 export type { DocumentDifference, PartDifference } from './history/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';

@@ -45,6 +45,10 @@ export interface ChangeContext {
    * `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
+}
+
+/** A change whose caller needs the new revision, for an `ETag`. */
+export interface RevisionContext extends ChangeContext {
   /**
    * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
    * called if the operation deletes the document.

@@ -1,4 +1,4 @@
-import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { PreparedChange } from '../engine.js';
@@ -9,8 +9,8 @@ import { readReason } from './change-sets.operations.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
 import { REFERENCES } from './operations.js';
 
-/** The key of the engine of an instance's actor. */
-export const ENGINE = Symbol('engine');
+/** The key of the engine of an instance's actor: the same in every copy of this package. */
+export const ENGINE = Symbol.for('@flags/engine');
 
 interface WithEngine {
   readonly [ENGINE]: ChangeEngine;
@@ -73,7 +73,7 @@ export function change<Result>(
     const unnamed = 'then' in preparing ? await preparing : preparing;
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
     if (!context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
-    const { actor, reason, onRevision, ifRevision } = context;
+    const { actor, reason, onRevision, ifRevision }: RevisionContext = context;
     const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
     const { documents } = await engine.run([single], {
       ...(actor !== undefined && { actor }),

@@ -85,11 +85,6 @@ export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
 export interface ExportQuery {
   /** Only these projects, with their flags and segments, and the segments of the instance. Default: all. */
   readonly project?: string | readonly string[];
-  /**
-   * Returns whether the caller may read a project; null: segments of the instance. False leaves out the project and
-   * everything in it. Default: all.
-   */
-  readonly canRead?: (project: string | null) => boolean | PromiseLike<boolean>;
 }
 
 /** Whether an import archives, whether it is a dry run, its actor and its reason. */

@@ -32,11 +32,6 @@ export interface FlagQuery extends PageQuery {
   readonly sort?: FlagSort;
   /** The `next` of the previous page, which had the same `sort`. */
   readonly after?: string | undefined;
-  /**
-   * Returns whether the caller may read a project. Called once for each project that has matching flags; false leaves
-   * these flags out of the list and of `total`. Its errors reach the caller of the operation. Default: all projects.
-   */
-  readonly canRead?: (project: string) => boolean | PromiseLike<boolean>;
 }
 
 /** A flag in a list across projects. */

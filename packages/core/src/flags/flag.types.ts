@@ -108,15 +108,6 @@ export interface LabelChanges {
   readonly remove?: readonly string[];
 }
 
-/** Options of `getFlag`. */
-export interface GetFlagOptions {
-  /**
-   * The revision that a change in this process has just written. If the flag in memory is at this revision, the result
-   * comes from memory, and the storage is read for `lastSeenAt` and children only. Otherwise it has no effect.
-   */
-  readonly revision?: number | undefined;
-}
-
 export interface FlagOperations {
   /**
    * Creates a flag, off in every environment.
@@ -137,7 +128,7 @@ export interface FlagOperations {
    * @example
    * const { environments, revision } = await flags.getFlag({ project: 'default', flag: 'checkout' });
    */
-  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail>;
+  getFlag(ref: FlagRef): Promise<FlagDetail>;
 
   /**
    * Changes a flag's description, type, staleness, impression data, labels or owner. Does not record an event if nothing
