@@ -37,6 +37,7 @@ import type {
   FeedPage,
   FeedQuery,
   FlagsEventListener,
+  SubscribeOptions,
 } from './events/event.types.js';
 import { asOf } from './history/as-of.operations.js';
 import * as history from './history/history.operations.js';
@@ -171,7 +172,7 @@ export class Flags
     return lifetime.end(release);
   }
 
-  subscribe(listener: FlagsEventListener, options?: { readonly after?: string }): () => void {
+  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void {
     const engine = this[ENGINE];
     engine.lifetime.assertOpen();
     return subscribe(engine, listener, options);

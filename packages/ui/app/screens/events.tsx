@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { Button, Select } from '../parts/controls.js';
+import { Button } from '../parts/controls.js';
+import { SelectField, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
@@ -9,13 +10,15 @@ import { query, setQuery } from '../router.js';
 import { type EventFilter, useEventSearch } from '../state/event-search.js';
 import { EVENTS, plural, time } from '../words.js';
 
-const NAMES = ['flag', 'who', 'type', 'from', 'to'] as const;
-type Filter = Record<(typeof NAMES)[number], string>;
+const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
 const PAGE = 30;
 
 /** The changes of all projects, newest first. The URL holds the filters. */
 export function EventsScreen() {
-  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Filter;
+  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
+    keyof EventFilter,
+    string
+  >;
   const isFiltered = NAMES.some((name) => filter[name] !== '');
   return (
     <section>
@@ -86,20 +89,9 @@ function Filters({ filter, isFiltered }: FiltersProps) {
     <search class="event-filters">
       <TypedText label="Flag" value={filter.flag} onChange={set('flag')} />
       <TypedText label="Who" value={filter.who} onChange={set('who')} />
-      <label>
-        What
-        <Select
-          class={filter.type === '' ? '' : 'active'}
-          value={filter.type}
-          options={[['', 'Anything'], ...types]}
-          onChange={set('type')}
-        />
-      </label>
+      <SelectField label="What" value={filter.type} options={[['', 'Anything'], ...types]} onChange={set('type')} />
       {DAYS.map(([name, label]) => (
-        <label key={name}>
-          {label}
-          <input type="date" value={filter[name]} onChange={({ currentTarget }) => set(name)(currentTarget.value)} />
-        </label>
+        <TextField key={name} label={label} type="date" value={filter[name]} onChange={set(name)} />
       ))}
       {isFiltered && (
         <Button class="quiet" onClick={clear}>
@@ -131,12 +123,7 @@ function TypedText({ label, value, onChange }: TypedTextProps) {
     const timer = setTimeout(() => onChange(text), PAUSE);
     return () => clearTimeout(timer);
   }, [text]);
-  return (
-    <label>
-      {label}
-      <input type="search" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-    </label>
-  );
+  return <TextField label={label} type="search" value={text} onChange={setText} />;
 }
 
 /** The screen of one change set. */

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
+import { DAY } from '../model/usage.js';
 import { Ago } from '../parts/answer.js';
 import { DialogButton } from '../parts/controls.js';
 import { Confirm } from '../parts/dialog.js';
@@ -9,7 +10,7 @@ import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from '../parts/token-dialogs.js';
 import { currentProject } from '../router.js';
-import { useProjectNames } from '../state/projects.js';
+import { projectName } from '../state/projects.js';
 import { attempt } from '../state/toasts.js';
 import { ago, time, tokenKind } from '../words.js';
 
@@ -19,7 +20,6 @@ const NEVER = <span class="muted">never</span>;
 /** The API tokens of the instance. A secret is shown once, when its token is created. */
 export function TokensScreen() {
   const reply = useResource('listTokens', {});
-  const projectName = useProjectNames();
   const [created, setCreated] = useState<CreatedToken>();
   const show = (token: CreatedToken) => {
     setCreated(token);
@@ -130,7 +130,7 @@ function TokenActions({ token, onCreated }: TokenActionsProps) {
 }
 
 /** A token that expires within this time is marked. */
-const SOON = 14 * 86_400_000;
+const SOON = 14 * DAY;
 
 function Expiry({ expiresAt }: { readonly expiresAt: string }) {
   const left = new Date(expiresAt).getTime() - Date.now();

@@ -17,7 +17,7 @@ const SLICE = 500;
 /** Applications whose instances one transaction checks. */
 const APPLICATIONS = 20;
 
-/** What is deleted as a whole, within a transaction. */
+/** Items that are deleted as a whole, within a transaction. */
 export interface UsageRemovals {
   /** Returns whether the application was known. */
   removeApplication(name: string): boolean;
@@ -102,7 +102,7 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     }
   }
 
-  /** Deletes what exceeds the bound of a class. Returns how many rows. */
+  /** Deletes the rows of a class beyond its bound. Returns their number. */
   async function trim(rows: RowClass): Promise<number> {
     const { resolution, isUnknown } = rows;
     const sizes = new Map(
