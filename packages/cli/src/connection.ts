@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { createFlags, type Flags, type FlagsOptions, isFlagsError, memoryStorage, type Storage } from '@flags/core';
+import {
+  createFlags,
+  type Flags,
+  type FlagsOptions,
+  type FlagsStorage,
+  isFlagsError,
+  memoryStorage,
+} from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
@@ -164,7 +171,7 @@ export async function openFlags(
 }
 
 /** Creates or migrates the tables only if `create` is set: other processes may use the store with an older version. */
-async function openStorage(store: string, create: boolean): Promise<Storage> {
+async function openStorage(store: string, create: boolean): Promise<FlagsStorage> {
   if (store === ':memory:') return memoryStorage();
   return isPostgres(store)
     ? postgresStorage({ connectionString: store, migrate: create })

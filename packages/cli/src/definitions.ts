@@ -4,11 +4,11 @@ import {
   createFlags,
   type DefinedFlag,
   type Definitions,
-  type ImportedDifference,
   type ImportResult,
   isFlagsError,
   memoryStorage,
 } from '@flags/core';
+import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';

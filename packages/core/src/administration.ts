@@ -4,7 +4,7 @@ import type {
   EnvironmentRef,
   FlagRef,
   JsonPatch,
-  Page,
+  ListPage,
   PageQuery,
   ProjectRef,
   StrategyRef,
@@ -22,7 +22,6 @@ import type {
   FlagDetail,
   FlagOperations,
   FlagSummary,
-  GetFlagOptions,
   LabelChanges,
   NewFlag,
 } from './flags/flag.types.js';
@@ -112,7 +111,7 @@ export class Administration
     return change(this, { op: 'deleteProject', ref, context }, (engine) => projects.deleteProject(engine, ref));
   }
 
-  listProjects(page?: PageQuery): Promise<Page<ProjectSummary>> {
+  listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>> {
     return run(this, { op: 'listProjects' }, (engine) => projects.listProjects(engine, page));
   }
 
@@ -136,7 +135,7 @@ export class Administration
     );
   }
 
-  listMembers(ref: ProjectRef): Promise<Page<Member>> {
+  listMembers(ref: ProjectRef): Promise<ListPage<Member>> {
     return run(this, { op: 'listMembers', ref }, (engine) => members.listMembers(engine, ref));
   }
 
@@ -146,19 +145,19 @@ export class Administration
     return change(this, { op: 'createFlag', ref, input, context }, (engine) => flags.createFlag(engine, ref, input));
   }
 
-  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail> {
-    return run(this, { op: 'getFlag', ref, options }, (engine) => flags.getFlag(engine, ref, options));
+  getFlag(ref: FlagRef): Promise<FlagDetail> {
+    return run(this, { op: 'getFlag', ref }, (engine) => flags.getFlag(engine, ref));
   }
 
   locateFlag(ref: { readonly flag: string }): Promise<FlagRef> {
     return run(this, { op: 'locateFlag', ref }, (engine) => flags.locateFlag(engine, ref));
   }
 
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<Page<FlagSummary>> {
+  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>> {
     return run(this, { op: 'listFlags', ref, options: page }, (engine) => flagLists.listFlags(engine, ref, page));
   }
 
-  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<Page<ArchivedFlag>> {
+  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>> {
     return run(this, { op: 'listArchivedFlags', ref, options: page }, (engine) =>
       flagLists.listArchivedFlags(engine, ref, page),
     );
@@ -230,7 +229,7 @@ export class Administration
     );
   }
 
-  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<Page<string>> {
+  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>> {
     return run(this, { op: 'listPossibleParents', ref, options: page }, (engine) =>
       dependencies.listPossibleParents(engine, ref, page),
     );
@@ -308,13 +307,13 @@ export class Administration
     return run(this, { op: 'getSegment', ref }, (engine) => segments.getSegment(engine, ref));
   }
 
-  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<Page<Segment>> {
+  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<ListPage<Segment>> {
     return run(this, { op: 'listSegments', ref: query, options: page }, (engine) =>
       segments.listSegments(engine, query, page),
     );
   }
 
-  listSegmentUses(ref: SegmentRef): Promise<Page<SegmentUse>> {
+  listSegmentUses(ref: SegmentRef): Promise<ListPage<SegmentUse>> {
     return run(this, { op: 'listSegmentUses', ref }, (engine) => segments.listSegmentUses(engine, ref));
   }
 
@@ -336,7 +335,7 @@ export class Administration
     return change(this, { op: 'deleteToken', ref, context }, (engine) => tokens.deleteToken(engine, ref));
   }
 
-  listTokens(page?: PageQuery): Promise<Page<ListedToken>> {
+  listTokens(page?: PageQuery): Promise<ListPage<ListedToken>> {
     return run(this, { op: 'listTokens' }, (engine) => tokens.listTokens(engine, page));
   }
 

@@ -1,12 +1,12 @@
 import type { Awaitable } from './base/common.types.js';
-import type { Settings } from './base/settings.types.js';
+import type { FlagsSettings } from './base/settings.types.js';
 import type { PayloadReader } from './evaluation/evaluated.types.js';
 import type { DomainEvent } from './events/event.types.js';
 import type { Feed } from './events/feed.js';
 import type { Validators } from './input-schemas.js';
 import type { Replica } from './replica/replica.js';
 import type { Aggregate, DocumentReader, Documents, Read } from './storage/documents.js';
-import type { DocumentKey, Storage, Vacancy } from './storage/port.js';
+import type { DocumentKey, FlagsStorage, Vacancy } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
 import type { TokenVerifier } from './tokens/token.js';
 import type { UsageWriter } from './usage/usage-writer.js';
@@ -17,9 +17,9 @@ import type { UsageWriter } from './usage/usage-writer.js';
 
 /** The dependencies of operations. Engines of different actors share them. */
 export interface Engine extends DocumentReader, TokenVerifier {
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly validate: Validators;
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly usage: UsageStorage;
   readonly usageWriter: UsageWriter;
   readonly feed: Feed;

@@ -1,5 +1,12 @@
-import { type Awaitable, type FlagRef, type Flags, FlagsError } from '@flags/core';
-import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
+import { type FlagRef, type Flags, FlagsError } from '@flags/core';
+import {
+  createValidator,
+  getWrittenFlag,
+  type InputSchemas,
+  nextTurn,
+  dataVersion as readDataVersion,
+} from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import {
@@ -170,7 +177,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
    */
   const answerVersioned: Endpoint = async (exchange) => {
     const { request, visit } = exchange;
-    const dataVersion = await flags.dataVersion(route.cacheBy ?? route.streamed);
+    const dataVersion = await readDataVersion(flags, route.cacheBy ?? route.streamed);
     const make = async () => {
       await nextTurn();
       return answer({ ...exchange, dataVersion });
@@ -324,7 +331,7 @@ async function readChanged(
   revision: number | undefined,
 ): Promise<{ readonly etag?: string | undefined; readonly lastSeenAt?: string | null }> {
   try {
-    const flag = await flags.getFlag(ref, { revision });
+    const flag = await getWrittenFlag(flags, ref, revision);
     const etag = revision === undefined ? undefined : flagTag({ ...flag, revision });
     return { etag, lastSeenAt: flag.lastSeenAt };
   } catch {

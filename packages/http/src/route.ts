@@ -1,17 +1,6 @@
-import type {
-  Awaitable,
-  ChangeContext,
-  DataVersionScope,
-  EnvironmentRef,
-  ErrorCode,
-  Flag,
-  FlagRef,
-  Flags,
-  ProjectRef,
-  SegmentRef,
-  StrategyRef,
-} from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { EnvironmentRef, ErrorCode, Flag, FlagRef, Flags, ProjectRef, StrategyRef } from '@flags/core';
+import type { DataVersionScope, InputSchemas, JsonSchema, RevisionContext } from '@flags/core/integration';
+import type { Awaitable, SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import type { Weight } from './gate.js';
@@ -173,7 +162,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
   /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
-  readonly context: ChangeContext;
+  readonly context: RevisionContext;
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => object;

@@ -55,6 +55,10 @@ export interface ChangeContext {
    * `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
+}
+
+/** A change whose caller needs the new revision, for an `ETag`. */
+export interface RevisionContext extends ChangeContext {
   /**
    * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
    * called if the operation deletes the document.
@@ -86,7 +90,7 @@ export interface PageQuery {
  * A page of a list, in the list's order, or the whole list. Iterating over the pages returns every item that exists
  * throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
-export interface Page<Item> {
+export interface ListPage<Item> {
   /** As many items as `limit`; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
   /** Pass it as `after` to get the next page; absent on the last page. It never expires. */

@@ -4,7 +4,7 @@ import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
-import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
 import { hasHistory } from './aggregates.js';
 import { withCheckpoints } from './document-changes.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
@@ -20,7 +20,7 @@ const MAX_PAUSE = 50;
 
 /** The dependencies of the change set writer. */
 interface ChangeEnvironment {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
@@ -108,7 +108,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     if (found) cached.set(nameOf(subject), found);
   }
   if (cached.size === 0) return 'lost';
-  const get: Storage['get'] = (key) => {
+  const get: FlagsStorage['get'] = (key) => {
     const found = cached.get(nameOf(key));
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
@@ -161,7 +161,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
 async function decideSet(
   changes: readonly PreparedChange[],
   context: SetContext,
-  storage: Pick<Storage, 'get' | 'list'>,
+  storage: Pick<FlagsStorage, 'get' | 'list'>,
 ): Promise<DecidedSet> {
   const unit = createUnitOfWork(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);

@@ -4,7 +4,7 @@ import { isContainer, isObject } from '../base/json.js';
 import { invalidInput } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
-import type { DocumentPut, Storage } from '../storage/port.js';
+import type { DocumentPut, FlagsStorage } from '../storage/port.js';
 import type { SetContext } from './engine.js';
 import { REFERENCES } from './operations.js';
 
@@ -84,7 +84,10 @@ export function recordOf(context: SetContext): readonly DocumentPut[] {
  *
  * @throws FlagsError `id_taken` if another actor, or other changes, have its id
  */
-export async function isRepetition(storage: Pick<Storage, 'get' | 'events'>, context: SetContext): Promise<boolean> {
+export async function isRepetition(
+  storage: Pick<FlagsStorage, 'get' | 'events'>,
+  context: SetContext,
+): Promise<boolean> {
   const { repetition } = context;
   if (!repetition) return false;
   const { id, hash } = repetition;

@@ -1,4 +1,4 @@
-import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine.js';
@@ -11,8 +11,8 @@ import { REFERENCES } from './operations.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
 import { toContext } from './set-context.js';
 
-/** The key of the engine of an instance's actor. */
-export const ENGINE = Symbol('engine');
+/** The key of the engine of an instance's actor: the same in every copy of this package. */
+export const ENGINE = Symbol.for('@flags/engine');
 
 interface WithEngine {
   readonly [ENGINE]: ChangeEngine;
@@ -83,7 +83,7 @@ export function change<Result>(
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
     if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(given.op);
     if (!context) return resultOf(prepared, await commitOne(engine, prepared));
-    const { onRevision, ifRevision } = context;
+    const { onRevision, ifRevision }: RevisionContext = context;
     const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
     const documents = await commitOne(engine, single, toContext(context, hash));
     if (onRevision) await reportRevision(prepared, documents, onRevision);

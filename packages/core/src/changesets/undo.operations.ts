@@ -11,7 +11,7 @@ import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
-import type { ChangeSet, Plan, UndoOptions } from './change-set.types.js';
+import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
 import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
@@ -37,7 +37,7 @@ export async function planUndo(
   engine: ChangeEngine,
   ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
-): Promise<Plan> {
+): Promise<ChangePlan> {
   return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
 }
 

@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
@@ -38,7 +38,7 @@ export async function listSegments(
   engine: Engine,
   { strategy }: SegmentQuery = {},
   page?: PageQuery,
-): Promise<Page<Segment>> {
+): Promise<ListPage<Segment>> {
   const { limit, after } = pageBounds(engine, page);
   if (after !== undefined && !/^\d+$/.test(after)) {
     throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
@@ -49,7 +49,7 @@ export async function listSegments(
   return readSegments(engine, rest, limit);
 }
 
-export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<Page<SegmentUse>> {
+export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<ListPage<SegmentUse>> {
   await findSegment(engine, ref);
   return { items: await listUses(engine, ref.segment) };
 }
@@ -68,7 +68,7 @@ async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
 }
 
 /** Reads a page of the segments with these ids. The page ends at the limit, or at the page size. */
-async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<Page<Segment>> {
+async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<ListPage<Segment>> {
   const items: Segment[] = [];
   let size = 0;
   for (let place = 0; place < ids.length; ) {
@@ -86,7 +86,7 @@ async function readSegments({ read }: Engine, ids: readonly number[], limit: num
   return { items };
 }
 
-function pageUpTo(items: readonly Segment[]): Page<Segment> {
+function pageUpTo(items: readonly Segment[]): ListPage<Segment> {
   return { items, next: `${items.at(-1)?.id}` };
 }
 

@@ -3,12 +3,13 @@ import { hasShortTurns, isWithin } from '../../../../test/processor-time.js';
 import {
   type Change,
   createFlags,
-  type Effect,
   type EvaluationContext,
+  type FlagEffect,
   type Flags,
   LIMITS,
   memoryStorage,
 } from '../../src/index.js';
+import { dataVersion } from '../../src/integration.js';
 
 describe('a preview', () => {
   const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -166,13 +167,13 @@ describe('a preview', () => {
 
   it('has no effect: on documents, events, counts, evaluations and problems', async () => {
     const { total } = await flags.listEvents();
-    const version = await flags.dataVersion();
+    const version = await dataVersion(flags);
     await preview([
       { op: 'addStrategy', ref: PRODUCTION, input: { name: 'unknown-strategy' } },
       { op: 'createFlag', ref: { project: 'default' }, input: { name: 'draft' } },
     ]);
     expect((await flags.listEvents()).total).toBe(total);
-    expect(await flags.dataVersion()).toBe(version);
+    expect(await dataVersion(flags)).toBe(version);
     expect(problems).toEqual([]);
     expect(flags.explain('draft').reason).toBe('unknown_flag');
     expect(flags.isEnabled('draft', {}, { fallback: true })).toBe(true);
@@ -249,7 +250,7 @@ describe('effects', () => {
     await flags.configureEnvironment(at(name), { enabled, strategies: [EVERYBODY] });
   }
 
-  async function effectsOf(...changes: readonly Change[]): Promise<readonly Omit<Effect, 'project'>[]> {
+  async function effectsOf(...changes: readonly Change[]): Promise<readonly Omit<FlagEffect, 'project'>[]> {
     const { effects } = await flags.plan(changes);
     return effects.map(({ project: _project, ...effect }) => effect);
   }

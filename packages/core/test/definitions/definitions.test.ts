@@ -9,7 +9,7 @@ import {
   type Flags,
   memoryStorage,
 } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { expectConsistent } from '../history/shown-content.js';
 import { KINDS } from '../rules/on-every-storage.js';
 
@@ -37,7 +37,7 @@ const DOCUMENT: Definitions = {
 };
 
 describe.each(KINDS)('definitions on $name', ({ open }) => {
-  let storage: Storage;
+  let storage: FlagsStorage;
   let flags: Flags;
   let dispose: () => Promise<void>;
 
@@ -387,7 +387,7 @@ it('imports 8 MiB without blocking the event loop', async () => {
 it('reads few documents at once for an export, because each can have 1 MiB', async () => {
   const storage = memoryStorage();
   const pages: number[] = [];
-  const list: Storage['list'] = async (query) => {
+  const list: FlagsStorage['list'] = async (query) => {
     const page = await storage.list(query);
     if (query.part === 'body') pages.push(page.length);
     return page;

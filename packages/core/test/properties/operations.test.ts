@@ -3,12 +3,12 @@ import { extent } from '../../../../test/extent.js';
 import { createRandom, SEED } from '../../../../test/seed.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import {
-  type Effect,
   type EvaluationContext,
+  type FlagEffect,
   type Flags,
+  type FlagsStorage,
   isFlagsError,
   memoryStorage,
-  type Storage,
 } from '../../src/index.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
@@ -126,7 +126,7 @@ describe('any change set', () => {
           withNumberedIds(single.map((event) => essence({ ...event }))),
         );
         for (const kind of ['project', 'flag', 'segment', 'segment-registry', 'dependency', 'token']) {
-          const bodies = async (storage: Storage) =>
+          const bodies = async (storage: FlagsStorage) =>
             (await storage.list({ kind, part: 'body' })).map(({ key, content }) => ({ key, content }));
           expect(withNumberedIds(await bodies(one))).toEqual(withNumberedIds(await bodies(other)));
         }
@@ -200,16 +200,20 @@ describe('the effects of any change set', () => {
   }
 
   /** The environments in which stored flags that are not archived have strategies. */
-  async function environmentsIn(storage: Storage): Promise<readonly string[]> {
+  async function environmentsIn(storage: FlagsStorage): Promise<readonly string[]> {
     const listed = await storage.list({ kind: 'flag', part: 'body' });
     const live = listed.map(({ content }) => content as FlagState).filter(({ archived }) => !archived);
     const environments = live.flatMap((flag) => flag.environments);
     return environments.filter(({ strategies }) => strategies.length > 0).map(({ name }) => name);
   }
 
-  const keyOf = ({ environment, flag, project, before, after, changed }: Effect) =>
+  const keyOf = ({ environment, flag, project, before, after, changed }: FlagEffect) =>
     JSON.stringify([environment, flag, project, before, after, changed]);
-  const mirrored = ({ before, after, ...effect }: Effect): Effect => ({ ...effect, before: after, after: before });
+  const mirrored = ({ before, after, ...effect }: FlagEffect): FlagEffect => ({
+    ...effect,
+    before: after,
+    after: before,
+  });
 
   it('include every flag whose answers change, and their undo has them reversed', async () => {
     const made = { changes: 0, effects: 0 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ChangeContext, createFlags, type Flags, memoryUsage } from '../../src/index.js';
+import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
 import { furnish } from '../faults/operations.js';
 import { SILENT } from '../replica/silent.js';

@@ -1,9 +1,10 @@
 import { extent, inFull } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
-import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
 import type { UsageBatch, UsageReport } from '../../src/storage/usage-port.js';
 import { NOTHING_DROPPED } from '../../src/storage/usage-rules.js';
+import { memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
 import { batchesOf, createUsageWriter } from '../../src/usage/usage-writer.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
@@ -283,11 +284,11 @@ describe('the retention of usage', () => {
     await report('old');
     advance(2 * DAY);
     await report('web');
-    expect((await flags.getApplication({ application: 'old' })).appName).toBe('old');
+    expect((await flags.getApplication({ application: 'old' })).name).toBe('old');
     advance(HOUR);
     await report('web');
     await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
-    expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
+    expect((await flags.getApplication({ application: 'web' })).name).toBe('web');
   });
 
   it('keeps the reports on existing flags', async () => {
@@ -311,7 +312,7 @@ describe('the retention of usage', () => {
     });
     await report('web');
     expect(errors).toEqual([fault]);
-    expect((await flags.listSeenFlags()).items).toMatchObject([{ appName: 'web', metricsCount: 1 }]);
+    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', metricsCount: 1 }]);
   });
 });
 

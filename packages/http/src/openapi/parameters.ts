@@ -1,4 +1,4 @@
-import type { ErrorCode, Settings } from '@flags/core';
+import type { ErrorCode, FlagsSettings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
 import { queryParametersOf } from '../query.js';
@@ -8,7 +8,7 @@ import { positiveInteger, schemaFrom } from '../schema.js';
 /** The dependencies of an operation's description beside its route. */
 export interface OperationContext {
   readonly schemas: InputSchemas;
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly auth: AuthMode;
 }
 
@@ -25,7 +25,7 @@ export function pathNamesOf(path: string): readonly string[] {
 }
 
 interface PathParameter {
-  readonly description: string | ((settings: Settings) => string);
+  readonly description: string | ((settings: FlagsSettings) => string);
   /** The error code if the path names something that does not exist. */
   readonly error?: ErrorCode;
   /** Default: text. */
@@ -59,7 +59,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
 
 const TEXT: JsonSchema = { type: 'string', minLength: 1 };
 
-function pathParameter(name: string, settings: Settings): object {
+function pathParameter(name: string, settings: FlagsSettings): object {
   const { description = `The ${name}.`, schema = TEXT } = PATH_PARAMETERS[name] ?? {};
   const shown = typeof description === 'string' ? description : description(settings);
   return { name, in: 'path', required: true, description: shown, schema };

@@ -1,4 +1,13 @@
-import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
+import type {
+  ApplyOptions,
+  ChangePlan,
+  ChangePreview,
+  ChangeSet,
+  ErrorCode,
+  FlagEffect,
+  FlagRef,
+  PlannedDocument,
+} from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
@@ -125,7 +134,7 @@ export const changeRoutes: readonly Route[] = [
       };
       const preview = await asking.flags.preview(changes, query);
       const maySee = createProjectFilter(request.principal, 'previewChanges');
-      const visible: Preview['flags'][number][] = [];
+      const visible: ChangePreview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { body: previewToWire({ flags: visible }) };
     },
@@ -182,7 +191,10 @@ export const changeRoutes: readonly Route[] = [
  * Returns the documents and effects of projects that the caller may see, and the number of hidden effects. Projects
  * include their members.
  */
-async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest['principal']): Promise<RouteResult> {
+async function visiblePlan(
+  { documents, effects }: ChangePlan,
+  principal: RouteRequest['principal'],
+): Promise<RouteResult> {
   const created = [...projectsCreatedBy(documents)];
   const maySee = createProjectFilter(principal, 'previewChanges', created);
   const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
@@ -195,7 +207,7 @@ async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest
 }
 
 /** Checks each project once, because there may be many effects. */
-export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
+export async function visibleEffects(effects: readonly FlagEffect[], maySee: ProjectFilter): Promise<VisibleEffects> {
   const projects = new Set<string>();
   for (const project of new Set(effects.map((effect) => effect.project))) {
     if (await maySee(project)) projects.add(project);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFlags, type UsageStorage } from '@flags/core';
+import { createFlags } from '@flags/core';
+import type { UsageStorage } from '@flags/core/storage';
 import { Pool } from 'pg';
 import { extent } from '../../../../test/extent.js';
 import { expectContentOf01 } from '../../../core/test/fixtures/expect-content.js';
