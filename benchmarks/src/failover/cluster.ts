@@ -18,8 +18,11 @@ import { type Gate, startGate } from './gate.js';
 const BIN = '/usr/lib/postgresql/15/bin';
 const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer', `${BIN}/postgres`];
 
-/** Patroni's times in seconds. Its defaults are 30, 10, 10 and 300: for so long a primary without disk keeps its role. */
-const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4, primary_start_timeout: 10 } as const;
+/**
+ * Patroni's times in seconds; its defaults are 30, 10, 10 and 300. Without the 0, a primary whose disk is full cannot start, and
+ * keeps its role all the same.
+ */
+const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4, primary_start_timeout: 0 } as const;
 
 /** The programs that are missing. */
 export function missingPrograms(): readonly string[] {

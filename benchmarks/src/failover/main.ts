@@ -63,13 +63,20 @@ function describeViolation({ rule, message, evidence }: Violation): string {
 }
 
 async function rehearse(run: Run, directory: string, until: number): Promise<void> {
-  const cluster = await startCluster(run);
+  let cluster = await startCluster(run);
   try {
     for (let round = 0; round < rounds && Date.now() < until; round++) {
       for (const [fault, inject] of Object.entries(run.isSynchronous ? FAULTS : LOSSES)) {
         if (!fault.includes(given.fault) || Date.now() > until) continue;
         seed += 1;
-        note(`${run.name}: ${fault}`, await runPostgresRound(cluster, { run, inject, directory }));
+        try {
+          note(`${run.name}: ${fault}`, await runPostgresRound(cluster, { run, inject, directory }));
+        } catch (error) {
+          // Of the cluster, not of the library: it counts as no round.
+          console.error(`${run.name}: ${fault}, seed ${seed}: given up. ${error}`);
+          await cluster.close();
+          cluster = await startCluster(run);
+        }
       }
     }
   } finally {

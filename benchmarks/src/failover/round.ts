@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
@@ -12,6 +13,8 @@ import { FLAGS, type NodeOptions, type NodeStorage } from './workload.js';
 
 /** Nanoseconds. Processes share few cores here, and a full one delays timers. */
 const LONGEST_GAP = 5e9;
+/** Milliseconds. */
+const PATIENCE = 120_000;
 
 export interface RoundOptions {
   readonly storage: NodeStorage;
@@ -29,7 +32,7 @@ export interface RunningRound {
   readonly nodes: readonly Node[];
   /** Starts a node in place of one that was killed, under a new name. */
   restart(index: number): Promise<void>;
-  /** Resolves after this many further acknowledged changes. */
+  /** Resolves after this many further acknowledged changes, or two minutes. */
   acknowledged(count: number): Promise<void>;
 }
 
@@ -68,7 +71,8 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
       },
       async acknowledged(count) {
         const target = acknowledgedCount() + count;
-        while (acknowledgedCount() < target) await new Promise((resolve) => setTimeout(resolve, 200));
+        const deadline = performance.now() + PATIENCE;
+        while (acknowledgedCount() < target && performance.now() < deadline) await pause(200);
       },
     });
     await Promise.all(nodes.map((node) => node.stop()));

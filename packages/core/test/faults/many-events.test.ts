@@ -125,6 +125,7 @@ describe(`${EVENTS} events`, () => {
       ALTER TABLE flags_events DROP COLUMN reason;
       ALTER TABLE flags_events DROP COLUMN actor_token_id;
       ALTER TABLE flags_events DROP COLUMN actor_token_kind;
+      DROP TABLE flags_recent_counts;
       DROP TABLE flags_counts;
       DROP TABLE flags_batches;
       DROP INDEX flags_applications_by_token;
