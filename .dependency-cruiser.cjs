@@ -59,7 +59,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          '/src/(index|admin|integration|flags-postgres-sql|sqlite|testing|request|main|check)\\.ts$',
+          '/src/(index|admin|integration|flags-postgres-sql|sqlite|storage|testing|types|request|main|check)\\.ts$',
           '\\.d\\.ts$',
         ],
       },
@@ -165,7 +165,10 @@ module.exports = {
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
       from: { path: '^packages/(express|http|openfeature|postgres)/src/' },
-      to: { path: '^packages/core/', pathNot: '^packages/core/(src|dist|cjs)/(index|integration)\\.(d\\.)?[jt]s$' },
+      to: {
+        path: '^packages/core/',
+        pathNot: '^packages/core/(src|dist|cjs)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
+      },
     },
     {
       name: 'cli-uses-published-entries',
@@ -176,7 +179,7 @@ module.exports = {
       to: {
         path: '^packages/(core|express|http|openfeature|postgres|ui)/',
         pathNot:
-          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite)|http/(src|dist|cjs)/wire/replies)\\.(d\\.)?[jt]s$',
+          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite|types)|http/(src|dist|cjs)/wire/replies)\\.(d\\.)?[jt]s$',
       },
     },
     {

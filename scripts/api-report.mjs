@@ -1,5 +1,5 @@
-// Keeps a report of the public types of each package in packages/*/api, so that a review sees every change of the interface.
-// Reads the declarations of the last build.
+// Keeps a report of the public types of each package in packages/*/api, so that a review sees every change of the interface,
+// and checks the exported names. Reads the declarations of the last build.
 //
 //   node scripts/api-report.mjs            fails if a report is out of date
 //   node scripts/api-report.mjs --write    writes the reports
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { checkPublicNames } from './public-names.mjs';
 
 const ROOT = join(fileURLToPath(import.meta.url), '../..');
 const SILENT = { logLevel: 'none', addToApiReportFile: false };
@@ -28,6 +29,16 @@ if (outdated.length > 0) {
   console.error(
     `The public types have changed: ${outdated.join(', ')}. Run npm run api:write, and review the difference.`,
   );
+  process.exitCode = 1;
+}
+
+const entries = readdirSync(join(ROOT, 'packages')).flatMap((name) => {
+  const folder = join(ROOT, 'packages', name);
+  return entriesOf(folder).map((declarations) => join(folder, declarations));
+});
+const violations = checkPublicNames(entries);
+if (violations.length > 0) {
+  console.error(violations.join('\n'));
   process.exitCode = 1;
 }
 

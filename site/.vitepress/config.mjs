@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
-import { links, pageOf } from './links.mjs';
+import { links, linkTo, pageOf } from './links.mjs';
 import { apiSidebar, descriptions, documentsSidebar } from './navigation.mjs';
 
 const { version, description, repository } = JSON.parse(
@@ -64,7 +64,7 @@ export default defineConfig({
     // The index of the search is larger, and loaded when the search opens.
     build: { chunkSizeWarningLimit: 4096 },
   },
-  transformPageData: (page) => ({ description: descriptions.get(`/${page.relativePath}`) ?? description }),
+  transformPageData: ({ filePath }) => ({ description: descriptions.get(linkTo(filePath)) ?? description }),
   themeConfig: {
     nav: [
       { text: 'Documents', link: '/docs/', activeMatch: '^/docs/(?!adr/)' },

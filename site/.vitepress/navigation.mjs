@@ -2,18 +2,19 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { linkTo } from './links.mjs';
 
-const INDEX = 'docs/README.md';
 const DECISIONS = 'docs/adr/README.md';
 const read = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** What docs/README.md says about each page, by the page's path. */
-export const descriptions = new Map();
-
-/** The sections of docs/README.md, with the links of their tables. The decisions are listed below their index. */
-export const documentsSidebar = read(INDEX)
+/** The sections of docs/README.md, with the links of their lists. The decisions are listed below their index. */
+export const documentsSidebar = read('docs/README.md')
   .split(/^## /m)
   .slice(1)
-  .map((section) => ({ text: section.slice(0, section.indexOf('\n')).trim(), items: linksOf(section, INDEX) }));
+  .map((section) => ({ text: section.slice(0, section.indexOf('\n')).trim(), items: pagesIn(section) }));
+
+/** What docs/README.md says about each page, by its address. */
+export const descriptions = new Map(
+  documentsSidebar.flatMap(({ items }) => items.map(({ link, description }) => [link, description])),
+);
 
 for (const group of documentsSidebar) {
   for (const item of group.items) {
@@ -24,21 +25,20 @@ for (const group of documentsSidebar) {
 /** The packages and their entries: the page of an entry lists what it exports. */
 export const apiSidebar = JSON.parse(read('site/api/navigation.json')).map((entry) => apiItem(entry));
 
-function decisions() {
-  const table = read(DECISIONS).split(/^## /m)[0];
-  return linksOf(table, DECISIONS).map(({ text, link }) => ({ text: `${Number(/\d{4}/.exec(link))} ${text}`, link }));
+/** The items of a list such as `- [Roles](roles.md): decide what your users may do`. */
+function pagesIn(section) {
+  return [...section.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)(?:: (.+))?$/gm)].map(([, text, target, description]) => {
+    const sentence = description && description[0].toUpperCase() + description.slice(1);
+    return { text, link: linkTo(posix.join('docs', target)), description: sentence?.replaceAll('`', '') };
+  });
 }
 
-/** The links in the first column with links of a table's rows. */
-function linksOf(markdown, document) {
-  return markdown.split('\n').flatMap((row) => {
-    const cells = row.split('|').slice(1, -1);
-    const column = cells.findIndex((cell) => cell.includes(']('));
-    if (column < 0) return [];
-    return [...cells[column].matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, text, target]) => {
-      const path = posix.join(posix.dirname(document), target);
-      return { text, link: linkTo(path) };
-    });
+/** The rows of the table of decisions, which link to one decision each. */
+function decisions() {
+  const [table] = read(DECISIONS).split(/^## /m);
+  return [...table.matchAll(/^\|.*?\[([^\]]+)\]\(([^)]+)\)/gm)].map(([, text, target]) => {
+    const number = Number(/\d{4}/.exec(target));
+    return { text: `${number} ${text}`, link: linkTo(posix.join('docs/adr', target)) };
   });
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { FlagCounts, Flags } from '@flags/core';
+import type { Flags } from '@flags/core';
+import type { FlagCounts } from '@flags/core/types';
 import { table } from '../markdown.js';
 import { median } from '../median.js';
 import { placeAt, populate, projectAt, rolloutOf } from '../population.js';

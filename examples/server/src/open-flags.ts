@@ -1,4 +1,4 @@
-import { createFlags, type Flags, memoryStorage, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsStorage, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
 import { ConfigError, type ServerConfig } from './config.js';
@@ -28,7 +28,7 @@ export async function openFlags({
   }
 }
 
-async function openStorage(database: string): Promise<Storage> {
+async function openStorage(database: string): Promise<FlagsStorage> {
   return isPostgres(database) ? postgresStorage(database) : sqliteStorage(database);
 }
 

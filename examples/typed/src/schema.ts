@@ -12,7 +12,7 @@ export const schema = defineFlags(
 
 // For `request.flags`.
 declare module '@flags/core' {
-  interface Register {
+  interface RegisteredFlags {
     schema: typeof schema;
   }
 }

@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { createFlags, type Flags, type FlagsOptions, isFlagsError, memoryStorage, type Storage } from '@flags/core';
+import {
+  createFlags,
+  type Flags,
+  type FlagsOptions,
+  type FlagsStorage,
+  isFlagsError,
+  memoryStorage,
+} from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
@@ -163,7 +171,7 @@ export async function openFlags(
 }
 
 /** Creates or migrates the tables only if `create` is set: other processes may use the store with an older version. */
-async function openStorage(store: string, create: boolean): Promise<Storage> {
+async function openStorage(store: string, create: boolean): Promise<FlagsStorage> {
   if (store === ':memory:') return memoryStorage();
   return isPostgres(store)
     ? postgresStorage({ connectionString: store, migrate: create })
@@ -229,14 +237,19 @@ export interface Api {
   readonly connection: Connection;
   get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
+  /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
+  change<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
 }
 
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
 export function createApi(connection: Connection): Api {
-  async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const init =
-      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  async function send<T>(method: string, path: string, body?: unknown, key?: string): Promise<T> {
+    const headers = {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    };
+    const init = body === undefined ? { headers } : { headers, body: JSON.stringify(body) };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
     const text = await readBody(response, connection.name, connection.flags ? Infinity : MAX_REPLY);
     if (!response.ok) throw refusal(connection, response.status, text);
@@ -251,6 +264,15 @@ export function createApi(connection: Connection): Api {
       return send('GET', search.size === 0 ? path : `${path}?${search}`);
     },
     post: (path, body = {}) => send('POST', path, body),
+    async change(path, body) {
+      const key = randomUUID();
+      try {
+        return await send('POST', path, body, key);
+      } catch (error) {
+        if (error instanceof ApiError && error.code !== 'outcome_unknown') throw error;
+        return send('POST', path, body, key);
+      }
+    },
     delete: (path) => send('DELETE', path),
   };
 }

@@ -4,11 +4,11 @@ import {
   createFlags,
   type DefinedFlag,
   type Definitions,
-  type ImportedDifference,
   type ImportResult,
   isFlagsError,
   memoryStorage,
 } from '@flags/core';
+import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { reasonOf } from './connection.js';
@@ -72,7 +72,7 @@ export async function applyDocument(
   for (const part of parts) {
     const isWhole = part === document;
     const body = { definitions: part, ...(isWhole && { prune }), ...rest };
-    changeSets.push(...(await api.post<ImportResult>('/import', body)).changeSets);
+    changeSets.push(...(await api.change<ImportResult>('/import', body)).changeSets);
   }
   output.json({ changed: changeSets.length > 0, changeSets, differences });
   const ids = changeSets.map(({ id }) => id).reverse();

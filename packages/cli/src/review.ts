@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Change } from '@flags/core';
 import {
@@ -13,7 +12,6 @@ import {
 } from '@flags/core/admin';
 import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
-import { ApiError } from './connection.js';
 import { CommandError, EXIT, printable } from './output.js';
 import { type CommandSession, namesIn, readEnvironments } from './session.js';
 
@@ -31,7 +29,8 @@ export async function applyReviewed(session: CommandSession, changes: readonly C
   const changed = documents.filter(({ events }) => events.length > 0);
   const deletions = deletionsIn(plan);
   if (!(await confirmPlan(session, { ...plan, documents: changed, deletions, json: { documents } }))) return;
-  const changeSet = await applyOnce(session, changes);
+  const { reason } = session.options;
+  const changeSet = await api.change<ChangeSet>('/changes', { changes, ...(reason !== undefined && { reason }) });
   output.json({ changed: changeSet.id !== null, changeSet });
   output.line(output.colors.green(`Changed. To take it back: flags undo ${changeSet.id ?? ''}`));
 }
@@ -70,18 +69,6 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
   }
   await confirmChange(session, { ...effects, deletions: planned.deletions });
   return true;
-}
-
-/** Applies a change set. The id makes repetition safe, so the request is repeated once after a lost reply. */
-async function applyOnce({ api, options }: CommandSession, changes: readonly Change[]): Promise<ChangeSet> {
-  const { reason } = options;
-  const body = { id: randomUUID(), changes, ...(reason !== undefined && { reason }) };
-  try {
-    return await api.post<ChangeSet>('/changes', body);
-  } catch (error) {
-    if (error instanceof ApiError && error.code !== 'outcome_unknown') throw error;
-    return api.post<ChangeSet>('/changes', body);
-  }
 }
 
 /** The differences that clients would notice. */

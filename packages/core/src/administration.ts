@@ -4,10 +4,11 @@ import type {
   EnvironmentRef,
   FlagRef,
   JsonPatch,
-  Page,
+  ListPage,
   PageQuery,
   ProjectRef,
   StrategyRef,
+  TokenChangeContext,
 } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
@@ -21,7 +22,6 @@ import type {
   FlagDetail,
   FlagOperations,
   FlagSummary,
-  GetFlagOptions,
   LabelChanges,
   NewFlag,
 } from './flags/flag.types.js';
@@ -111,7 +111,7 @@ export class Administration
     return change(this, { op: 'deleteProject', ref, context }, (engine) => projects.deleteProject(engine, ref));
   }
 
-  listProjects(page?: PageQuery): Promise<Page<ProjectSummary>> {
+  listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>> {
     return run(this, { op: 'listProjects' }, (engine) => projects.listProjects(engine, page));
   }
 
@@ -135,7 +135,7 @@ export class Administration
     );
   }
 
-  listMembers(ref: ProjectRef): Promise<Page<Member>> {
+  listMembers(ref: ProjectRef): Promise<ListPage<Member>> {
     return run(this, { op: 'listMembers', ref }, (engine) => members.listMembers(engine, ref));
   }
 
@@ -145,19 +145,19 @@ export class Administration
     return change(this, { op: 'createFlag', ref, input, context }, (engine) => flags.createFlag(engine, ref, input));
   }
 
-  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail> {
-    return run(this, { op: 'getFlag', ref, options }, (engine) => flags.getFlag(engine, ref, options));
+  getFlag(ref: FlagRef): Promise<FlagDetail> {
+    return run(this, { op: 'getFlag', ref }, (engine) => flags.getFlag(engine, ref));
   }
 
   locateFlag(ref: { readonly flag: string }): Promise<FlagRef> {
     return run(this, { op: 'locateFlag', ref }, (engine) => flags.locateFlag(engine, ref));
   }
 
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<Page<FlagSummary>> {
+  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>> {
     return run(this, { op: 'listFlags', ref, options: page }, (engine) => flagLists.listFlags(engine, ref, page));
   }
 
-  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<Page<ArchivedFlag>> {
+  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>> {
     return run(this, { op: 'listArchivedFlags', ref, options: page }, (engine) =>
       flagLists.listArchivedFlags(engine, ref, page),
     );
@@ -229,7 +229,7 @@ export class Administration
     );
   }
 
-  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<Page<string>> {
+  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>> {
     return run(this, { op: 'listPossibleParents', ref, options: page }, (engine) =>
       dependencies.listPossibleParents(engine, ref, page),
     );
@@ -307,35 +307,35 @@ export class Administration
     return run(this, { op: 'getSegment', ref }, (engine) => segments.getSegment(engine, ref));
   }
 
-  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<Page<Segment>> {
+  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<ListPage<Segment>> {
     return run(this, { op: 'listSegments', ref: query, options: page }, (engine) =>
       segments.listSegments(engine, query, page),
     );
   }
 
-  listSegmentUses(ref: SegmentRef): Promise<Page<SegmentUse>> {
+  listSegmentUses(ref: SegmentRef): Promise<ListPage<SegmentUse>> {
     return run(this, { op: 'listSegmentUses', ref }, (engine) => segments.listSegmentUses(engine, ref));
   }
 
   // Tokens
 
-  createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken> {
+  createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken> {
     return change(this, { op: 'createToken', input, context }, (engine) => tokens.createToken(engine, input));
   }
 
-  updateToken(ref: TokenRef, input: TokenChanges, context?: ChangeContext): Promise<Token> {
+  updateToken(ref: TokenRef, input: TokenChanges, context?: TokenChangeContext): Promise<Token> {
     return change(this, { op: 'updateToken', ref, input, context }, (engine) => tokens.updateToken(engine, ref, input));
   }
 
-  rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: ChangeContext): Promise<CreatedToken> {
+  rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: TokenChangeContext): Promise<CreatedToken> {
     return change(this, { op: 'rotateToken', ref, input, context }, (engine) => tokens.rotateToken(engine, ref, input));
   }
 
-  deleteToken(ref: TokenRef, context?: ChangeContext): Promise<void> {
+  deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void> {
     return change(this, { op: 'deleteToken', ref, context }, (engine) => tokens.deleteToken(engine, ref));
   }
 
-  listTokens(page?: PageQuery): Promise<Page<ListedToken>> {
+  listTokens(page?: PageQuery): Promise<ListPage<ListedToken>> {
     return run(this, { op: 'listTokens' }, (engine) => tokens.listTokens(engine, page));
   }
 

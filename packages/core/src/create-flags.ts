@@ -24,7 +24,7 @@ import { evaluationOperations, rememberContexts, withEvaluator } from './replica
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/memory-usage.js';
-import type { DocumentKey, Storage } from './storage/port.js';
+import type { DocumentKey, FlagsStorage } from './storage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
 import type { TypedFlags } from './typed-flags.types.js';
 import { createUsageWriter } from './usage/usage-writer.js';
@@ -57,7 +57,7 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
 }
 
 /** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
-async function resolveStorage(options: FlagsOptions | undefined): Promise<Storage> {
+async function resolveStorage(options: FlagsOptions | undefined): Promise<FlagsStorage> {
   if (typeof options !== 'object' || options === null) {
     throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
   }
@@ -112,7 +112,7 @@ function invalidOptions(message: string, path = ''): FlagsError {
   return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
-async function openFlags(options: FlagsOptions, storage: Storage): Promise<Flags> {
+async function openFlags(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
   const { context, start } = prepareEngine(options, storage);
   const { onError } = context;
   const replica = await openReplica(options, context);
@@ -147,7 +147,7 @@ export interface PreparedEngine {
 }
 
 /** Creates an engine synchronously: only its replica reads the storage. */
-export function prepareEngine(options: FlagsOptions, storage: Storage): PreparedEngine {
+export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): PreparedEngine {
   const { schema } = options;
   const settings = createSettings(withEnvironments(options));
   if (schema) assertSchemaFits(schema, settings);

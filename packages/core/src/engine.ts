@@ -1,12 +1,12 @@
 import type { Awaitable } from './base/common.types.js';
-import type { Settings } from './base/settings.types.js';
+import type { FlagsSettings } from './base/settings.types.js';
 import type { PayloadReader } from './evaluation/evaluated.types.js';
 import type { DomainEvent } from './events/event.types.js';
 import type { Feed } from './events/feed.js';
 import type { Validators } from './input-schemas.js';
 import type { Replica } from './replica/replica.js';
 import type { Aggregate, DocumentReader, Documents, Read } from './storage/documents.js';
-import type { DocumentKey, Storage, Vacancy } from './storage/port.js';
+import type { DocumentKey, FlagsStorage, Vacancy } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
 import type { TokenVerifier } from './tokens/token.js';
 import type { UsageWriter } from './usage/usage-writer.js';
@@ -17,9 +17,9 @@ import type { UsageWriter } from './usage/usage-writer.js';
 
 /** The dependencies of operations. Engines of different actors share them. */
 export interface Engine extends DocumentReader, TokenVerifier {
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly validate: Validators;
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly usage: UsageStorage;
   readonly usageWriter: UsageWriter;
   readonly feed: Feed;
@@ -55,15 +55,24 @@ export interface PreparedChange<Result = unknown> {
    * ids.
    */
   readonly decide: (unit: UnitOfWork, by: Actor) => Awaitable<void>;
-  /** Returns the result of the operation from the documents after the commit. */
-  readonly result: (committed: DocumentReader) => Awaitable<Result>;
+  /**
+   * Returns the result of the operation from the documents after the commit. A repeated call gets its first result from
+   * the documents as they were then, without a decision: the result must not depend on what `decide` has found.
+   */
+  readonly result: (committed: CommittedDocuments) => Awaitable<Result>;
+}
+
+/** The documents after a set. */
+export interface CommittedDocuments extends Pick<DocumentReader, 'read'> {
+  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
+  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
 }
 
 /**
  * The documents after the earlier changes of a set. Repeated reads return the same document, with its stored revision.
  * The commit conflicts if a document that the unit has read changes in the meantime.
  */
-export interface UnitOfWork extends DocumentReader {
+export interface UnitOfWork extends DocumentReader, CommittedDocuments {
   readonly read: Read;
   /**
    * Lists without a check in the commit. The decision must have read a document that concurrent changes of the list
@@ -89,6 +98,4 @@ export interface UnitOfWork extends DocumentReader {
   touch<State>(documents: Documents<State>, id: string): Promise<void>;
   /** Requires that a parent has no document of a kind after the commit. */
   requireVacant(vacancy: Vacancy): void;
-  /** Returns the documents of a kind that the set has written, by id. A deleted document is undefined. */
-  written<State>(documents: Documents<State>): ReadonlyMap<string, State | undefined>;
 }

@@ -58,6 +58,7 @@ export const ERROR_CODES = [
   'last_owner',
   'revision_mismatch',
   'undo_conflict',
+  'id_taken',
   'document_too_large',
   'state_too_large',
   'change_set_too_large',
@@ -71,6 +72,7 @@ export const ERROR_CODES = [
   'closed',
 ] as const;
 
+/** One of {@link ERROR_CODES}. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** One issue. `path` is a JSON Pointer (RFC 6901) into the input, if the issue has a place there. */
@@ -124,6 +126,9 @@ function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
 /**
  * Whether an error is a {@link FlagsError}, of any copy or version of this package in the process. Another version may
  * have codes that this one does not know: handle the codes that you know, and pass the others on.
+ *
+ * @example
+ * const isBusy = isFlagsError(error) && error.code === 'storage_busy';
  */
 export function isFlagsError(error: unknown): error is FlagsError {
   if (typeof error !== 'object' || error === null) return false;

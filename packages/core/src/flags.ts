@@ -1,14 +1,14 @@
 import { Administration } from './administration.js';
-import type { ApplicationRef, ChangeSetRef, Page, PageQuery } from './base/common.types.js';
-import type { Settings } from './base/settings.types.js';
+import type { ApplicationRef, ChangeSetRef, ListPage, PageQuery } from './base/common.types.js';
+import type { FlagsSettings } from './base/settings.types.js';
 import type {
   ActorOptions,
   ApplyOptions,
   Change,
+  ChangePlan,
+  ChangePreview,
   ChangeSet,
   ChangeSetOperations,
-  Plan,
-  Preview,
   PreviewQuery,
   UndoOptions,
 } from './changesets/change-set.types.js';
@@ -31,12 +31,12 @@ import type { FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import { listEvents, listNextEvents, subscribe } from './events/event.operations.js';
 import type {
-  EventListener,
   EventLog,
   EventOperations,
   EventQuery,
   FeedPage,
   FeedQuery,
+  FlagsEventListener,
   SubscribeOptions,
 } from './events/event.types.js';
 import { asOf } from './history/as-of.operations.js';
@@ -98,14 +98,15 @@ export type SharedMembers = EvaluationOperations & {
  * when their promise resolves, and append one event per fact in the same commit. Safe to call concurrently; several
  * processes may share one storage.
  *
- * Every operation except evaluation fails with `closed` after {@link FlagsLifecycle.close}. These codes mean that nothing
+ * Every operation except evaluation fails with `closed` after `close`. These codes mean that nothing
  * has changed, and that you may try again:
  *
  * - `storage_busy`, `too_much_contention`: other processes keep the storage or the same document busy.
  * - `storage_unavailable`: the storage cannot be reached, or cannot be written to.
  *
  * `outcome_unknown` means that the connection or the disk failed during a commit, and the storage cannot find out whether
- * the change took effect: read the state before you repeat the change.
+ * the change took effect. Repeat the call with its `id`, which returns the first result, or read the state first. Every
+ * change with an `id` may fail with `id_taken`.
  */
 export class Flags
   extends Administration
@@ -145,7 +146,7 @@ export class Flags
   }
 
   /** The effective configuration with its defaults; frozen. */
-  get settings(): Settings {
+  get settings(): FlagsSettings {
     return this[ENGINE].settings;
   }
 
@@ -162,21 +163,6 @@ export class Flags
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[SHARED]);
   }
 
-  /**
-   * Opaque data version. Changes whenever stored state changes, in any process; this includes reported usage, which
-   * shows when flags were last seen. The version of `projects` also changes every minute, because health depends on the
-   * age of flags, in days. While the version is unchanged, results derived from earlier reads are still valid.
-   * Undefined if the storage has no data version, or if the usage is in another storage.
-   *
-   * @param subject `flags` when absent
-   * @example
-   * const version = await flags.dataVersion();
-   * if (version === undefined || version !== page.version) page = { version, html: render(await flags.listFlags(ref)) };
-   */
-  dataVersion(subject?: DataVersionScope): Promise<string | undefined> {
-    return run(this, { op: 'dataVersion' }, (engine) => dataVersion(engine, subject));
-  }
-
   get closing(): AbortSignal {
     return this[ENGINE].lifetime.closing;
   }
@@ -187,7 +173,7 @@ export class Flags
     return lifetime.end(release);
   }
 
-  subscribe(listener: EventListener, options?: SubscribeOptions): () => void {
+  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void {
     const engine = this[ENGINE];
     engine.lifetime.assertOpen();
     return subscribe(engine, listener, options);
@@ -205,11 +191,11 @@ export class Flags
     return run(this, { op: 'apply', options }, (engine) => apply(engine, changes, options));
   }
 
-  plan(changes: readonly Change[]): Promise<Plan> {
+  plan(changes: readonly Change[]): Promise<ChangePlan> {
     return run(this, { op: 'plan' }, (engine) => plan(engine, changes));
   }
 
-  preview(changes: readonly Change[], options: PreviewQuery): Promise<Preview> {
+  preview(changes: readonly Change[], options: PreviewQuery): Promise<ChangePreview> {
     return run(this, { op: 'preview', options }, (engine) => preview(engine, changes, options));
   }
 
@@ -217,11 +203,11 @@ export class Flags
     return run(this, { op: 'undoChangeSet', ref, options }, (engine) => undoChangeSet(engine, ref, options));
   }
 
-  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan> {
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
     return run(this, { op: 'planUndo', ref, options }, (engine) => planUndo(engine, ref, options));
   }
 
-  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>> {
+  listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {
     return run(this, { op: 'listHistory', options: page }, (engine) => history.listHistory(engine, scope, page));
   }
 
@@ -229,7 +215,7 @@ export class Flags
     return run(this, { op: 'getChangeSet', ref }, (engine) => history.getChangeSet(engine, ref));
   }
 
-  listChangeSetProjects(ref: ChangeSetRef): Promise<Page<string | null>> {
+  listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>> {
     return run(this, { op: 'listChangeSetProjects', ref }, (engine) => history.listChangeSetProjects(engine, ref));
   }
 
@@ -275,21 +261,21 @@ export class Flags
     return run(this, { op: 'countEvaluations' }, (engine) => reports.countEvaluations(engine));
   }
 
-  listSeenFlags(page?: PageQuery): Promise<Page<SeenFlags>> {
+  listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>> {
     return run(this, { op: 'listSeenFlags' }, (engine) => seenFlags.listSeenFlags(engine, page));
   }
 
-  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<Page<UsagePeriod>> {
+  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<ListPage<UsagePeriod>> {
     return run(this, { op: 'listUsage', options: page }, (engine) => listUsage(engine, filter, page));
   }
 
-  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<Page<Application>> {
+  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<ListPage<Application>> {
     return run(this, { op: 'listApplications', ref: filter, options: page }, (engine) =>
       applications.listApplications(engine, filter, page),
     );
   }
 
-  listApplicationsByFlag(page?: PageQuery): Promise<Page<FlagApplication>> {
+  listApplicationsByFlag(page?: PageQuery): Promise<ListPage<FlagApplication>> {
     return run(this, { op: 'listApplicationsByFlag' }, (engine) => seenFlags.listApplicationsByFlag(engine, page));
   }
 
@@ -302,20 +288,10 @@ export class Flags
   }
 }
 
-const MINUTE = 60_000;
-
-/** Returns the data version. It covers usage, so it is undefined if another storage holds the usage. */
-async function dataVersion(engine: ChangeEngine, subject: DataVersionScope = 'flags'): Promise<string | undefined> {
-  const { storage, now } = engine;
-  if (!storage.dataVersion || engine.usage !== storage.usage) return undefined;
-  const stored = await storage.dataVersion();
-  return subject === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
-}
-
 /** The end of an instance. */
 export interface FlagsLifecycle {
   /**
-   * Aborts as soon as {@link FlagsLifecycle.close} is called. End everything that depends on these flags then.
+   * Aborts as soon as `close` is called. End everything that depends on these flags then.
    *
    * @example
    * flags.closing.addEventListener('abort', () => stream.end(), { once: true });
@@ -330,6 +306,3 @@ export interface FlagsLifecycle {
    */
   close(): Promise<void>;
 }
-
-/** The results that a data version covers. */
-export type DataVersionScope = 'flags' | 'projects';

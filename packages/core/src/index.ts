@@ -1,79 +1,121 @@
 // Opening flags
 
-export type * from './base/common.types.js';
+export type {
+  ChangeContext,
+  EnvironmentRef,
+  FlagRef,
+  JsonPatch,
+  ListPage,
+  PageQuery,
+  ProjectRef,
+  StrategyRef,
+} from './base/common.types.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
-export type * from './base/settings.types.js';
-export type * from './changesets/change-set.types.js';
+export type { FlagsSettings } from './base/settings.types.js';
+// Change sets
+export type {
+  ActorOptions,
+  ApplyOptions,
+  AuthorizeChanges,
+  Change,
+  ChangePlan,
+  ChangePreview,
+  ChangeSet,
+  PlannedDocument,
+  PlannedEvent,
+  PlannedSet,
+} from './changesets/change-set.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
-export { defineFlags, type SchemaOptions } from './definitions/define-flags.js';
-export type * from './definitions/definition.types.js';
-export type * from './definitions/schema.types.js';
-export type { ErrorCode, ErrorDetail } from './errors.js';
-export { ERROR_CODES, FlagsError, isFlagsError } from './errors.js';
-// Evaluation
-export type * from './evaluation/definitions.types.js';
-export { CONSTRAINT_OPERATORS, PAYLOAD_TYPES } from './evaluation/definitions.types.js';
+export { defineFlags } from './definitions/define-flags.js';
+export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
+// TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
+export type * from './definitions/registered-flags.types.js';
 export type {
-  AudiencePart,
-  ConstraintExplanation,
+  EnvironmentName,
+  FlagDrift,
+  FlagName,
+  FlagNameWith,
+  FlagPayload,
+  FlagsSchema,
+  VariantName,
+} from './definitions/schema.types.js';
+// Errors
+export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
+// Evaluation
+export {
+  CONSTRAINT_OPERATORS,
+  type Constraint,
+  type ConstraintOperator,
+  PAYLOAD_TYPES,
+  type Payload,
+  type StrategyParameters,
+} from './evaluation/definitions.types.js';
+export type {
   CustomStrategy,
-  DependencyExplanation,
   EvaluatedVariant,
-  Evaluation,
   EvaluationContext,
   EvaluationProblem,
-  EvaluationProblemCode,
-  ExplanationReason,
-  FallbackVariant,
   FlagExplanation,
-  RolloutExplanation,
-  SegmentExplanation,
   StrategyExplanation,
-  VariantExplanation,
 } from './evaluation/evaluated.types.js';
-export type * from './evaluation/evaluation.types.js';
+export type {
+  ConfigurationChange,
+  ContextualFlags,
+  EvaluatedFlag,
+  EvaluationOptions,
+  EvaluationStatus,
+  Evaluator,
+  Impression,
+} from './evaluation/evaluation.types.js';
+// Events
+export {
+  EVENT_TYPES,
+  type EventLog,
+  type EventQuery,
+  type EventType,
+  type FeedPage,
+  type FlagsEvent,
+} from './events/event.types.js';
 // Administration
-export type * from './events/event.types.js';
-export { EVENT_TYPES } from './events/event.types.js';
-export type * from './flags/dependency.types.js';
-export type * from './flags/effect.types.js';
-export type * from './flags/flag.types.js';
-export type * from './flags/flag-search.types.js';
-export type * from './flags/strategy.types.js';
-export type * from './flags/variant.types.js';
-export type { DataVersionScope, Flags, FlagsLifecycle } from './flags.js';
-export type * from './history/history.types.js';
-export type * from './options.js';
-export type * from './projects/project.types.js';
-export type * from './segments/segment.types.js';
-export { memoryUsage } from './storage/memory/memory-usage.js';
+export type { Dependency, DependencyInput } from './flags/dependency.types.js';
+export type { FlagEffect } from './flags/effect.types.js';
+export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
+export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
+export type { FlagEnvironment, Strategy, StrategyInput, StrategyVariant } from './flags/strategy.types.js';
+export type { Variant, VariantInput } from './flags/variant.types.js';
+export type { Flags } from './flags.js';
+export type { FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';
+export type { FlagsOptions } from './options.js';
+export type {
+  Member,
+  NewProject,
+  Project,
+  ProjectChanges,
+  ProjectOverview,
+  ProjectSummary,
+} from './projects/project.types.js';
+export type { NewSegment, Segment, SegmentChanges, SegmentUse } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';
+export type { FlagsStorage } from './storage.js';
+export {
+  type CreatedToken,
+  type ListedToken,
+  type NewToken,
+  TOKEN_KINDS,
+  type Token,
+  type TokenKind,
+} from './tokens/token.types.js';
 export type {
-  Commit,
-  CommitResult,
-  DocumentCheck,
-  DocumentDeletion,
-  DocumentKey,
-  DocumentPut,
-  DocumentTouch,
-  DocumentWrite,
-  EventFilter,
-  EventPage,
-  ListedDocument,
-  ListQuery,
-  NewEvent,
-  Storage,
-  StoredDocument,
-  StoredEvent,
-  StoredEventQuery,
-  Vacancy,
-} from './storage/port.js';
-export type * from './storage/usage-port.js';
-export type * from './tokens/token.types.js';
-export { TOKEN_KINDS } from './tokens/token.types.js';
-export type * from './typed-flags.types.js';
-export type * from './usage/usage.types.js';
+  TypedContext,
+  TypedContextualFlags,
+  TypedEvaluator,
+  TypedFlags,
+  TypedVariant,
+} from './typed-flags.types.js';
+// Declarations of an application can only name types of modules that this one loads.
+export type {} from './types.js';
+export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';

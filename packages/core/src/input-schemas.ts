@@ -3,7 +3,7 @@ import { deepFreeze } from './base/json.js';
 import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
-import type { Settings } from './base/settings.types.js';
+import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
 import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
@@ -61,7 +61,7 @@ export type InputSchemas = ReturnType<typeof inputSchemas>;
  * @example
  * const { newFlag } = inputSchemas(flags.settings);
  */
-export function inputSchemas(settings: Settings) {
+export function inputSchemas(settings: FlagsSettings) {
   const flagTypes = settings.flagTypes.map((type) => type.name);
   return deepFreeze({
     newFlag: newFlag(flagTypes) as JsonSchema,
@@ -101,7 +101,7 @@ export function inputSchemas(settings: Settings) {
 export type Validators = ReturnType<typeof createValidators>;
 
 /** Creates one validator per input. Each throws `invalid_input`. */
-export function createValidators(settings: Settings) {
+export function createValidators(settings: FlagsSettings) {
   const schemas = inputSchemas(settings);
   return {
     newFlag: createValidator<NewFlag>(schemas.newFlag, findLabelIssues),
@@ -131,14 +131,9 @@ export function createValidators(settings: Settings) {
     tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
     eventQuery: createValidator<WireEventQuery>(schemas.eventQuery),
     feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
-    flagQuery: createValidator<FlagQuery>(schemas.flagQuery, findFlagQueryIssues),
+    flagQuery: createValidator<FlagQuery>(schemas.flagQuery),
     pageQuery: createValidator<PageQuery>(schemas.pageQuery),
   };
-}
-
-function findFlagQueryIssues({ canRead }: FlagQuery): readonly ErrorDetail[] {
-  if (canRead === undefined || typeof canRead === 'function') return [];
-  return [{ message: 'must be a function', path: '/canRead' }];
 }
 
 /** A parent that is off has no variant. */

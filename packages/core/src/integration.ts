@@ -3,6 +3,8 @@
  * any release.
  */
 
+// Router plumbing
+export type { RevisionContext } from './base/common.types.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
@@ -35,6 +37,13 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
+export {
+  type DataVersionScope,
+  dataVersion,
+  exportReadableDefinitions,
+  getWrittenFlag,
+  searchReadableFlags,
+} from './router.operations.js';
 // Storages
 export {
   type PreparedCommit,

@@ -1,20 +1,20 @@
 import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { name, positiveInteger, text } from './base/primitives.js';
-import type { Environment, FlagType, Role, Settings } from './base/settings.types.js';
+import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { ErrorDetail } from './errors.js';
 import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluation/evaluated.types.js';
 import { defaultEnvironment } from './flags/review.js';
 import { OWNER } from './projects/members.decide.js';
-import type { Storage } from './storage/port.js';
+import type { FlagsStorage } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
   /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
-  readonly storage: Awaitable<Storage>;
+  readonly storage: Awaitable<FlagsStorage>;
   /** Stores usage. Default: the storage's own usage storage, or else memory. */
   readonly usage?: UsageStorage;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
@@ -126,7 +126,7 @@ const MAX_DELAY = 2 ** 31 - 1;
  *
  * @throws FlagsError `invalid_input`
  */
-export function createSettings(options: Partial<Configuration>): Settings {
+export function createSettings(options: Partial<Configuration>): FlagsSettings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const valid = validate({ environments, roles, flagTypes, environment, ...pickMembers(options, DETAILS) });

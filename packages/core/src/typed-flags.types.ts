@@ -1,4 +1,5 @@
 import type { ActorOptions } from './changesets/change-set.types.js';
+import type { RegisteredFlags } from './definitions/registered-flags.types.js';
 import type {
   ContextDeclarations,
   EnvironmentName,
@@ -6,7 +7,6 @@ import type {
   FlagName,
   FlagPayload,
   FlagsSchema,
-  Register,
   VariantName,
 } from './definitions/schema.types.js';
 import type {
@@ -99,8 +99,8 @@ export interface TypedContextualFlags<Schema extends FlagsSchema>
   getPayload<Name extends FlagName<Schema>>(flag: Name): FlagPayload<Schema, Name> | undefined;
 }
 
-/** The contextual flags of the schema in {@link Register}; untyped if the application registers none. */
-export type RegisteredContextualFlags = Register extends { readonly schema: infer Schema extends FlagsSchema }
+/** The contextual flags of the schema in {@link RegisteredFlags}; untyped if the application registers none. */
+export type RegisteredContextualFlags = RegisteredFlags extends { readonly schema: infer Schema extends FlagsSchema }
   ? TypedContextualFlags<Schema>
   : ContextualFlags;
 
@@ -110,15 +110,18 @@ export interface TypedChoice<Schema extends FlagsSchema> {
   readonly environment?: EnvironmentName<Schema>;
 }
 
+/** The environment of an evaluation, and its fallback. */
 export interface TypedOptions<Schema extends FlagsSchema, Fallback> extends TypedChoice<Schema> {
   /** The result for an unknown flag; for `getPayload` also without a valid payload. */
   readonly fallback?: Fallback;
 }
 
+/** The variant to return for an unknown flag. */
 export interface TypedFallback<Schema extends FlagsSchema, Name extends FlagName<Schema>> extends FallbackVariant {
   readonly name: VariantName<Schema, Name> | 'disabled';
 }
 
+/** A declared flag's variant for a context. */
 export interface TypedVariant<Schema extends FlagsSchema, Name extends FlagName<Schema>> extends EvaluatedVariant {
   /** A declared variant, or `disabled` if the flag is off or has no variants. */
   readonly name: VariantName<Schema, Name> | 'disabled';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { memoryStorage } from '../src/index.js';
 import { sqliteStorage } from '../src/sqlite.js';
-import type { Storage } from '../src/storage/port.js';
+import type { FlagsStorage } from '../src/storage/port.js';
 import { temporaryDirectory } from './storage/temporary-directory.js';
 
 /** A kind of storage that tests run on. All test suites share the kinds of this file. */
@@ -13,7 +13,7 @@ export interface StorageKind {
 }
 
 export interface OpenStorage {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   /** Closes the storage, if it is still open, and removes its files. */
   readonly dispose: () => Promise<void>;
 }

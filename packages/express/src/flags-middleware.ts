@@ -1,19 +1,12 @@
-import type {
-  ContextualFlags,
-  EnvironmentChoice,
-  EvaluationContext,
-  Flags,
-  FlagsSchema,
-  TypedChoice,
-  TypedContext,
-  TypedFlags,
-} from '@flags/core';
+import type { ContextualFlags, EvaluationContext, Flags, FlagsSchema, TypedContext, TypedFlags } from '@flags/core';
 import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
+import type { EnvironmentChoice, TypedChoice } from '@flags/core/types';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Returns the evaluation context of a request. Its errors go to your application's error handler. */
 export type ContextOf = (request: Request) => EvaluationContext;
 
+/** Options of `flagsMiddleware`. */
 export type FlagsMiddlewareOptions = EnvironmentChoice;
 
 /**

@@ -1,4 +1,4 @@
-import type { RegisteredContextualFlags } from '@flags/core';
+import type { RegisteredContextualFlags } from '@flags/core/types';
 
 /**
  * Extends the global `Express.Request` interface of Express 4 and 5. The extension applies where this file is imported.

@@ -219,15 +219,40 @@ export function permissionOf({ action, permission }: Pick<Route, 'action' | 'per
   return permission ?? (action as Action);
 }
 
+interface PermissionRequest {
+  readonly flags: Flags;
+  readonly params: Params;
+  readonly principal: Principal;
+  /** The change set that the request may repeat. */
+  readonly repeated?: string | undefined;
+}
+
 /** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
 export async function checkPermission(
   route: Route,
-  { flags, params, principal }: { readonly flags: Flags; readonly params: Params; readonly principal: Principal },
+  { flags, params, principal, repeated }: PermissionRequest,
 ): Promise<string | null> {
   if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
-  const project = params.projectId ?? (route.projectOf ? await projectOf(route.projectOf, flags, params) : null);
+  const project = params.projectId ?? (route.projectOf ? await locate(route.projectOf) : null);
   if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
   return project;
+
+  /** A repeated request is about the project of the first one: it may have deleted the flag or segment. */
+  async function locate(find: NonNullable<Route['projectOf']>): Promise<string | null> {
+    const first = repeated === undefined ? undefined : await projectOfSet(flags, repeated);
+    return first === undefined ? projectOf(find, flags, params) : first;
+  }
+}
+
+/** Resolves to the project of a change set; undefined if there is no such set, or if it is about several projects. */
+async function projectOfSet(flags: Flags, changeSet: string): Promise<string | null | undefined> {
+  try {
+    const { items } = await flags.listChangeSetProjects({ changeSet });
+    return items.length === 1 ? items[0] : undefined;
+  } catch (error) {
+    if (isFlagsError(error) && error.code === 'change_set_not_found') return undefined;
+    throw error;
+  }
 }
 
 /** Returns null for a caller with the permission for the instance, else the first project that it may see. */

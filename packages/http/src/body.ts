@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Awaitable } from '@flags/core';
 import { nextTurn } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { permissionOf, readOrCheck } from './auth.js';
 import { HttpError } from './errors.js';
 import type { Principal } from './permissions.js';

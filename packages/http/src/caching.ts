@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
-import type { Awaitable } from '@flags/core';
 import { paced } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
 import { jsonArray } from './json-chunks.js';
 import { ownBytes, type Reply } from './reply.js';

@@ -1,5 +1,12 @@
-import { type Awaitable, type FlagRef, type Flags, FlagsError } from '@flags/core';
-import { createValidator, type InputSchemas, nextTurn } from '@flags/core/integration';
+import { type FlagRef, type Flags, FlagsError } from '@flags/core';
+import {
+  createValidator,
+  getWrittenFlag,
+  type InputSchemas,
+  nextTurn,
+  dataVersion as readDataVersion,
+} from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
 import { type BodyReader, readThenCheck } from './body.js';
 import {
@@ -21,7 +28,9 @@ import { type Reply, textReply } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import {
   type AdminFacts,
+  ID_HEADER,
   isLogged,
+  isRepeatable,
   type QueryValues,
   REASON_HEADER,
   type Route,
@@ -100,6 +109,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;
+    const id = takesReason ? idOf(request, route) : undefined;
     let revision: number | undefined;
     const onRevision = (written: number) => {
       revision = written;
@@ -117,6 +127,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         query,
         body,
         context: {
+          ...(id !== undefined && { id }),
           ...(reason !== undefined && { reason }),
           ...(ifRevision !== undefined && { ifRevision }),
           ...(route.changes === 'flag' && { onRevision }),
@@ -166,7 +177,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
    */
   const answerVersioned: Endpoint = async (exchange) => {
     const { request, visit } = exchange;
-    const dataVersion = await flags.dataVersion(route.cacheBy ?? route.streamed);
+    const dataVersion = await readDataVersion(flags, route.cacheBy ?? route.streamed);
     const make = async () => {
       await nextTurn();
       return answer({ ...exchange, dataVersion });
@@ -191,7 +202,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     }
   };
   return async ({ request, params, principal }) => {
-    const project = await checkPermission(route, { flags, params, principal });
+    const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
+    const project = await checkPermission(route, { flags, params, principal, repeated });
     return toConditionalReply(request, route, await answerHeavy({ request, params, principal, project }));
   };
 }
@@ -236,6 +248,29 @@ function reasonOf(request: FlagsRequest): string | undefined {
   } catch {
     throw invalidInput([{ message: `${REASON_HEADER} must be percent-encoded UTF-8`, path: '' }]);
   }
+}
+
+/**
+ * Returns the id in `Idempotency-Key`.
+ *
+ * @throws FlagsError `invalid_input` for a value that is not a UUID, and for changes that cannot be repeated
+ */
+function idOf(request: FlagsRequest, route: Route): string | undefined {
+  if (headerOf(request, ID_HEADER.toLowerCase()) === undefined) return undefined;
+  if (!isRepeatable(route)) {
+    const message = `${ID_HEADER} is not possible here: the secret of a token is shown once. Send the request without it`;
+    throw invalidInput([{ message, path: '' }]);
+  }
+  const key = keyIn(request);
+  if (key === undefined) throw invalidInput([{ message: `${ID_HEADER} must be a UUID`, path: '' }]);
+  return key;
+}
+
+/** A UUID, with or without the quotes of a structured field. */
+const KEY = /^(?<quote>"?)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\k<quote>$/i;
+
+function keyIn(request: FlagsRequest): string | undefined {
+  return KEY.exec(headerOf(request, ID_HEADER.toLowerCase()) ?? '')?.[2]?.toLowerCase();
 }
 
 function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
@@ -286,8 +321,9 @@ function longestOf({ cacheBy, streamed }: Route): number {
 }
 
 /**
- * Reads `lastSeenAt` and the tag of the changed flag for the reply. The tag equals that of a GET, unless the flag
- * has already changed again. Returns nothing if the flag is deleted, or on an error: the change is committed.
+ * Reads `lastSeenAt` and the tag of the changed flag for the reply. The tag equals that of a GET, or names the revision
+ * of the reply if the flag has already changed again. Returns nothing if the flag is deleted, or on an error: the change
+ * is committed.
  */
 async function readChanged(
   flags: Flags,
@@ -295,8 +331,9 @@ async function readChanged(
   revision: number | undefined,
 ): Promise<{ readonly etag?: string | undefined; readonly lastSeenAt?: string | null }> {
   try {
-    const flag = await flags.getFlag(ref, { revision });
-    return { etag: flag.revision === revision ? flagTag(flag) : undefined, lastSeenAt: flag.lastSeenAt };
+    const flag = await getWrittenFlag(flags, ref, revision);
+    const etag = revision === undefined ? undefined : flagTag({ ...flag, revision });
+    return { etag, lastSeenAt: flag.lastSeenAt };
   } catch {
     return {};
   }

@@ -80,6 +80,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   change_set_too_large: tooLarge,
   revision_mismatch: { status: 412, name: 'PreconditionFailedError' },
   undo_conflict: { status: 409, name: 'ConflictError' },
+  id_taken: { status: 409, name: 'ConflictError' },
   too_much_contention: unavailable,
   storage_busy: unavailable,
   storage_unavailable: unavailable,

@@ -6,6 +6,7 @@ import { assertApi, createPathBelow } from './node-handler.js';
 import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
 import type { FlagsRequest } from './request.js';
 
+/** Options of `toFetchHandler`. */
 export interface FetchHandlerOptions {
   /** The mount path of the API, such as `/internal/flags`. Default: the root. */
   readonly basePath?: string;

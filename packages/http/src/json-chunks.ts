@@ -1,5 +1,5 @@
-import type { Awaitable } from '@flags/core';
 import { paced } from '@flags/core/integration';
+import type { Awaitable } from '@flags/core/types';
 import type { ReplySink } from './request.js';
 
 /** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */

@@ -16,6 +16,7 @@ export interface NodeRequest extends IncomingMessage {
 /** Calls the next handler of the host, or its error handler if there is an error. */
 export type NextHandler = (error?: unknown) => void;
 
+/** Options of `toNodeHandler`. */
 export interface NodeHandlerOptions<Request extends IncomingMessage = IncomingMessage> {
   /**
    * The mount path of the API, such as `/internal/flags`. Set it when the framework keeps this path in `request.url`.
@@ -98,13 +99,19 @@ export function createPathBelow(basePath: string): (path: string) => string | un
   };
 }
 
+/** A request and a response of `node:http`. */
 export interface NodeExchange<Request> {
   readonly request: FlagsRequest<Request>;
   readonly response: ServerResponse;
   readonly next: NextHandler;
 }
 
-/** For adapters: handles one request and writes its reply. Rejects only if `next` throws. */
+/**
+ * For adapters: handles one request and writes its reply. Rejects only if `next` throws.
+ *
+ * @example
+ * await handleNode(api, { request: fromNode(request, { response, path, ip: () => request.ip }), response, next });
+ */
 export async function handleNode<Request>(
   api: FlagsApi<Request>,
   { request, response, next }: NodeExchange<Request>,
@@ -127,7 +134,12 @@ export interface NodeMount extends Pick<FlagsRequest, 'path' | 'ip' | 'onMatch'>
   readonly response: ServerResponse;
 }
 
-/** For adapters: converts a Node request to a `FlagsRequest`. */
+/**
+ * For adapters: converts a Node request to a `FlagsRequest`.
+ *
+ * @example
+ * const neutral = fromNode(request, { response, path: request.url ?? '/', ip: () => request.socket.remoteAddress });
+ */
 export function fromNode<Request extends NodeRequest>(
   request: Request,
   { response, path, ip, onMatch }: NodeMount,

@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@flags/core';
+import type { ListPage, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
 import { invalidInput } from './errors.js';
 import { jsonArray, jsonTexts, type Pieces } from './json-chunks.js';
@@ -114,7 +114,7 @@ export function segmentIdIn(text: string): number {
 
 /** The list of a route, for {@link listReply}. */
 interface List<Item> {
-  readonly page: (query: PageQuery) => Promise<Page<Item>>;
+  readonly page: (query: PageQuery) => Promise<ListPage<Item>>;
   /** Reads the whole list at once. Default: page by page, so that the list is not a consistent snapshot. */
   readonly isWhole?: true;
   /** Default: the item itself. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core';
+import type { Awaitable } from '@flags/core/types';
 import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 

@@ -1,17 +1,6 @@
-import type {
-  Awaitable,
-  ChangeContext,
-  DataVersionScope,
-  EnvironmentRef,
-  ErrorCode,
-  Flag,
-  FlagRef,
-  Flags,
-  ProjectRef,
-  SegmentRef,
-  StrategyRef,
-} from '@flags/core';
-import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { EnvironmentRef, ErrorCode, Flag, FlagRef, Flags, ProjectRef, StrategyRef } from '@flags/core';
+import type { DataVersionScope, InputSchemas, JsonSchema, RevisionContext } from '@flags/core/integration';
+import type { Awaitable, SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import type { Weight } from './gate.js';
@@ -172,8 +161,8 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly query: QueryValues;
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
-  /** The expected revision from `If-Match`, and the reason from `X-Change-Reason`. */
-  readonly context: ChangeContext;
+  /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
+  readonly context: RevisionContext;
   /** Returns the client's address according to the host's `trust proxy` setting. */
   readonly clientIp: () => string | undefined;
   readonly openApi: () => object;
@@ -289,8 +278,20 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** Why the caller changes something, percent-encoded: headers hold ASCII only. */
 export const REASON_HEADER = 'X-Change-Reason';
 
+/** The id of the change set, which makes the request safe to repeat. */
+export const ID_HEADER = 'Idempotency-Key';
+
+const TOKEN_ACTIONS: ReadonlySet<string> = new Set<Action>(['createToken', 'rotateToken', 'deleteToken']);
+
+/** Whether a route takes the id of its change set. Changes of tokens have none: a secret is shown once. */
+export function isRepeatable(route: Route): boolean {
+  return isLogged(route) && !TOKEN_ACTIONS.has(route.permission ?? route.action);
+}
+
+const UNLOGGED: ReadonlySet<string> = new Set(['deleteApplication', 'validateFlagName']);
+
 /** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
-  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && asked !== 'deleteApplication';
+  return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
 }

@@ -1,4 +1,5 @@
-import type { EnvironmentConfiguration, FlagConfiguration, Flags, FlagsEvent } from '@flags/core';
+import type { Flags, FlagsEvent } from '@flags/core';
+import type { EnvironmentConfiguration, FlagConfiguration } from '@flags/core/types';
 import { ProviderEvents } from '@openfeature/server-sdk';
 
 /**
@@ -45,7 +46,7 @@ function affectedFlags(events: readonly FlagsEvent[], { flags }: EnvironmentConf
   const segments = new Set(events.flatMap(segmentOf));
   const names = new Set(events.flatMap(({ flag }) => flag ?? []));
   for (const flag of flags) if (usesAny(segments, flag)) names.add(flag.name);
-  const children = flags.filter(({ dependencies }) => dependencies?.some(({ feature }) => names.has(feature)));
+  const children = flags.filter(({ dependencies }) => dependencies?.some(({ flag }) => names.has(flag)));
   return new Set([...names, ...children.map(({ name }) => name)]);
 }
 

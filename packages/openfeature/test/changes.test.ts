@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFlags, type Flags, memoryStorage, memoryUsage } from '@flags/core';
+import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
+import { memoryUsage } from '@flags/core/storage';
 import { type Client, OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
 import { until } from '../../../test/until.js';
@@ -119,7 +120,9 @@ describe('the lifecycle', () => {
       await client.getStringValue('checkout', '');
       await flags.close();
       const reader = await createFlags({ storage: memoryStorage(), usage });
-      expect((await reader.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 2 }]);
+      expect((await reader.listSeenFlags()).items).toEqual([
+        { application: 'shop', flags: ['checkout'], metricsCount: 2 },
+      ]);
       await reader.close();
     });
   });

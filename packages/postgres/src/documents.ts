@@ -1,4 +1,4 @@
-import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core';
+import type { DocumentKey, ListedDocument, ListQuery, StoredDocument } from '@flags/core/storage';
 import { createBatchLoader } from './batches.js';
 import { toStoredKey } from './commit/statements.js';
 import type { Statement, Statements } from './database.js';

@@ -29,11 +29,13 @@ export interface PgClient {
   release(error?: Error | boolean): unknown;
 }
 
+/** A notification of `LISTEN`, as `pg` delivers it. */
 export interface PgNotification {
   readonly channel: string;
   readonly payload?: string | undefined;
 }
 
+/** A query, as `pg` takes it. */
 export interface PgQuery {
   readonly text: string;
   readonly values?: unknown[];
@@ -41,6 +43,7 @@ export interface PgQuery {
   readonly types?: { readonly getTypeParser: () => (value: string) => unknown };
 }
 
+/** The result of a query, as `pg` returns it. */
 export interface PgResult {
   readonly rows: unknown[];
   readonly rowCount: number | null;

@@ -15,6 +15,7 @@ export type PostgresStorageOptions =
       readonly pool: PgPool;
     });
 
+/** The effective options of a PostgreSQL storage, with their defaults. */
 export interface PostgresStorageSettings {
   /** The schema of the tables. Created if it is missing and `migrate` is not false. Default `public`. */
   readonly schema?: string;

@@ -1,4 +1,4 @@
-import { FlagsError, type Storage } from '@flags/core';
+import { FlagsError, type FlagsStorage } from '@flags/core';
 import { prepareCommit } from '@flags/core/integration';
 import { runCommit } from './commit/commit.js';
 import { openPool, surviveIdleErrors } from './connection/session.js';
@@ -38,7 +38,7 @@ import { postgresUsage } from './usage/usage.js';
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
  * const storage = postgresStorage({ pool, schema: 'flags' });
  */
-export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
+export async function postgresStorage(options: PostgresStorageOptions): Promise<FlagsStorage> {
   const checked = assertOptions(options);
   const { pool, release } = await takePool(checked);
   try {
@@ -77,7 +77,7 @@ interface Parts extends Pick<Source, 'release'> {
   readonly notifier: Notifier;
 }
 
-function storageOn({ database, checked, release, listener, notifier }: Parts): Storage {
+function storageOn({ database, checked, release, listener, notifier }: Parts): FlagsStorage {
   const names = tableNames(checked);
   const commitLock = lockKey('commit', checked);
   const readDataVersion = dataVersionReader(database, names);

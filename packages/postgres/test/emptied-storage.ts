@@ -1,9 +1,9 @@
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { postgresStorage } from '../src/index.js';
 import { deletionOfRows, ownDatabase } from './own-database.js';
 
 interface Emptied {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly empty: string;
 }
 
@@ -11,7 +11,7 @@ interface Emptied {
  * Storages for the tests of a file, by name. Tests share them one after the other, because opening a storage takes longer than
  * a test.
  */
-export function emptiedStorages(): (name?: string) => Promise<Storage> {
+export function emptiedStorages(): (name?: string) => Promise<FlagsStorage> {
   const database = ownDatabase();
   const opened = new Map<string, Promise<Emptied>>();
 

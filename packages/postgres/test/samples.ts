@@ -1,4 +1,5 @@
-import type { Commit, DocumentKey, NewEvent, Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
+import type { Commit, DocumentKey, NewEvent } from '@flags/core/storage';
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 
@@ -14,7 +15,7 @@ export function change(id: string, expected = 0): Commit {
 }
 
 /** The subjects of all events after a position, in order. */
-export async function subjectsAfter(storage: Storage, after?: string): Promise<string[]> {
+export async function subjectsAfter(storage: FlagsStorage, after?: string): Promise<string[]> {
   const { events } = await storage.events({
     order: 'oldest-first',
     limit: 1000,

@@ -16,6 +16,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
+/** Counts the shown items of a list: "3 of 8 flags". */
+export function shownOf(shown: number, total: number, noun: string): string {
+  return shown === total ? plural(total, noun) : `${number(shown)} of ${plural(total, noun)}`;
+}
+
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 365 * 86_400],
   ['month', 30 * 86_400],

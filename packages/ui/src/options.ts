@@ -5,6 +5,7 @@ export interface Banner {
   readonly tone?: 'info' | 'warning' | 'danger';
 }
 
+/** Options of `createFlagsUi`. */
 export interface FlagsUiOptions {
   /**
    * The address of the router: relative to `/ui/`, or absolute on the same origin. Default: `'../'`, the path where the

@@ -1,4 +1,5 @@
-import type { DefaultFlagType, Definitions, VariantInput } from '@flags/core';
+import type { Definitions, VariantInput } from '@flags/core';
+import type { DefaultFlagType } from '@flags/core/types';
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { type ApplyChoices, applyDocument, assertDefinitions, planDocument, readDocument } from '../definitions.js';

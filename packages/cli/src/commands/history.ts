@@ -90,7 +90,7 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   output.line(`Takes back the change set of ${at} by ${actor}:`);
   if (!(await confirmPlan(session, { ...plan, deletions: deletionsIn(plan), json: { events, documents } }))) return;
   const { reason } = options;
-  const changeSet = await api.post<ChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
+  const changeSet = await api.change<ChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
   output.json({ changed: changeSet.id !== null, changeSet });
   const done = output.colors.green(`Taken back. To take that back: flags undo ${changeSet.id ?? ''}`);
   output.line(changeSet.id === null ? 'Nothing to take back.' : done);

@@ -1,11 +1,5 @@
-import {
-  createFlags,
-  type DefinedFlag,
-  type DefinedStrategy,
-  isFlagsError,
-  memoryStorage,
-  type VariantInput,
-} from '@flags/core';
+import { createFlags, type DefinedFlag, isFlagsError, memoryStorage, type VariantInput } from '@flags/core';
+import type { DefinedStrategy } from '@flags/core/types';
 import { distributionOf, toRules } from './flagd-targeting.js';
 import {
   type Imported,

@@ -1,4 +1,5 @@
-import type { DefinedFlag, DefinedStrategy } from '@flags/core';
+import type { DefinedFlag } from '@flags/core';
+import type { DefinedStrategy } from '@flags/core/types';
 import {
   type Imported,
   type ImportTarget,

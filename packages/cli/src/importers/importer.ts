@@ -1,4 +1,5 @@
-import type { DefinedFlag, DefinedSegment, DefinedStrategy, Definitions } from '@flags/core';
+import type { DefinedFlag, Definitions } from '@flags/core';
+import type { DefinedSegment, DefinedStrategy } from '@flags/core/types';
 
 /** The properties of the store that an importer needs. */
 export interface ImportTarget {

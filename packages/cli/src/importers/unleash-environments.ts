@@ -1,4 +1,5 @@
-import type { DefinedEnvironment, DefinedStrategy, StrategyVariant, VariantInput } from '@flags/core';
+import type { StrategyVariant, VariantInput } from '@flags/core';
+import type { DefinedEnvironment, DefinedStrategy } from '@flags/core/types';
 import { type ImportTarget, listOf, type Members, membersOf, type Report, textOf, textsOf } from './importer.js';
 import { toConstraints } from './unleash-constraints.js';
 

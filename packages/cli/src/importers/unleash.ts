@@ -1,4 +1,5 @@
-import type { DefinedFlag, DefinedProject, DefinedSegment, DependencyInput } from '@flags/core';
+import type { DefinedFlag, DependencyInput } from '@flags/core';
+import type { DefinedProject, DefinedSegment } from '@flags/core/types';
 import { CommandError } from '../output.js';
 import {
   type Imported,

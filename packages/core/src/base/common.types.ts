@@ -33,8 +33,18 @@ export interface ApplicationRef {
   readonly application: string;
 }
 
-/** The actor, the reason and the expected revision of a change. The last parameter of every operation that changes state. */
+/**
+ * The id, the actor, the reason and the expected revision of a change. The last parameter of every operation that changes
+ * state.
+ */
 export interface ChangeContext {
+  /**
+   * The id of the change set, a UUID, which makes the call safe to repeat: with the same id, actor, reference and input,
+   * it returns the result of the first call and changes nothing, on every node, whatever has changed since. Repeat a
+   * call with the same id after `outcome_unknown`. Another actor or input is refused with `id_taken`. A call that
+   * changed nothing is not remembered. Default: a new UUID.
+   */
+  readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
   /** Why: at most 1,000 characters. The event log and the history show it. */
@@ -45,12 +55,19 @@ export interface ChangeContext {
    * `revision_mismatch` and changes nothing.
    */
   readonly ifRevision?: number | readonly number[];
+}
+
+/** A change whose caller needs the new revision, for an `ETag`. */
+export interface RevisionContext extends ChangeContext {
   /**
    * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
    * called if the operation deletes the document.
    */
   readonly onRevision?: (revision: number) => void;
 }
+
+/** The context of a change of API tokens. It has no `id`: a secret is shown once. */
+export type TokenChangeContext = Omit<ChangeContext, 'id'>;
 
 /** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
 export type JsonPatchOperation =
@@ -73,7 +90,7 @@ export interface PageQuery {
  * A page of a list, in the list's order, or the whole list. Iterating over the pages returns every item that exists
  * throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
-export interface Page<Item> {
+export interface ListPage<Item> {
   /** As many items as `limit`; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
   /** Pass it as `after` to get the next page; absent on the last page. It never expires. */

@@ -1,5 +1,5 @@
 import { compareCodePoints } from './collections.js';
-import type { Page, PageQuery } from './common.types.js';
+import type { ListPage, PageQuery } from './common.types.js';
 import { LIMITS } from './limits.js';
 import { nextTurn, paced } from './paced.js';
 import { invalidInput, type Validator } from './validator.js';
@@ -35,13 +35,13 @@ export function boundsOf({ limit, after }: PageQuery): PageBounds {
  * @example
  * for await (const flag of paginate((page) => flags.listFlags({ project: 'default' }, page))) console.log(flag.name);
  */
-export async function* paginate<Item>(list: (page: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
+export async function* paginate<Item>(list: (page: PageQuery) => Promise<ListPage<Item>>): AsyncGenerator<Item> {
   for await (const items of readPages(list)) yield* items;
 }
 
 /** Reads a list to its end and yields its pages. Other work runs between the pages. */
 export async function* readPages<Item>(
-  list: (page: PageQuery) => Promise<Page<Item>>,
+  list: (page: PageQuery) => Promise<ListPage<Item>>,
 ): AsyncGenerator<readonly Item[]> {
   let after: string | undefined;
   do {
@@ -64,7 +64,7 @@ export function cutPage<Item>(
   items: readonly Item[],
   { limit, after }: PageBounds,
   { cursorOf, compare = compareCodePoints }: Cursors<Item>,
-): Page<Item> {
+): ListPage<Item> {
   const start = after === undefined ? 0 : items.findIndex((item) => compare(cursorOf(item), after) > 0);
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
 }
@@ -83,7 +83,7 @@ export async function takePage<Item>(
   items: AsyncIterable<Item>,
   { limit }: PageBounds,
   { cursorOf, sizeOf }: Cuts<Item>,
-): Promise<Page<Item>> {
+): Promise<ListPage<Item>> {
   const found: Item[] = [];
   let room = limit === Number.POSITIVE_INFINITY ? limit : LIMITS.pageSize;
   for await (const item of paced(items)) {
@@ -116,7 +116,7 @@ function parseList(text: string): readonly unknown[] {
 export function pageOf<Item>(
   found: readonly Item[],
   { limit, cursorOf }: { readonly limit: number; readonly cursorOf: (item: Item) => string },
-): Page<Item> {
+): ListPage<Item> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items };

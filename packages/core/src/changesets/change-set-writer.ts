@@ -4,12 +4,13 @@ import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
-import type { DocumentKey, NewEvent, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
 import { hasHistory } from './aggregates.js';
 import { withCheckpoints } from './document-changes.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
+import { isRepetition, recordOf } from './repetition.js';
 import { assertDocumentSize, type StateSize } from './size-limits.js';
 import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
 
@@ -19,7 +20,7 @@ const MAX_PAUSE = 50;
 
 /** The dependencies of the change set writer. */
 interface ChangeEnvironment {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
@@ -56,7 +57,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
   async function run(changes: readonly PreparedChange[], context: SetContext): Promise<CommittedSet> {
     const now = environment.now();
     // Time-ordered ids keep inserts at the end of the database's index. A clock may be before 1970.
-    const id = context.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
+    const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     const set = { changes, context, id, at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
@@ -78,6 +79,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       environment.size?.reserve(decided.writes)();
       return decided;
     },
+    isCommitted: (context) => isRepetition(environment.storage, context),
   };
 }
 
@@ -106,7 +108,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     if (found) cached.set(nameOf(subject), found);
   }
   if (cached.size === 0) return 'lost';
-  const get: Storage['get'] = (key) => {
+  const get: FlagsStorage['get'] = (key) => {
     const found = cached.get(nameOf(key));
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
@@ -117,8 +119,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     },
   );
   if (!decided || decided.unit.events.length === 0) return 'lost';
-  if (set.context.id !== undefined && (await isRepetition(environment.storage, set.context.id)))
-    return toRepetition(set);
+  if (await isRepetition(storage, set.context)) return toRepetition(set);
   try {
     await authorize(set.context, decided);
   } catch {
@@ -136,8 +137,8 @@ async function authorize(context: SetContext, decided: DecidedSet): Promise<void
 }
 
 /**
- * Looks for an earlier commit of the same id, after the decision has read all documents. A concurrent commit of that id
- * is either found, or changes one of the documents, and this commit conflicts.
+ * Looks for an earlier commit of the same id after the decision: what the decision has found may be the result of that
+ * commit. A later one makes this commit conflict.
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { changes, context } = set;
@@ -145,10 +146,10 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   try {
     decided = await decideSet(changes, context, environment.storage);
   } catch (error) {
-    if (await isRepetition(environment.storage, set.context.id)) return toRepetition(set);
+    if (await isRepetition(environment.storage, context)) return toRepetition(set);
     throw error;
   }
-  if (context.id !== undefined && (await isRepetition(environment.storage, set.context.id))) return toRepetition(set);
+  if (await isRepetition(environment.storage, context)) return toRepetition(set);
   if (decided.unit.events.length > 0) {
     await authorize(context, decided);
     return commit(environment, set, decided);
@@ -160,7 +161,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
 async function decideSet(
   changes: readonly PreparedChange[],
   context: SetContext,
-  storage: Pick<Storage, 'get' | 'list'>,
+  storage: Pick<FlagsStorage, 'get' | 'list'>,
 ): Promise<DecidedSet> {
   const unit = createUnitOfWork(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
@@ -194,7 +195,7 @@ async function commit(
   try {
     if (feed.subscriptions.size > 0) await feed.ready();
     const result = await storage.commit({
-      writes: withCheckpoints(writes, hasHistory),
+      writes: [...withCheckpoints(writes, hasHistory), ...recordOf(set.context)],
       checks: unit.toChecks(),
       vacant: unit.toVacancies(),
       events: toNewEvents(unit, set),
@@ -283,20 +284,7 @@ async function allOf(earlier: readonly Promise<SharedFailure | undefined>[]): Pr
   if (failed) throw failed.error;
 }
 
-/** Whether a set was committed before, under the id that the caller gave. */
-async function isRepetition(storage: Pick<Storage, 'events'>, id: string | undefined): Promise<boolean> {
-  if (id === undefined) return false;
-  const { events } = await storage.events({
-    order: 'oldest-first',
-    filter: { changeSet: id },
-    limit: 1,
-    withoutData: true,
-  });
-  return events.length > 0;
-}
-
-/** Returns the result of a repeated set, without documents: the caller reads the first result from the events. */
+/** Returns the result of a repeated set: the caller reads the first result from the events. */
 function toRepetition({ id, at, context: { actor } }: SetRun): CommittedSet {
-  const missing = () => Promise.reject(new Error('A repeated change set reads its result from the events.'));
-  return { id, at, actor, documents: { read: missing, list: missing } };
+  return { id, at, actor, documents: undefined };
 }

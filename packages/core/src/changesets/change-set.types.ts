@@ -1,8 +1,16 @@
-import type { AnyFlagRef, Awaitable, EnvironmentRef, FlagRef, ProjectRef, StrategyRef } from '../base/common.types.js';
+import type {
+  AnyFlagRef,
+  Awaitable,
+  ChangeContext,
+  EnvironmentRef,
+  FlagRef,
+  ProjectRef,
+  StrategyRef,
+} from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { Effect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.types.js';
 import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
@@ -42,6 +50,7 @@ export interface ChangeVocabulary {
   readonly removeMember: { readonly ref: ProjectRef; readonly input: Member };
 }
 
+/** The name of an operation that a change set may contain. */
 export type ChangeOperationName = keyof ChangeVocabulary;
 
 /**
@@ -64,11 +73,9 @@ export type Change = {
 /** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
 export type DocumentName = `${string}/${string}`;
 
+/** The id, the actor, the reason and the expected revisions of a change set. */
 export interface ApplyOptions {
-  /**
-   * The id of the change set, a UUID. A repeated id returns the first result and changes nothing. Repeat a call with
-   * the same id after `outcome_unknown`. Default: a new UUID.
-   */
+  /** The id of the change set, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */
   readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
@@ -78,7 +85,10 @@ export interface ApplyOptions {
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
 }
 
+/** The actor, the reason and the check of an undo. */
 export interface UndoOptions {
+  /** The id of the undo, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. */
+  readonly id?: string;
   /** The actor that the event log records. Default: the instance's default actor. */
   readonly actor?: string;
   /** The reason of the undo, at most 1000 characters. */
@@ -102,10 +112,10 @@ export interface ChangeSet {
 }
 
 /** A change set that is planned and not applied. */
-export interface Plan {
+export interface ChangePlan {
   readonly documents: readonly PlannedDocument[];
   /** The differences that clients would see, in code-point order of environments, then of flags. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly FlagEffect[];
 }
 
 /** A document that a change set would write, in the order of the first change of each document. */
@@ -171,10 +181,11 @@ export interface PreviewQuery {
  * The evaluations that a change set would change: one entry for every changed flag, and for the flags that depend on
  * it.
  */
-export interface Preview {
+export interface ChangePreview {
   readonly flags: readonly FlagPreview[];
 }
 
+/** One flag's evaluations before and after a change set. */
 export interface FlagPreview {
   readonly project: string;
   readonly flag: string;
@@ -185,6 +196,7 @@ export interface FlagPreview {
   readonly contexts: readonly ContextPreview[];
 }
 
+/** One context's evaluation before and after a change set. */
 export interface ContextPreview {
   readonly before: PreviewedEvaluation;
   readonly after: PreviewedEvaluation;
@@ -192,12 +204,14 @@ export interface ContextPreview {
   readonly buckets: readonly PreviewBucket[];
 }
 
+/** A flag's state and variant for one context of a preview. */
 export interface PreviewedEvaluation {
   readonly enabled: boolean;
   readonly variant: EvaluatedVariant;
   readonly reason: ExplanationReason;
 }
 
+/** The bucket of a context in a hashing strategy. */
 export interface PreviewBucket {
   /** The strategy's id. */
   readonly strategy: string;
@@ -216,7 +230,7 @@ export interface ChangeSetOperations {
    *
    * @param changes at most 500
    * @throws FlagsError as the single operations; `change_set_too_large` (more than 500 changes, or more than 8 MiB of
-   * documents and events); `revision_mismatch`
+   * documents and events); `revision_mismatch`; `id_taken`
    * @example
    * await flags.apply(
    *   [
@@ -233,10 +247,10 @@ export interface ChangeSetOperations {
    * Decides changes without a commit. Returns the documents before and after, the events, and the effects on clients.
    * Works in slices of some milliseconds.
    *
-   * @throws FlagsError as {@link ChangeSetOperations.apply}
+   * @throws FlagsError as `apply`
    * @example
    * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
    * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
-  plan(changes: readonly Change[]): Promise<Plan>;
+  plan(changes: readonly Change[]): Promise<ChangePlan>;
 }

@@ -16,26 +16,24 @@ import type {
   PlannedDocument,
 } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
-import type { ChangeEngine } from './engine.js';
+import type { ChangeEngine, UnattributedContext } from './engine.js';
+import { readCommittedSet } from './logged-documents.js';
 import { OPERATIONS, REFERENCE_MEMBERS, REFERENCES } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
+import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
+import { toContext } from './set-context.js';
 
 export async function apply(
   engine: ChangeEngine,
   changes: readonly Change[],
   options: ApplyOptions = {},
 ): Promise<ChangeSet> {
-  const { id, actor, reason, ifRevision } = options;
-  const context = {
-    ...(id !== undefined && { id: readChangeSetId(id) }),
-    ...(actor !== undefined && { actor }),
-    ...(reason !== undefined && { reason: readReason(reason) }),
-    expected: readExpectedRevisions(ifRevision),
-  };
-  const committed = await engine.run(await prepareAll(engine, changes), context);
-  if (committed.id !== null) return readCommitted(engine, committed.id);
-  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+  const id = options.id === undefined ? undefined : readChangeSetId(options.id);
+  const expected = readExpectedRevisions(options.ifRevision);
+  const hash = id === undefined ? undefined : new ChangesHash();
+  const prepared = await prepareAll(withDerivedIds(engine, id), changes, hash);
+  return commitSet(engine, prepared, { ...toContext(options, hash), expected });
 }
 
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
@@ -54,13 +52,18 @@ export async function planPrepared(
   return toPlannedDocuments(await engine.plan(changes));
 }
 
-/** Validates every change, and creates its ids and times. */
-async function prepareAll(engine: ChangeEngine, changes: readonly Change[]): Promise<readonly PreparedChange[]> {
+/** Validates every change, and creates its ids and times. Adds it to the hash, if there is one. */
+async function prepareAll(
+  engine: ChangeEngine,
+  changes: readonly Change[],
+  hash?: ChangesHash,
+): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
   for await (const [index, change] of paced(readChanges(changes).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     try {
+      hash?.add(change);
       prepared.push({ ...(await prepare(engine, change)), op, ifRevision, path });
     } catch (error) {
       throw locateRefusal(error, path);
@@ -77,15 +80,15 @@ function prepare<Op extends ChangeOperationName>(
   return OPERATIONS[change.op](engine, change);
 }
 
-/** Reads a committed set with its event ids and positions. A failed read must not report that nothing has changed. */
-export async function readCommitted({ log }: ChangeEngine, id: string): Promise<ChangeSet> {
-  try {
-    return toChangeSet(await log.readSet(id));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `The change set ${id} was committed, but its events cannot be read (${reason}). Repeat the call with this id.`;
-    throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
-  }
+/** Commits a set. Returns it with its event ids and positions, or the first result of a repeated id. */
+export async function commitSet(
+  engine: ChangeEngine,
+  changes: readonly PreparedChange[],
+  context: UnattributedContext,
+): Promise<ChangeSet> {
+  const { id, at, actor } = await engine.run(changes, context);
+  if (id === null) return { id, at, actor, reason: context.reason ?? null, events: [], revisions: {} };
+  return readCommittedSet(id, async () => toChangeSet(await engine.log.readSet(id)));
 }
 
 export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
@@ -141,20 +144,6 @@ function findRefIssues(op: string, ref: unknown, path: string): readonly ErrorDe
 function findRevisionIssues(ifRevision: unknown, path: string): readonly ErrorDetail[] {
   const revisions = ifRevision === undefined ? [] : [ifRevision].flat();
   return revisions.every(Number.isSafeInteger) ? [] : [{ message: 'must be a revision, or a list of revisions', path }];
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Returns the id of a change set in lower case. Throws `invalid_input` unless it is a UUID. */
-function readChangeSetId(id: unknown): string {
-  if (typeof id === 'string' && UUID.test(id)) return id.toLowerCase();
-  throw invalidInput([{ message: 'must be a UUID', path: '/id' }]);
-}
-
-/** Throws `invalid_input` unless the reason is a text of the permitted length. */
-export function readReason(reason: unknown): string {
-  if (typeof reason === 'string' && reason.length <= LIMITS.reason && !/\p{Cs}/u.test(reason)) return reason;
-  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path: '/reason' }]);
 }
 
 /** Documents whose revisions a caller can know. */

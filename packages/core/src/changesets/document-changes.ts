@@ -6,9 +6,9 @@ import type {
   DocumentPut,
   DocumentTouch,
   DocumentWrite,
+  FlagsStorage,
   ListedDocument,
   ListQuery,
-  Storage,
 } from '../storage/port.js';
 
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
@@ -99,7 +99,7 @@ function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
 
 /** Reads the newest checkpoint of a document before a revision. */
 export async function readCheckpoint(
-  storage: Pick<Storage, 'list'>,
+  storage: Pick<FlagsStorage, 'list'>,
   document: DocumentKey,
   before: number,
 ): Promise<Versioned<unknown> | undefined> {

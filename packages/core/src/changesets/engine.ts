@@ -1,7 +1,6 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
-import type { Actor, Engine, PreparedChange } from '../engine.js';
-import type { DocumentReader } from '../storage/documents.js';
+import type { Actor, CommittedDocuments, Engine, PreparedChange } from '../engine.js';
 import type { AuthorizeChanges } from './change-set.types.js';
 import type { ChangeSetLog } from './change-set-log.js';
 import type { DocumentChange } from './document-changes.js';
@@ -23,6 +22,8 @@ export interface ChangeEngine extends SharedEngine {
   readonly run: (changes: readonly PreparedChange[], context: UnattributedContext | undefined) => Promise<CommittedSet>;
   /** Decides a change set without a commit. */
   readonly plan: (changes: readonly PreparedChange[], context?: UnattributedContext) => Promise<DecidedSet>;
+  /** Whether a set is committed already. Rejects with `id_taken` if another set has its id. */
+  readonly isCommitted: (context: UnattributedContext) => Promise<boolean>;
   /** Checks the changes of the engine's actor. */
   readonly authorize: AuthorizeChanges | undefined;
 }
@@ -33,17 +34,26 @@ export interface ChangeSetWriter {
   readonly run: (changes: readonly PreparedChange[], context: SetContext) => Promise<CommittedSet>;
   /** Decides changes without a commit. */
   readonly plan: (changes: readonly PreparedChange[], context: SetContext) => Promise<DecidedSet>;
+  /** Whether a set is committed already. Rejects with `id_taken` if another set has its id. */
+  readonly isCommitted: (context: SetContext) => Promise<boolean>;
 }
 
 /** A context that may lack an actor. */
 export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
+/** The id that a caller gives to a change set, and the hash of its changes. */
+interface RepetitionKey {
+  /** A UUID in lower case. */
+  readonly id: string;
+  readonly hash: string;
+}
+
 /** The context of a change set. */
 export interface SetContext extends Actor {
   /** The API token that the actor uses. */
   readonly actorToken?: { readonly id: string; readonly kind: string };
-  /** The id that the caller gives to the set. A repeated id is committed only once. */
-  readonly id?: string | undefined;
+  /** The id that the caller gives to the set, which is committed only once. */
+  readonly repetition?: RepetitionKey | undefined;
   readonly reason?: string | undefined;
   /** Documents that must be at these revisions. */
   readonly expected?: readonly ExpectedRevision[] | undefined;
@@ -58,8 +68,8 @@ export interface CommittedSet {
   /** ISO 8601. */
   readonly at: string;
   readonly actor: string;
-  /** The documents after the set. */
-  readonly documents: DocumentReader;
+  /** The documents after the set. Undefined for a repeated id: the events hold the first result. */
+  readonly documents: CommittedDocuments | undefined;
 }
 
 /** A decided set, before its commit. */

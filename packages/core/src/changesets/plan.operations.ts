@@ -2,25 +2,28 @@ import { hash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import { compareVisibility, createVisibility, type StoredSide, shownConstraints } from '../flags/effect.decide.js';
-import type { Effect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.types.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import type { Change, Plan, PlannedDocument } from './change-set.types.js';
+import type { Change, ChangePlan, PlannedDocument } from './change-set.types.js';
 import { planDocuments } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 import { affectedFlags, type PlannedState, type Side, type States, statesOf } from './preview.operations.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly Change[]): Promise<Plan> {
+export async function plan(engine: ChangeEngine, changes: readonly Change[]): Promise<ChangePlan> {
   return withEffects(engine, await planDocuments(engine, changes));
 }
 
-export async function withEffects(engine: ChangeEngine, documents: readonly PlannedDocument[]): Promise<Plan> {
+export async function withEffects(engine: ChangeEngine, documents: readonly PlannedDocument[]): Promise<ChangePlan> {
   return { documents, effects: await effectsOf(engine, documents) };
 }
 
 /** Returns the effects of planned documents: the changes that clients of each environment would see. */
-export async function effectsOf(engine: ChangeEngine, documents: readonly PlannedState[]): Promise<readonly Effect[]> {
+export async function effectsOf(
+  engine: ChangeEngine,
+  documents: readonly PlannedState[],
+): Promise<readonly FlagEffect[]> {
   if (!documents.some(({ kind }) => KINDS.has(kind))) return [];
   // The plan has not read parents, children and uses of segments: other processes may have changed them.
   const status = await engine.replica.poller.refresh();
@@ -29,7 +32,7 @@ export async function effectsOf(engine: ChangeEngine, documents: readonly Planne
   const names = [...(await affectedFlags(states))].sort(compareCodePoints);
   const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
   const sides = await createSides(engine, states, flags);
-  const effects: Effect[] = [];
+  const effects: FlagEffect[] = [];
   for (const environment of await environmentsOf(states, flags)) {
     const seen = {
       before: createVisibility(environment, sides.before),

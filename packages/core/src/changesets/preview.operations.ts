@@ -11,10 +11,10 @@ import { toConfiguration, toSegmentDefinition } from '../replica/environment.js'
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {
   Change,
+  ChangePreview,
   ContextPreview,
   FlagPreview,
   PlannedDocument,
-  Preview,
   PreviewBucket,
   PreviewedEvaluation,
   PreviewQuery,
@@ -32,7 +32,11 @@ const validateQuery = createValidator<PreviewQuery>({
   required: ['environment', 'contexts'],
 });
 
-export async function preview(engine: ChangeEngine, changes: readonly Change[], query: PreviewQuery): Promise<Preview> {
+export async function preview(
+  engine: ChangeEngine,
+  changes: readonly Change[],
+  query: PreviewQuery,
+): Promise<ChangePreview> {
   const { environment, contexts } = validateQuery(query);
   const { signal } = query;
   assertEnvironment(engine, environment);
@@ -51,7 +55,7 @@ async function previewDocuments(
   engine: ChangeEngine,
   documents: readonly PlannedState[],
   { environment, contexts, signal }: PreviewQuery,
-): Promise<Preview> {
+): Promise<ChangePreview> {
   const states = statesOf(engine, documents);
   const names = await affectedFlags(states, { environment, signal });
   const random = createSharedRandom();

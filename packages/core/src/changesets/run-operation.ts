@@ -1,16 +1,18 @@
-import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
-import type { PreparedChange } from '../engine.js';
-import type { DocumentReader } from '../storage/documents.js';
+import type { CommittedDocuments, PreparedChange } from '../engine.js';
 import type { Token } from '../tokens/token.types.js';
+import { hasHistory } from './aggregates.js';
 import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
-import { readReason } from './change-sets.operations.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
+import { readDocumentsAfter } from './logged-documents.js';
 import { REFERENCES } from './operations.js';
+import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
+import { toContext } from './set-context.js';
 
-/** The key of the engine of an instance's actor. */
-export const ENGINE = Symbol('engine');
+/** The key of the engine of an instance's actor: the same in every copy of this package. */
+export const ENGINE = Symbol.for('@flags/engine');
 
 interface WithEngine {
   readonly [ENGINE]: ChangeEngine;
@@ -62,30 +64,50 @@ interface ChangeArguments extends Omit<MethodArguments, 'options'> {
   readonly context: ChangeContext | undefined;
 }
 
-/** Runs a method of `Flags` as a change set of one change. */
+/**
+ * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
+ * the first call has left.
+ */
 export function change<Result>(
   flags: WithEngine,
   { context, ...given }: ChangeArguments,
   prepare: (engine: ChangeEngine) => Awaitable<PreparedChange<Result>>,
 ): Promise<Result> {
   return run(flags, { ...given, options: context }, async (engine) => {
-    const preparing = prepare(engine);
+    const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
+    // Before the first wait: the caller may change the input then.
+    const hash = id === undefined ? undefined : new ChangesHash();
+    hash?.add(given);
+    const preparing = prepare(withDerivedIds(engine, id));
     const unnamed = 'then' in preparing ? await preparing : preparing;
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
-    if (!context) return resultOf(prepared, (await engine.run([prepared], undefined)).documents);
-    const { actor, reason, onRevision, ifRevision } = context;
+    if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(given.op);
+    if (!context) return resultOf(prepared, await commitOne(engine, prepared));
+    const { onRevision, ifRevision }: RevisionContext = context;
     const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
-    const { documents } = await engine.run([single], {
-      ...(actor !== undefined && { actor }),
-      ...(reason !== undefined && { reason: readReason(reason) }),
-    });
+    const documents = await commitOne(engine, single, toContext(context, hash));
     if (onRevision) await reportRevision(prepared, documents, onRevision);
     return resultOf(prepared, documents);
   });
 }
 
+/** The history keeps no tokens, because their secrets are shown once. */
+function cannotBeRepeated(op: string): Error {
+  return invalidInput([{ message: `is not possible for ${op}: the secret of a token is shown once`, path: '/id' }]);
+}
+
+/** Commits a change. Returns the documents after it, or after the first commit of a repeated id. */
+async function commitOne(
+  engine: ChangeEngine,
+  change: PreparedChange,
+  context?: UnattributedContext,
+): Promise<CommittedDocuments> {
+  const { documents } = await engine.run([change], context);
+  return documents ?? readDocumentsAfter(engine.log, context?.repetition?.id ?? '');
+}
+
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
-async function resultOf<Result>({ result }: PreparedChange<Result>, documents: DocumentReader): Promise<Result> {
+async function resultOf<Result>({ result }: PreparedChange<Result>, documents: CommittedDocuments): Promise<Result> {
   return copyJson(await result(documents)) as Result;
 }
 
@@ -94,7 +116,7 @@ async function resultOf<Result>({ result }: PreparedChange<Result>, documents: D
  */
 async function reportRevision(
   { subject: { kind, id } }: PreparedChange,
-  { read }: DocumentReader,
+  { read }: CommittedDocuments,
   onRevision: (revision: number) => void,
 ): Promise<void> {
   const written = await read({ kind, parentOf: () => null }, id);
@@ -135,6 +157,7 @@ export function engineOf(shared: SharedEngine, actor: ActorIdentity): ChangeEngi
   return Object.assign(Object.create(shared) as SharedEngine, {
     run: (changes, context) => writer.run(changes, attribute(context, actor)),
     plan: async (changes, context) => writer.plan(changes, attribute(context, actor)),
+    isCommitted: async (context) => writer.isCommitted(attribute(context, actor)),
     authorize: actor.authorize,
   } satisfies Omit<ChangeEngine, keyof SharedEngine>);
 }

@@ -5,7 +5,7 @@ import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../segments/segment.js';
 import { nameOf } from '../storage/documents.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import type { DocumentChange } from './document-changes.js';
 import { locateRefusal } from './refusals.js';
 
@@ -85,7 +85,7 @@ export class StateSize {
   constructor(private readonly limit: number) {}
 
   /** Counts what is stored, and forgets what was counted before. */
-  async load(storage: Pick<Storage, 'list'>): Promise<void> {
+  async load(storage: Pick<FlagsStorage, 'list'>): Promise<void> {
     this.sizes.clear();
     this.total = 0;
     for (const kind of DEFINITION_KINDS) {

@@ -1,4 +1,3 @@
-import { groupBy } from '../base/collections.js';
 import type { ChangeSetRef } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
 import { paced } from '../base/paced.js';
@@ -10,38 +9,35 @@ import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import { type Documents, nameOf } from '../storage/documents.js';
+import type { Documents } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
-import { foldEvents, hasHistory } from './aggregates.js';
-import type { ChangeSet, Plan, UndoOptions } from './change-set.types.js';
+import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
 import type { LoggedSet } from './change-set-log.js';
-import { planPrepared, readCommitted, readReason, toChangeSet } from './change-sets.operations.js';
+import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
+import { type LoggedDocument, readLoggedDocuments } from './logged-documents.js';
 import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './merge.decide.js';
 import { withEffects } from './plan.operations.js';
+import { ChangesHash } from './repetition.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
+import { toContext } from './set-context.js';
 
 export async function undoChangeSet(
   engine: ChangeEngine,
   ref: ChangeSetRef,
   options: UndoOptions = {},
 ): Promise<ChangeSet> {
-  const { actor, reason } = options;
-  const prepared = await prepareUndo(engine, ref, options);
-  const context = {
-    ...(actor !== undefined && { actor }),
-    ...(reason !== undefined && { reason: readReason(reason) }),
-  };
-  const committed = await engine.run([prepared], context);
-  if (committed.id !== null) return readCommitted(engine, committed.id);
-  return { id: null, at: committed.at, actor: committed.actor, reason: reason ?? null, events: [], revisions: {} };
+  const hash = new ChangesHash();
+  hash.add({ op: 'undoChangeSet', ref });
+  const context = toContext(options, hash);
+  return commitSet(engine, [await prepareUndo(engine, ref, options)], context);
 }
 
 export async function planUndo(
   engine: ChangeEngine,
   ref: ChangeSetRef,
   options: Pick<UndoOptions, 'authorize'> = {},
-): Promise<Plan> {
+): Promise<ChangePlan> {
   return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
 }
 
@@ -52,7 +48,7 @@ async function prepareUndo(
 ): Promise<PreparedChange> {
   const set = await engine.log.readSet(id);
   await authorize?.(toChangeSet(set));
-  const changed = await readChanged(engine, set);
+  const changed = await readLoggedDocuments(engine.log, set);
   const subject = changed[0]?.key;
   if (!subject) {
     const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
@@ -67,28 +63,9 @@ async function prepareUndo(
   return { subject, decide, result: () => undefined };
 }
 
-/** A document that the set has changed, with its states around the set. */
-interface ChangedDocument {
-  readonly key: DocumentKey;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-/** Leaves out tokens. Deleted tokens stay deleted: their secrets may be known. */
-async function readChanged({ log }: ChangeEngine, { events }: LoggedSet): Promise<readonly ChangedDocument[]> {
-  const changed: ChangedDocument[] = [];
-  for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
-    const [first] = own;
-    if (!first || !hasHistory(first.subject)) continue;
-    const before = await log.stateBefore(first);
-    changed.push({ key: first.subject, before, after: foldEvents(first.subject.kind, before, own) });
-  }
-  return changed;
-}
-
 interface ReadSet {
   readonly set: LoggedSet;
-  readonly changed: readonly ChangedDocument[];
+  readonly changed: readonly LoggedDocument[];
 }
 
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */

@@ -13,7 +13,7 @@ import {
   toVersioned,
   type Versioned,
 } from '../storage/documents.js';
-import type { DocumentCheck, DocumentKey, ListedDocument, ListQuery, Storage, Vacancy } from '../storage/port.js';
+import type { DocumentCheck, DocumentKey, FlagsStorage, ListedDocument, ListQuery, Vacancy } from '../storage/port.js';
 import {
   currentOf,
   type DocumentChange,
@@ -61,7 +61,7 @@ export interface CommittableUnit extends UnitOfWork {
 /** Documents that are read without yielding to the event loop. */
 const READ_AT_ONCE = 4;
 
-export function createUnitOfWork(storage: Pick<Storage, 'get' | 'list'>): CommittableUnit {
+export function createUnitOfWork(storage: Pick<FlagsStorage, 'get' | 'list'>): CommittableUnit {
   return new ChangeSetUnit(storage);
 }
 
@@ -75,7 +75,7 @@ class ChangeSetUnit implements CommittableUnit {
   private op: string | undefined;
   private latest: Entry | undefined;
 
-  constructor(private readonly storage: Pick<Storage, 'get' | 'list'>) {}
+  constructor(private readonly storage: Pick<FlagsStorage, 'get' | 'list'>) {}
 
   // Getters that return bound functions: callers destructure `read` and `list`.
 

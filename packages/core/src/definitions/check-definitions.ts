@@ -2,7 +2,7 @@ import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { dateTime, type JsonSchema, name, type ObjectSchema, positiveInteger, text } from '../base/primitives.js';
-import type { Settings } from '../base/settings.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { createValidator, invalidInput, type Validator } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
@@ -118,7 +118,7 @@ const envelope: ObjectSchema<Definitions & { readonly $schema?: string }> = {
  * @example
  * await writeFile('flags.schema.json', JSON.stringify(definitionsSchema(flags.settings)));
  */
-export function definitionsSchema(settings?: Pick<Settings, 'flagTypes' | 'environments'>): JsonSchema {
+export function definitionsSchema(settings?: Pick<FlagsSettings, 'flagTypes' | 'environments'>): JsonSchema {
   const { environments } = flagDefinition.properties;
   const flag = settings && {
     type: { type: 'string', enum: settings.flagTypes.map((type) => type.name) },

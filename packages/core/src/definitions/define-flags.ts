@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.js';
 import { describeUnknownOption } from '../base/option-names.js';
 import { name as nameSchema } from '../base/primitives.js';
-import type { Settings } from '../base/settings.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
 import type { EvaluationContext } from '../evaluation/evaluated.types.js';
@@ -140,7 +140,7 @@ function* findOptionIssues({ environments, context, types }: SchemaOptionValues)
 }
 
 /** Throws `invalid_input` unless the instance has the environments and flag types of the schema. */
-export function assertSchemaFits(schema: FlagsSchema, settings: Settings): void {
+export function assertSchemaFits(schema: FlagsSchema, settings: FlagsSettings): void {
   const { flags, environments = [], context } = Object(schema) as Partial<FlagsSchema>;
   if (!isRecord(flags) || !isRecord(context)) {
     throw invalidInput([{ message: 'must be the result of defineFlags({ … })', path: '/schema' }]);

@@ -1,5 +1,6 @@
+import type { ChangeContext } from '../base/common.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { Effect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.types.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';
@@ -16,6 +17,7 @@ export interface Definitions {
   readonly flags?: readonly DefinedFlag[];
 }
 
+/** A project in {@link Definitions}. */
 export interface DefinedProject {
   readonly id: string;
   /** Default: the id. */
@@ -27,6 +29,7 @@ export interface DefinedProject {
   readonly members?: readonly Member[];
 }
 
+/** A segment in {@link Definitions}. */
 export interface DefinedSegment extends Partial<NewSegment> {
   /** The id of a new segment, unless another segment has it. Default: the next free id. */
   readonly id?: number;
@@ -36,6 +39,7 @@ export interface DefinedSegment extends Partial<NewSegment> {
   readonly createdBy?: string;
 }
 
+/** A flag in {@link Definitions}. */
 export interface DefinedFlag {
   /** Identifies the flag. */
   readonly name: string;
@@ -63,12 +67,14 @@ export interface DefinedFlag {
   readonly environments?: Readonly<Record<string, DefinedEnvironment>>;
 }
 
+/** A flag's configuration of one environment in {@link Definitions}. */
 export interface DefinedEnvironment {
   readonly enabled?: boolean;
   /** Replaces all strategies. */
   readonly strategies?: readonly DefinedStrategy[];
 }
 
+/** A strategy in {@link Definitions}. */
 export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
   /** Default: the id of an equal strategy, or of one of the same name, or a new one. */
   readonly id?: string;
@@ -76,16 +82,13 @@ export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
   readonly segments?: readonly (string | number)[];
 }
 
+/** Selects the projects of an export. */
 export interface ExportQuery {
   /** Only these projects, with their flags and segments, and the segments of the instance. Default: all. */
   readonly project?: string | readonly string[];
-  /**
-   * Returns whether the caller may read a project; null: segments of the instance. False leaves out the project and
-   * everything in it. Default: all.
-   */
-  readonly canRead?: (project: string | null) => boolean | PromiseLike<boolean>;
 }
 
+/** Whether an import archives, whether it is a dry run, its actor and its reason. */
 export interface ImportOptions {
   /**
    * The document names all live flags of its projects: archives those that it lacks, and revives archived ones that it
@@ -94,11 +97,17 @@ export interface ImportOptions {
   readonly prune?: boolean;
   /** Returns the differences without applying them. Default: false. */
   readonly dryRun?: boolean;
+  /**
+   * The id of the import, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. The last change
+   * set of the import has this id. A repeated call continues an import that failed between two sets.
+   */
+  readonly id?: string;
   readonly actor?: string;
   /** The reason, at most 1000 characters. */
   readonly reason?: string;
 }
 
+/** What an import has changed, or would change. */
 export interface ImportResult {
   readonly dryRun: boolean;
   /** The change sets of the import, in their order. Empty if nothing changed. */
@@ -106,7 +115,7 @@ export interface ImportResult {
   /** The differences, or those that a dry run found. */
   readonly differences: readonly ImportedDifference[];
   /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
-  readonly effects?: readonly Effect[];
+  readonly effects?: readonly FlagEffect[];
 }
 
 /** The change of one document in an import. */
@@ -123,6 +132,7 @@ export interface ImportedDifference {
   }[];
 }
 
+/** A change set of an import. */
 export interface ImportedChangeSet {
   readonly id: string;
   /** ISO 8601. */
@@ -155,7 +165,7 @@ export interface DefinitionOperations {
    * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed.
    * Also the refusals of single operations, with the place of the item or dependency: `flag_has_children`,
    * `segment_in_use`, `dependency_too_deep`, `dependency_cycle`, `parent_not_found`, `last_owner`; without a place:
-   * `segment_exists`, `change_set_too_large`
+   * `segment_exists`, `change_set_too_large`, `id_taken`
    * @example
    * const { differences } = await flags.importDefinitions(document, { dryRun: true });
    * await flags.importDefinitions(document, { reason: 'Release 7', prune: true });

@@ -1,7 +1,7 @@
+import type { Awaitable } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
-import { invalidInput } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { dependenciesOf, type FlagState } from '../flags/flag.js';
 import { findProject, flagDocuments } from '../flags/flag-documents.js';
@@ -20,8 +20,16 @@ import type {
 /** A storage parses all documents of a read in one go, and each may have 1 MiB. */
 const DOCUMENTS_PER_READ = 8;
 
-export async function exportDefinitions(engine: ChangeEngine, query: ExportQuery = {}): Promise<Definitions> {
-  const isIncluded = await createFilter(engine, query);
+/** Returns whether the caller may read a project; null: segments of the instance. */
+export type CanReadDefinitions = (project: string | null) => Awaitable<boolean>;
+
+/** @param canRead false leaves out the project and everything in it */
+export async function exportDefinitions(
+  engine: ChangeEngine,
+  query: ExportQuery = {},
+  canRead: CanReadDefinitions = () => true,
+): Promise<Definitions> {
+  const isIncluded = await createFilter(engine, query, canRead);
   const projects: ProjectState[] = [];
   for await (const project of readAll<ProjectState>(engine, projectDocuments.kind)) {
     if (await isIncluded(project.id)) projects.push(project);
@@ -69,13 +77,14 @@ export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: 
 
 type Filter = (project: string | null) => Promise<boolean>;
 
-async function createFilter({ read }: ChangeEngine, { project, canRead }: ExportQuery): Promise<Filter> {
-  if (canRead !== undefined && typeof canRead !== 'function') {
-    throw invalidInput([{ message: 'must be a function', path: '/canRead' }]);
-  }
+async function createFilter(
+  { read }: ChangeEngine,
+  { project }: ExportQuery,
+  canRead: CanReadDefinitions,
+): Promise<Filter> {
   const named = project === undefined ? undefined : [project].flat();
   for (const id of named ?? []) await findProject(read, { project: id });
-  return memoizeAsync(async (id) => (named && id !== null && !named.includes(id) ? false : (canRead?.(id) ?? true)));
+  return memoizeAsync(async (id) => (named && id !== null && !named.includes(id) ? false : canRead(id)));
 }
 
 function toSegmentDefinition({ id, name, description, constraints, project, createdAt, createdBy }: SegmentState) {

@@ -3,12 +3,14 @@ import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
-import { readReason } from '../changesets/change-sets.operations.js';
-import type { ChangeEngine, SetContext } from '../changesets/engine.js';
+import type { ChangeEngine, SetContext, UnattributedContext } from '../changesets/engine.js';
+import { readCommittedSet, readLoggedDocuments } from '../changesets/logged-documents.js';
 import { effectsOf } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import type { PlannedState } from '../changesets/preview.operations.js';
+import { ChangesHash, deriveId } from '../changesets/repetition.js';
 import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
+import { toContext } from '../changesets/set-context.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
@@ -51,10 +53,11 @@ export async function importDefinitions(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   const given = readOptions(options);
-  const { dryRun, actor, reason } = given;
+  const { dryRun } = given;
   const { authorize, recordCommit } = createAuthorization(engine);
-  const { plan, states, sets, differences } = await planSets(engine, document, { ...given, authorize });
-  const context = { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }), authorize };
+  const { context, planned } = await planSets(engine, document, { ...given, authorize });
+  if (!planned) return readImport(engine, context);
+  const { plan, states, sets, differences } = planned;
   if (dryRun) {
     // Later sets would need the documents of earlier ones.
     const [only] = sets;
@@ -62,14 +65,66 @@ export async function importDefinitions(
     return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
   }
   const changeSets: ImportedChangeSet[] = [];
+  let parts = (await listParts(engine, context)).length;
   // Removes each set from the list, so that its memory is free after its commit.
   for (let items = sets.shift(); items; items = sets.shift()) {
-    const { id, at } = await engine.run([toChange(engine, plan, items)], context);
+    const own = sets.length === 0 ? context : partOf(context, parts);
+    const { id, at } = await engine.run([toChange(engine, plan, items)], own);
     if (id === null) continue;
     recordCommit();
+    parts += 1;
     changeSets.push({ id, at, documents: items.map(({ planned }) => `${planned.kind}/${idOf(planned)}`) });
   }
-  return { dryRun, changeSets, differences };
+  return context.repetition ? readImport(engine, context) : { dryRun, changeSets, differences };
+}
+
+/**
+ * Returns the context of a set of an import before its last one, which has the id of the caller. An import that failed
+ * in between continues after the sets that have these ids.
+ */
+function partOf(context: UnattributedContext, index: number): UnattributedContext {
+  const { repetition } = context;
+  return repetition
+    ? { ...context, repetition: { ...repetition, id: deriveId(repetition.id, `part ${index}`) } }
+    : context;
+}
+
+/** Lists the committed sets of an import before its last one. */
+async function listParts(engine: ChangeEngine, context: UnattributedContext): Promise<UnattributedContext[]> {
+  const parts: UnattributedContext[] = [];
+  if (!context.repetition) return parts;
+  for (let part = partOf(context, 0); await engine.isCommitted(part); part = partOf(context, parts.length)) {
+    parts.push(part);
+  }
+  return parts;
+}
+
+/** Reads the result of an import with an id from the events of its sets. */
+async function readImport(engine: ChangeEngine, context: UnattributedContext): Promise<ImportResult> {
+  const { log } = engine;
+  const sets = await listParts(engine, context);
+  if (await engine.isCommitted(context)) sets.push(context);
+  const changeSets: ImportedChangeSet[] = [];
+  const differences: ImportedDifference[] = [];
+  for (const { repetition } of sets) {
+    const id = repetition?.id ?? '';
+    await readCommittedSet(id, async () => {
+      const set = await log.readSet(id);
+      const documents = await readLoggedDocuments(log, set);
+      const names = documents.map(({ key }) => `${key.kind}/${key.id}`);
+      changeSets.push({ id, at: set.events[0].at, documents: names });
+      for await (const { key, before: current, after: target } of paced(documents)) {
+        differences.push(differencesOf({ kind: key.kind, current, target } as Planned));
+      }
+    });
+  }
+  return { dryRun: false, changeSets, differences };
+}
+
+/** An import whose sets are not planned is committed already. */
+interface PlannedImport {
+  readonly context: UnattributedContext;
+  readonly planned: PlannedSets | undefined;
 }
 
 interface PlannedSets {
@@ -84,15 +139,18 @@ interface PlannedSets {
 async function planSets(
   engine: ChangeEngine,
   document: Definitions,
-  { prune, actor, dryRun, authorize }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
-): Promise<PlannedSets> {
+  { prune, dryRun, authorize, ...options }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
+): Promise<PlannedImport> {
   const definitions = await readDefinitions(engine, document);
+  const hash = options.id === undefined ? undefined : await hashOf(definitions, prune);
+  const context = { ...toContext(options, hash), authorize };
+  if (!dryRun && (await engine.isCommitted(context))) return { context, planned: undefined };
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
   const { items, ...plan } = await planImport(engine, {
     definitions: { ...definitions, flags },
     given: definitions.flags.length,
     known: await readKnownSegments(engine),
-    actor: actor ?? '',
+    actor: options.actor ?? '',
   });
   if (authorize && items.length > 0) await authorize(await toPlannedSet(engine, items));
   const differences: ImportedDifference[] = [];
@@ -102,14 +160,23 @@ async function planSets(
   const states = (dryRun ? items : []).map(({ planned }) => {
     return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
   });
-  return { plan, states, sets: toSets(items, SET_LIMITS), differences };
+  return { context, planned: { plan, states, sets: toSets(items, SET_LIMITS), differences } };
 }
 
-function readOptions({ prune = false, dryRun = false, reason, ...rest }: ImportOptions) {
+async function hashOf({ projects, segments, flags }: Required<Definitions>, prune: boolean): Promise<ChangesHash> {
+  const hash = new ChangesHash();
+  hash.add({ op: 'importDefinitions', input: { prune, projects: projects.length, segments: segments.length } });
+  for await (const item of paced([...projects, ...segments, ...flags])) hash.addValue(item);
+  return hash;
+}
+
+function readOptions({ prune = false, dryRun = false, ...rest }: ImportOptions) {
   for (const [name, value] of Object.entries({ prune, dryRun })) {
     if (typeof value !== 'boolean') throw invalidInput([{ message: 'must be boolean', path: `/${name}` }]);
   }
-  return { ...rest, prune, dryRun, reason: reason === undefined ? undefined : readReason(reason) };
+  // Before the document is read, which may take long.
+  toContext(rest, new ChangesHash());
+  return { ...rest, prune, dryRun };
 }
 
 /**

@@ -11,6 +11,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** The result of a {@link StandardSchema}. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
@@ -57,6 +58,7 @@ export interface FlagDeclaration<FlagTypeName extends string = string> {
   readonly variants?: readonly string[] | Readonly<Record<string, PayloadDescription>>;
 }
 
+/** The flags of a schema by name. */
 export type FlagDeclarations<FlagTypeName extends string = string> = Readonly<
   Record<string, FlagDeclaration<FlagTypeName>>
 >;
@@ -74,20 +76,6 @@ export interface FlagsSchema<
   readonly environments?: readonly Environment[] | undefined;
   readonly context: Context;
 }
-
-/**
- * Registers the schema of your application, for types that TypeScript cannot infer from a call, such as `request.flags`
- * of `@flags/express/request`.
- *
- * @example
- * declare module '@flags/core' {
- *   interface Register {
- *     schema: typeof schema;
- *   }
- * }
- */
-// biome-ignore lint/suspicious/noEmptyInterface: applications add `schema` by module augmentation
-export interface Register {}
 
 /** The names of the declared flags. */
 export type FlagName<Schema extends FlagsSchema> = keyof Schema['flags'] & string;

@@ -12,9 +12,9 @@ import { allOf, always, never, type Predicate } from './context.js';
 import { mapList, NONE, readKey, toList, toOptionalText, toText } from './convert.js';
 import type {
   FlagDefinition,
-  Parameters,
   SegmentDefinition,
   StrategyDefinition,
+  StrategyParameters,
   VariantDefinition,
 } from './definitions.types.js';
 import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
@@ -92,7 +92,10 @@ class FlagCompilation {
    * Strategy variants are hashed with the `groupId` parameter. Without one, the group is the text `undefined`, as in
    * Unleash SDKs.
    */
-  private strategyVariants({ variants }: StrategyDefinition, parameters: Parameters): CompiledVariants | undefined {
+  private strategyVariants(
+    { variants }: StrategyDefinition,
+    parameters: StrategyParameters,
+  ): CompiledVariants | undefined {
     const definitions = toList(variants, 'variants of a strategy');
     const own = definitions[0]?.stickiness || parameters.stickiness;
     const stickiness = toOptionalText(own, 'stickiness') ?? 'default';
@@ -111,7 +114,7 @@ class FlagCompilation {
     return { id, segment };
   }
 
-  private test(name: string, parameters: Parameters): StrategyTest {
+  private test(name: string, parameters: StrategyParameters): StrategyTest {
     const custom = this.parts.strategies.get(name);
     if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
     const builtIn = compileStrategy(name, parameters, this.parts.strategyContext);
@@ -120,7 +123,7 @@ class FlagCompilation {
     return { holds: never };
   }
 
-  private catchErrors(strategy: CustomStrategy, parameters: Parameters): Predicate {
+  private catchErrors(strategy: CustomStrategy, parameters: StrategyParameters): Predicate {
     return (context) => {
       try {
         return strategy.isEnabled(parameters, context) === true;

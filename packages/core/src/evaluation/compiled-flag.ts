@@ -58,9 +58,9 @@ export function readDependencies({ dependencies }: FlagDefinition): readonly Dep
   return mapList(dependencies, 'dependencies', readDependency);
 }
 
-function readDependency({ feature, enabled, variants }: DependencyDefinition): DependencyDefinition {
+function readDependency({ flag, enabled, variants }: DependencyDefinition): DependencyDefinition {
   return {
-    feature: toText(feature, 'feature of a dependency'),
+    flag: toText(flag, 'flag of a dependency'),
     enabled: enabled !== false,
     variants: [...toList(variants, 'variants of a dependency')],
   };
@@ -101,7 +101,7 @@ function dependenciesHold(flag: CompiledFlag, context: EvaluationContext, flags:
  */
 export function parentsAreTooCostly(flag: CompiledFlag, flags: FlagSource): boolean {
   let weight = 0;
-  for (const { feature } of flag.dependencies) weight += flags.get(feature)?.weight ?? 0;
+  for (const parent of flag.dependencies) weight += flags.get(parent.flag)?.weight ?? 0;
   if (weight <= LIMITS.parentsWeight) return false;
   const message = `The flag ${flag.name} is off: evaluating its parents could take too long. Give it fewer parents, or give them fewer or simpler regular expressions and lists.`;
   notices.add({ code: 'too_costly', flag: flag.name, message });
@@ -116,7 +116,7 @@ export function dependencyHolds(
   context: EvaluationContext,
   flags: FlagSource,
 ): boolean {
-  const parent = flags.get(dependency.feature);
+  const parent = flags.get(dependency.flag);
   if (parent === undefined || parent.dependencies.length > 0) return false;
   const winner = winningStrategy(parent, context, flags);
   if (dependency.enabled === false) return winner === undefined;

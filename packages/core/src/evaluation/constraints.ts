@@ -3,7 +3,7 @@ import { RE2JS, RE2Set } from 're2js';
 import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
-import type { ConstraintDefinition, EvaluationOperator, SegmentDefinition } from './definitions.types.js';
+import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
 import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
 import { notices, type ProblemReporter, reasonOf } from './problem.js';
@@ -130,7 +130,7 @@ export interface ConstraintScope {
   problem(code: EvaluationProblemCode, message: string): void;
 }
 
-const VALUE_TESTS: ReadonlyMap<string, ValueTestFactory> = new Map<EvaluationOperator, ValueTestFactory>([
+const VALUE_TESTS: ReadonlyMap<string, ValueTestFactory> = new Map<ConstraintOperator, ValueTestFactory>([
   ['IN', isIn],
   ['NOT_IN', isNotIn],
   ['STR_CONTAINS', contains],
@@ -150,7 +150,7 @@ const VALUE_TESTS: ReadonlyMap<string, ValueTestFactory> = new Map<EvaluationOpe
   ['IN_CIDR', isInCidr],
 ]);
 
-const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<EvaluationOperator, MomentTestFactory>([
+const MOMENT_TESTS: ReadonlyMap<string, MomentTestFactory> = new Map<ConstraintOperator, MomentTestFactory>([
   ['DATE_AFTER', isAfter],
   ['DATE_BEFORE', isBefore],
 ]);

@@ -17,10 +17,11 @@ export interface FlagDefinition {
   readonly impressionData?: boolean;
 }
 
+/** A strategy, as evaluation reads it. */
 export interface StrategyDefinition {
   /** A built-in strategy, or a custom one of the host. An unknown strategy never holds. */
   readonly name: string;
-  readonly parameters?: Parameters | null;
+  readonly parameters?: StrategyParameters | null;
   readonly constraints?: readonly ConstraintDefinition[] | null;
   /** Segment ids. All segments must exist and hold. */
   readonly segments?: readonly number[] | null;
@@ -30,14 +31,13 @@ export interface StrategyDefinition {
   readonly disabled?: boolean;
 }
 
-/** The operators that evaluation supports. */
-export type EvaluationOperator = ConstraintOperator;
-
+/** A constraint, as evaluation reads it. */
 export interface ConstraintDefinition extends Omit<Constraint, 'operator'> {
-  /** An {@link EvaluationOperator}. A constraint with another operator never holds, inverted or not. */
+  /** One of {@link CONSTRAINT_OPERATORS}. A constraint with another operator never holds, inverted or not. */
   readonly operator: string;
 }
 
+/** A variant, as evaluation reads it. */
 export interface VariantDefinition {
   readonly name: string;
   /** The variant's share of the sum of all weights. Weight 0 is never drawn, but an override can select it. */
@@ -45,12 +45,12 @@ export interface VariantDefinition {
   /** The stickiness of the first variant counts. Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload | null;
-  readonly overrides?: readonly Override[] | null;
+  readonly overrides?: readonly VariantOverride[] | null;
 }
 
 /** A condition on a parent flag. A parent that is missing, or has parents itself, keeps the flag off. */
 export interface DependencyDefinition {
-  readonly feature: string;
+  readonly flag: string;
   /** `false` requires the parent to be off. Default: true. */
   readonly enabled?: boolean;
   /** If not empty, the parent's variant must be one of these. */
@@ -66,7 +66,8 @@ export interface SegmentDefinition {
 /** A value of a strategy's parameters. Stored and returned unchanged. */
 export type ParameterValue = string | number | boolean | null;
 
-export type Parameters = Readonly<Record<string, ParameterValue>>;
+/** A strategy's parameters by name. */
+export type StrategyParameters = Readonly<Record<string, ParameterValue>>;
 
 /** The operators that compare a context field with an operand. */
 export const CONSTRAINT_OPERATORS = [
@@ -91,6 +92,7 @@ export const CONSTRAINT_OPERATORS = [
   'IN_CIDR',
 ] as const;
 
+/** One of {@link CONSTRAINT_OPERATORS}. */
 export type ConstraintOperator = (typeof CONSTRAINT_OPERATORS)[number];
 
 /** A condition on one context field. All constraints of a strategy must hold. */
@@ -111,8 +113,10 @@ export interface Constraint {
   readonly caseInsensitive?: boolean;
 }
 
+/** The types of payloads. */
 export const PAYLOAD_TYPES = ['string', 'json', 'csv', 'number'] as const;
 
+/** One of `string`, `json`, `csv` and `number`. */
 export type PayloadType = (typeof PAYLOAD_TYPES)[number];
 
 /** The value that a variant delivers. A `json` value is a JSON text; a `number` value is a number as text. */
@@ -122,7 +126,7 @@ export interface Payload {
 }
 
 /** Assigns the variant to contexts whose field has one of these values, regardless of weights. */
-export interface Override {
+export interface VariantOverride {
   readonly contextName: string;
   readonly values: readonly string[];
 }

@@ -1,4 +1,4 @@
-import type { ConstraintDefinition, DependencyDefinition, Parameters, Payload } from './definitions.types.js';
+import type { ConstraintDefinition, DependencyDefinition, Payload, StrategyParameters } from './definitions.types.js';
 
 /**
  * A flag's variant for a context. Frozen; every call returns the same object for the same variant, except for
@@ -11,7 +11,7 @@ export interface EvaluatedVariant {
   /** Whether the flag has a variant for this context. */
   readonly enabled: boolean;
   /** Whether the flag is on. */
-  readonly feature_enabled: boolean;
+  readonly flagEnabled: boolean;
 }
 
 /** A flag's state and variant for one context. */
@@ -92,7 +92,7 @@ export interface CustomStrategy {
    * Returns `true` if the strategy holds; any other value means false. Called synchronously during evaluation, so it
    * must be fast.
    */
-  isEnabled(parameters: Parameters, context: EvaluationContext): boolean;
+  isEnabled(parameters: StrategyParameters, context: EvaluationContext): boolean;
 }
 
 /** A problem with a definition or an evaluation. Evaluation continues. */
@@ -172,11 +172,13 @@ export interface FlagExplanation {
   readonly variantChoice?: VariantExplanation;
 }
 
+/** Whether a parent satisfies a flag's dependency. */
 export interface DependencyExplanation {
   readonly dependency: DependencyDefinition;
   readonly holds: boolean;
 }
 
+/** Whether a strategy holds for a context, and why. */
 export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
@@ -191,6 +193,7 @@ export interface StrategyExplanation {
   readonly rollout?: RolloutExplanation;
 }
 
+/** Whether a segment holds for a context. */
 export interface SegmentExplanation {
   readonly id: number;
   readonly found: boolean;
@@ -198,6 +201,7 @@ export interface SegmentExplanation {
   readonly constraints: readonly ConstraintExplanation[];
 }
 
+/** Whether a constraint holds for a context. */
 export interface ConstraintExplanation {
   readonly constraint: ConstraintDefinition;
   /**

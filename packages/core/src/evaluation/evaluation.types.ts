@@ -8,21 +8,25 @@ import type {
   Impression as SnapshotImpression,
 } from './evaluated.types.js';
 
+/** The environment of an evaluation. */
 export interface EnvironmentChoice {
   /** Default: the instance's default environment. */
   readonly environment?: string;
 }
 
+/** The environment of an evaluation, and its result for an unknown flag. */
 export interface EvaluationOptions extends EnvironmentChoice {
   /** The result for an unknown flag; never used for a flag that is off. Default: false. */
   readonly fallback?: boolean;
 }
 
+/** The environment of a variant, and its fallback. */
 export interface VariantOptions extends EnvironmentChoice {
   /** The result for an unknown flag. Default: the disabled variant. */
   readonly fallback?: FallbackVariant;
 }
 
+/** The environment of a payload, and its fallback. */
 export interface PayloadOptions extends EnvironmentChoice {
   /** The result without a valid payload. Default: undefined. */
   readonly fallback?: unknown;
@@ -87,6 +91,7 @@ export interface ContextualFlags {
   evaluateAllAsync(options?: EvaluateAllOptions): Promise<readonly EvaluatedFlag[]>;
 }
 
+/** Options of {@link ContextualFlags.evaluateAllAsync}. */
 export interface EvaluateAllOptions {
   /** Evaluates only these flags, in this order. Default: all flags, in name order. */
   readonly names?: readonly string[] | undefined;
@@ -256,7 +261,7 @@ export interface EvaluationOperations extends Evaluator {
   projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
 
   /**
-   * Calls the listener after every change of {@link EvaluationOperations.configuration} by any process, once for each
+   * Calls the listener after every change of `configuration` by any process, once for each
    * affected environment, except those that have not been requested yet. An error of the listener goes to `onError`.
    *
    * @returns a function that removes the listener; safe to call again

@@ -85,10 +85,10 @@ export class Snapshot {
     const flag = this.flags.get(name);
     if (flag === undefined) {
       this.countUnknown(name, false);
-      return fallback ? { ...fallback, feature_enabled: false } : OFF;
+      return fallback ? { ...fallback, flagEnabled: false } : OFF;
     }
     const { answer, counter } = this.variant(flag, context ?? EMPTY_CONTEXT);
-    if (answer.feature_enabled) flag.counter.yes++;
+    if (answer.flagEnabled) flag.counter.yes++;
     else flag.counter.no++;
     if (counter) counter.count++;
     else flag.counter.disabled++;
@@ -104,7 +104,7 @@ export class Snapshot {
     const flag = this.flags.get(name);
     if (flag === undefined) return undefined;
     const variant = this.variant(flag, context ?? EMPTY_CONTEXT).answer;
-    return { enabled: variant.feature_enabled, variant };
+    return { enabled: variant.flagEnabled, variant };
   }
 
   /** Explains why a flag is on or off. Counts nothing and emits no impression. */

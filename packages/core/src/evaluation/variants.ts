@@ -18,12 +18,12 @@ export interface CompiledVariant {
 }
 
 /** The variant of a flag that is off. */
-export const OFF: EvaluatedVariant = Object.freeze({ name: 'disabled', enabled: false, feature_enabled: false });
+export const OFF: EvaluatedVariant = Object.freeze({ name: 'disabled', enabled: false, flagEnabled: false });
 /** The variant of a flag that is on and has no variants. */
 export const ON_WITHOUT_VARIANT: EvaluatedVariant = Object.freeze({
   name: 'disabled',
   enabled: false,
-  feature_enabled: true,
+  flagEnabled: true,
 });
 
 export const COMPILED_OFF: CompiledVariant = { answer: OFF, counter: undefined };
@@ -140,7 +140,7 @@ function stickyId(stickiness: string): FieldReader {
 function compileVariant({ name: given, payload }: VariantDefinition, counter: FlagCounter): CompiledVariant {
   const name = toText(given, 'name of a variant');
   const copy = payload && Object.freeze({ type: payload.type, value: payload.value });
-  const answer = { name, enabled: true, feature_enabled: true, ...(copy && { payload: copy }) };
+  const answer = { name, enabled: true, flagEnabled: true, ...(copy && { payload: copy }) };
   return { answer: Object.freeze(answer), counter: counter.variantCounter(name) };
 }
 

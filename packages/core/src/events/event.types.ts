@@ -1,11 +1,11 @@
-import type { Page } from '../base/common.types.js';
+import type { ListPage } from '../base/common.types.js';
 import type { TokenKind } from '../tokens/token.types.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
 export interface FlagsEvent {
   /** Unique, but not ordered. */
   readonly id: number;
-  /** Opaque. Pass it as `after` to {@link EventOperations.subscribe} to continue after this event. */
+  /** Opaque. Pass it as `after` to `subscribe` to continue after this event. */
   readonly position: string;
   readonly type: EventType;
   /** ISO 8601, UTC, milliseconds. */
@@ -32,6 +32,7 @@ export interface FlagsEvent {
   readonly revision: number;
 }
 
+/** All types of events. */
 export const EVENT_TYPES = [
   'project-created',
   'project-updated',
@@ -64,6 +65,7 @@ export const EVENT_TYPES = [
   'token-deleted',
 ] as const;
 
+/** One of {@link EVENT_TYPES}. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Selects events. All given members must match. */
@@ -86,7 +88,7 @@ export interface EventQuery {
 /**
  * Newest first: at most `limit` events, and at most 1 MiB of `data` and `before` as JSON, but at least one event.
  */
-export interface EventLog extends Page<FlagsEvent> {
+export interface EventLog extends ListPage<FlagsEvent> {
   /** The number of all matching events, on all pages. */
   readonly total: number;
 }
@@ -102,6 +104,7 @@ export interface FeedQuery {
   readonly limit?: number;
 }
 
+/** The next events of the feed. */
 export interface FeedPage {
   /**
    * Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event.
@@ -111,8 +114,10 @@ export interface FeedPage {
   readonly next: string | null;
 }
 
-export type EventListener = (event: FlagsEvent) => void | Promise<void>;
+/** Receives events one at a time. The next event waits for a returned promise. */
+export type FlagsEventListener = (event: FlagsEvent) => void | Promise<void>;
 
+/** Where a subscription starts, and what it does when the store has lost events. */
 export interface SubscribeOptions {
   /** Delivery starts with the events after this position. Default: now. */
   readonly after?: string;
@@ -160,7 +165,7 @@ export interface EventOperations {
    * @example
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
    */
-  subscribe(listener: EventListener, options?: SubscribeOptions): () => void;
+  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
 }
 
 /**

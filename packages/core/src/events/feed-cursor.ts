@@ -1,11 +1,11 @@
 import { LIMITS } from '../base/limits.js';
 import { memoizeAsync } from '../base/memoize.js';
-import type { Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import type { FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 /**
  * Returns the position of the newest settled event; undefined if there is none. Later commits follow it in the feed.
  */
-export async function newestPosition(storage: Storage): Promise<string | undefined> {
+export async function newestPosition(storage: FlagsStorage): Promise<string | undefined> {
   const { events } = await storage.events({ order: 'newest-first', settled: true, limit: 1, withoutData: true });
   return events[0]?.position;
 }
@@ -19,7 +19,7 @@ export interface FeedRange {
 /**
  * Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one.
  */
-async function readFeed(storage: Storage, range: FeedRange): Promise<readonly StoredEvent[]> {
+async function readFeed(storage: FlagsStorage, range: FeedRange): Promise<readonly StoredEvent[]> {
   return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
 }
 
@@ -27,7 +27,7 @@ async function readFeed(storage: Storage, range: FeedRange): Promise<readonly St
  * Reads events without their data, for readers that only need to know which documents changed: at most `limit`, and the
  * rest of the last change set, so that no reader stops within a set.
  */
-export async function readFeedHeads(storage: Storage, range: FeedRange): Promise<readonly StoredEventHead[]> {
+export async function readFeedHeads(storage: FlagsStorage, range: FeedRange): Promise<readonly StoredEventHead[]> {
   const query = { ...toQuery(range), withoutData: true } as const;
   const { events } = await storage.events(query);
   const last = events.at(-1);
@@ -73,7 +73,7 @@ export interface FeedCursor {
  *
  * @param after the start position; undefined for the newest event
  */
-export function createFeedCursor(storage: Storage, after: string | undefined): FeedCursor {
+export function createFeedCursor(storage: FlagsStorage, after: string | undefined): FeedCursor {
   let current: { readonly after: string | undefined } | undefined = after === undefined ? undefined : { after };
   let isClosed = false;
   let resolveClosed: () => void = () => undefined;

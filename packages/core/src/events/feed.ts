@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type Polling, startPolling } from '../replica/change-poller.js';
-import type { Storage, StoredEvent } from '../storage/port.js';
+import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
-import type { EventListener, EventType, FlagsEvent, SubscribeOptions } from './event.types.js';
+import type { EventType, FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { createFeedCursor } from './feed-cursor.js';
 
 /** Delivers committed events to listeners. */
@@ -14,7 +14,7 @@ export interface Feed {
    * Delivers all events after the position in order; without a position, all events from now on. Returns a function
    * that ends the subscription.
    */
-  subscribe(listener: EventListener, options?: SubscribeOptions): () => void;
+  subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
   /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
   readonly subscriptions: { readonly size: number };
@@ -30,7 +30,7 @@ export interface Feed {
 }
 
 export interface FeedOptions {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   /** Milliseconds; 0 disables polling. */
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;
@@ -127,8 +127,8 @@ interface Subscription {
 }
 
 interface SubscriptionStart extends SubscribeOptions {
-  readonly storage: Storage;
-  readonly listener: EventListener;
+  readonly storage: FlagsStorage;
+  readonly listener: FlagsEventListener;
   /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
   readonly onError: (error: unknown) => void;
 }

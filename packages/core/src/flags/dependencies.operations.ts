@@ -1,4 +1,4 @@
-import type { FlagRef, Page, PageQuery } from '../base/common.types.js';
+import type { FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import type { Engine, PreparedChange } from '../engine.js';
@@ -47,7 +47,10 @@ export function addDependency({ validate }: Engine, ref: FlagRef, input: Depende
       const children = await listChildren(copy, child.name);
       return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
     },
-    result: () => dependency,
+    async result(changed) {
+      const { state } = await changed();
+      return dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency;
+    },
   });
 }
 
@@ -67,7 +70,7 @@ export function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void
   return changeFlag(ref, { decide: dependencyRules.removeDependencies, result: () => undefined });
 }
 
-export async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<Page<string>> {
+export async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<ListPage<string>> {
   const bounds = pageBounds(engine, query);
   const { state: child } = await findFlag(engine.read, ref);
   if (!(await canDepend(engine, child))) return { items: [] };

@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeContext, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 
 /** A parent flag and the state it must have for the child to be on. */
 export interface Dependency {
@@ -10,6 +10,7 @@ export interface Dependency {
   readonly variants: readonly string[];
 }
 
+/** A dependency on a parent flag, to add or to replace. */
 export interface DependencyInput {
   readonly flag: string;
   /** Default: true. */
@@ -59,5 +60,5 @@ export interface DependencyOperations {
    * @example
    * const { items: candidates } = await flags.listPossibleParents({ project: 'default', flag: 'checkout' });
    */
-  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<Page<string>>;
+  listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>>;
 }

@@ -13,7 +13,7 @@ export interface EffectState {
 }
 
 /** The change that clients of one environment would see of one flag. A flag that moves has one effect per project. */
-export interface Effect extends EffectState {
+export interface FlagEffect extends EffectState {
   readonly project: string;
   readonly flag: string;
   readonly environment: string;

@@ -1,5 +1,5 @@
 import type { FlagRef, ProjectRef } from '../base/common.types.js';
-import type { Settings } from '../base/settings.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { FlagsError } from '../errors.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../storage/documents.js';
@@ -83,7 +83,7 @@ export function throwFlagNotFound(flag: string, where = ''): never {
 }
 
 interface WithSettings {
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
 }
 
 /** Throws `environment_not_found` unless the settings contain the environment. */
@@ -133,7 +133,7 @@ export function toFlag({ state, revision }: Versioned<FlagState>): Flag {
 
 /** The inputs of a flag's details besides the flag. */
 interface FlagDetailContext {
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly lastSeenAt: string | null;
   readonly children: readonly string[];
 }
@@ -155,7 +155,7 @@ export function toListedFlag({ key, content }: ListedDocument): ListedFlag {
   return { name: key.id, archived: (content as StoredFlagSummary).archived };
 }
 
-export function toSummary(flag: FlagState, { environments }: Settings, lastSeen: LastSeen): FlagSummary {
+export function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: LastSeen): FlagSummary {
   const { name, type, stale, createdAt } = flag;
   return {
     name,

@@ -1,4 +1,4 @@
-import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import type { Engine } from '../engine.js';
 import type { DocumentReader } from '../storage/documents.js';
@@ -15,7 +15,7 @@ import {
 } from './flag-documents.js';
 import { byName, readFlags } from './flag-search.operations.js';
 
-export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<Page<FlagSummary>> {
+export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
   const bounds = pageBounds(engine, query);
   await findProject(engine.read, ref);
   const flags = await listLiveFlags(engine, ref.project);
@@ -27,7 +27,7 @@ export async function listArchivedFlags(
   engine: Engine,
   { project }: Partial<ProjectRef> = {},
   query?: PageQuery,
-): Promise<Page<ArchivedFlag>> {
+): Promise<ListPage<ArchivedFlag>> {
   const bounds = pageBounds(engine, query);
   if (project !== undefined) await findProject(engine.read, { project });
   const flags = (await readFlags(engine)).filter((flag) => flag.archived && isIn(flag, project)).sort(byName);

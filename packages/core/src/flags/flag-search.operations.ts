@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../base/collections.js';
+import type { Awaitable } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
 import { boundsOf } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
@@ -10,12 +11,20 @@ import { assertEnvironment, flagDocuments, type LastSeen, readLastSeen } from '.
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
 
-/** Finds flags of all projects in memory. Long work is done in slices. */
-export async function searchFlags(engine: Engine, input: FlagQuery = {}): Promise<FlagPage> {
+/** Returns whether the caller may read a project. */
+export type CanReadProject = (project: string) => Awaitable<boolean>;
+
+/**
+ * Finds flags of all projects in memory. Long work is done in slices.
+ *
+ * @param canRead called once for each project that has matching flags; false leaves these flags out of the list and of
+ * `total`. Its errors reach the caller.
+ */
+export async function searchFlags(engine: Engine, input: FlagQuery = {}, canRead?: CanReadProject): Promise<FlagPage> {
   const { validate, usage } = engine;
   const query = { ...validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
-  const found = await keepReadable(await findMatches(await readFlags(engine), query), query.canRead);
+  const found = await keepReadable(await findMatches(await readFlags(engine), query), canRead);
   const isSortedBySighting = sortKeyOf(query.sort) === 'lastSeenAt';
   const allSeen = isSortedBySighting ? await readLastSeen(usage, found) : () => null;
   const order = createFlagOrder(query.sort, allSeen);
@@ -54,7 +63,10 @@ async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promi
 /** Calls of `canRead` that run at the same time. */
 const CONCURRENT_CHECKS = 32;
 
-async function keepReadable(flags: readonly FlagState[], canRead: FlagQuery['canRead']): Promise<readonly FlagState[]> {
+async function keepReadable(
+  flags: readonly FlagState[],
+  canRead: CanReadProject | undefined,
+): Promise<readonly FlagState[]> {
   if (!canRead) return flags;
   const projects = [...new Set(flags.map(({ project }) => project))];
   const readable = new Set<string>();
@@ -120,7 +132,7 @@ function shareOf(strategy: Strategy): number {
   return strategy.disabled ? 0 : (rolloutOf(strategy) ?? 100);
 }
 
-/** Returns a function that decides whether a flag matches all members of a query, except `canRead`. */
+/** Returns a function that decides whether a flag matches all members of a query. */
 function createFlagMatcher(query: FlagQuery): (flag: FlagState) => boolean {
   const { archived = false, stale, owner, type, enabledIn, namePrefix } = query;
   const projects = toSet(query.project);

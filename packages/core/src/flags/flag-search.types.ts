@@ -1,4 +1,4 @@
-import type { Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { AudiencePart } from '../evaluation/evaluated.types.js';
 import type { FlagSummary } from './flag.types.js';
 
@@ -8,6 +8,7 @@ export const FLAG_SORTS = [
   ...(['-name', '-createdAt', '-lastSeenAt', '-type'] as const),
 ] as const;
 
+/** The order of a list of flags. */
 export type FlagSort = (typeof FLAG_SORTS)[number];
 
 /** Selects flags of all projects. All given members must match. A list matches if any of its items does. */
@@ -31,11 +32,6 @@ export interface FlagQuery extends PageQuery {
   readonly sort?: FlagSort;
   /** The `next` of the previous page, which had the same `sort`. */
   readonly after?: string | undefined;
-  /**
-   * Returns whether the caller may read a project. Called once for each project that has matching flags; false leaves
-   * these flags out of the list and of `total`. Its errors reach the caller of the operation. Default: all projects.
-   */
-  readonly canRead?: (project: string) => boolean | PromiseLike<boolean>;
 }
 
 /** A flag in a list across projects. */
@@ -60,6 +56,7 @@ export interface FlagOverview {
   readonly environments: readonly EnvironmentOverview[];
 }
 
+/** A flag's state in one environment. */
 export interface EnvironmentOverview {
   readonly name: string;
   readonly enabled: boolean;
@@ -79,7 +76,7 @@ export interface EnvironmentOverview {
 }
 
 /** A page of a list across projects, or the whole list. */
-export interface FlagPage extends Page<FlagOverview> {
+export interface FlagPage extends ListPage<FlagOverview> {
   /** The number of all matching flags, regardless of `limit` and `after`. */
   readonly total: number;
 }
@@ -93,7 +90,7 @@ export interface FlagListOperations {
    * const { items } = await flags.listFlags({ project: 'default' });
    * const fresh = items.filter((flag) => !flag.stale);
    */
-  listFlags(ref: ProjectRef, page?: PageQuery): Promise<Page<FlagSummary>>;
+  listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>>;
 
   /**
    * Finds flags of all projects: by text, label, owner, type, state and environment. Answers from memory, after it has

@@ -8,7 +8,7 @@ import type { DocumentKey } from '../storage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, GetFlagOptions, LabelChanges, NewFlag } from './flag.types.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import {
   findFlag,
   findProject,
@@ -47,7 +47,11 @@ export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Pre
   };
 }
 
-export async function getFlag(engine: Engine, ref: FlagRef, { revision }: GetFlagOptions = {}): Promise<FlagDetail> {
+/**
+ * @param revision what a change in this process has just written. If the flag in memory is at this revision, the result
+ * comes from memory, and the storage is read for `lastSeenAt` and children only.
+ */
+export async function getFlag(engine: Engine, ref: FlagRef, revision?: number): Promise<FlagDetail> {
   const { settings, usage, read } = engine;
   const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
   const found = known ?? (await findFlag(read, ref));

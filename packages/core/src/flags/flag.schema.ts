@@ -57,7 +57,7 @@ function oneOrMore(maxItems: number): JsonSchema {
   return { type: ['string', 'array'], maxItems, items: { type: 'string' } };
 }
 
-export const flagQuery: ObjectSchema<Omit<FlagQuery, 'canRead'>> = {
+export const flagQuery: ObjectSchema<FlagQuery> = {
   type: 'object',
   properties: {
     ...pageQuery.properties,

@@ -3,7 +3,7 @@ import type {
   ChangeContext,
   FlagRef,
   JsonPatch,
-  Page,
+  ListPage,
   PageQuery,
   ProjectRef,
 } from '../base/common.types.js';
@@ -58,6 +58,7 @@ export interface FlagSummary {
   readonly environments: readonly EnvironmentSummary[];
 }
 
+/** A flag's switch in one environment. */
 export interface EnvironmentSummary {
   readonly name: string;
   readonly displayName: string;
@@ -74,6 +75,7 @@ export interface ArchivedFlag extends FlagSummary {
   readonly impressionData: boolean;
 }
 
+/** A flag to create. */
 export interface NewFlag {
   /** 1–100 characters that need no encoding in a URL (`encodeURIComponent(name) === name`), not `.` or `..`. */
   readonly name: string;
@@ -106,15 +108,6 @@ export interface LabelChanges {
   readonly remove?: readonly string[];
 }
 
-/** Options of {@link FlagOperations.getFlag}. */
-export interface GetFlagOptions {
-  /**
-   * The revision that a change in this process has just written. If the flag in memory is at this revision, the result
-   * comes from memory, and the storage is read for `lastSeenAt` and children only. Otherwise it has no effect.
-   */
-  readonly revision?: number | undefined;
-}
-
 export interface FlagOperations {
   /**
    * Creates a flag, off in every environment.
@@ -135,7 +128,7 @@ export interface FlagOperations {
    * @example
    * const { environments, revision } = await flags.getFlag({ project: 'default', flag: 'checkout' });
    */
-  getFlag(ref: FlagRef, options?: GetFlagOptions): Promise<FlagDetail>;
+  getFlag(ref: FlagRef): Promise<FlagDetail>;
 
   /**
    * Changes a flag's description, type, staleness, impression data, labels or owner. Does not record an event if nothing
@@ -154,7 +147,7 @@ export interface FlagOperations {
    * indexes) and `/owner`. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
    * The patch can neither test nor copy the last two, because they are not stored with the flag.
    *
-   * @throws FlagsError as {@link FlagOperations.updateFlag}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as `updateFlag`, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchFlag({ project: 'default', flag: 'checkout' }, [
    *   { op: 'replace', path: '/description', value: 'The newer checkout' },
@@ -169,7 +162,7 @@ export interface FlagOperations {
    *
    * Concurrent calls all take effect: each starts from the current labels.
    *
-   * @throws FlagsError as {@link FlagOperations.updateFlag}; `invalid_input` also for too many labels
+   * @throws FlagsError as `updateFlag`; `invalid_input` also for too many labels
    * @example
    * const { labels } = await flags.changeLabels({ project: 'default', flag: 'checkout' }, { add: ['team-shop'] });
    */
@@ -252,5 +245,5 @@ export interface FlagOperations {
    * @example
    * const { items: archived } = await flags.listArchivedFlags({ project: 'default' });
    */
-  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<Page<ArchivedFlag>>;
+  listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>>;
 }

@@ -1,5 +1,5 @@
 import { FlagsError } from '../errors.js';
-import type { Parameters } from '../evaluation/definitions.types.js';
+import type { StrategyParameters } from '../evaluation/definitions.types.js';
 import type { Dependency } from './dependency.types.js';
 import { dependenciesOf, type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
 import type { NewFlag } from './flag.types.js';
@@ -73,7 +73,7 @@ function cloneStrategy(strategy: Strategy, source: string, origin: CloneOrigin):
 }
 
 /** Gives the copy its own rollout group, which determines the users in the rollout. */
-function renameGroup(parameters: Parameters | null, from: string, to: string): Parameters | null {
+function renameGroup(parameters: StrategyParameters | null, from: string, to: string): StrategyParameters | null {
   if (parameters === null || !Object.hasOwn(parameters, 'groupId') || parameters.groupId !== from) return parameters;
   return { ...parameters, groupId: to };
 }

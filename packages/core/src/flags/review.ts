@@ -1,4 +1,4 @@
-import type { Effect } from './effect.types.js';
+import type { FlagEffect } from './effect.types.js';
 
 const PREFERRED_ENVIRONMENT = 'production';
 
@@ -36,7 +36,7 @@ export function isReviewed(environment: string, { environments, reviewIn }: Revi
  * Returns the effects that need a review: those in reviewed environments, including switching off. A new flag that is
  * off does not: no client has used it yet.
  */
-export function effectsToReview<E extends Pick<Effect, 'environment' | 'before' | 'after'>>(
+export function effectsToReview<E extends Pick<FlagEffect, 'environment' | 'before' | 'after'>>(
   effects: readonly E[],
   scope: ReviewScope,
 ): readonly E[] {
@@ -51,7 +51,7 @@ export function hiddenToReview(hiddenEffects: number, { reviewIn }: ReviewScope)
   return reviewIn?.length === 0 ? 0 : hiddenEffects;
 }
 
-function isNewAndOff({ before, after }: Pick<Effect, 'before' | 'after'>): boolean {
+function isNewAndOff({ before, after }: Pick<FlagEffect, 'before' | 'after'>): boolean {
   return before === 'absent' && after === 'off';
 }
 
@@ -72,8 +72,8 @@ const MOST_NAMES = 10;
  * Describes the changes that clients would notice, one line per environment and kind of difference: "production: 2
  * flags go off: base, child". Leaves out new flags that are off.
  */
-export function describeEffects(effects: readonly Omit<Effect, 'project'>[]): readonly string[] {
-  const groups = new Map<string, { readonly effect: Omit<Effect, 'project'>; readonly flags: string[] }>();
+export function describeEffects(effects: readonly Omit<FlagEffect, 'project'>[]): readonly string[] {
+  const groups = new Map<string, { readonly effect: Omit<FlagEffect, 'project'>; readonly flags: string[] }>();
   for (const effect of effects.filter((one) => !isNewAndOff(one))) {
     const key = `${effect.environment} ${effect.before} ${effect.after}`;
     const known = groups.get(key);

@@ -26,7 +26,7 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
   const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.addStrategy(flag, ref.environment, strategy),
-    result: () => strategy,
+    result: async (changed) => strategyRules.findStrategy((await changed()).state, { ...ref, strategy: strategy.id }),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
-import type { Constraint, Parameters, Payload } from '../evaluation/definitions.types.js';
+import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
 import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
@@ -17,7 +17,7 @@ export interface StrategyInput {
   /** A built-in strategy (`default`, `flexibleRollout`, …) or a custom one of the clients. 1–100 characters. */
   readonly name: string;
   /** Default: `{}`. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
-  readonly parameters?: Parameters | null;
+  readonly parameters?: StrategyParameters | null;
   /** Default: `[]`. */
   readonly constraints?: readonly Constraint[];
   readonly title?: string;
@@ -39,10 +39,11 @@ export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<Str
 export interface Strategy extends StrategyInput {
   /** A UUID. */
   readonly id: string;
-  readonly parameters: Parameters | null;
+  readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
 }
 
+/** A flag's switch and strategies in one environment. */
 export interface FlagEnvironment {
   readonly name: string;
   readonly enabled: boolean;
@@ -88,7 +89,7 @@ export interface StrategyOperations {
    * Replaces a strategy, except its id. Without a name, the strategy keeps its name. Absent parameters become `{}`,
    * absent constraints `[]`; other absent members are removed.
    *
-   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`
+   * @throws FlagsError as `addStrategy`, and `strategy_not_found`
    * @example
    * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
    */
@@ -101,7 +102,7 @@ export interface StrategyOperations {
    * The patch applies to the state at the time of the commit, so concurrent patches of different members all take
    * effect.
    *
-   * @throws FlagsError as {@link StrategyOperations.updateStrategy}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as `updateStrategy`, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchStrategy(ref, [{ op: 'replace', path: '/parameters/rollout', value: 50 }]);
    */
@@ -111,7 +112,7 @@ export interface StrategyOperations {
    * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always
    * has a strategy.
    *
-   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`, also if a concurrent call
+   * @throws FlagsError as `addStrategy`, and `strategy_not_found`, also if a concurrent call
    * removed the strategy first
    * @example
    * await flags.removeStrategy({ project: 'default', flag: 'checkout', environment: 'production', strategy: id });
@@ -123,7 +124,7 @@ export interface StrategyOperations {
    *
    * @param order at most 100 strategies, each at most once
    * @returns all strategies of the environment in their new order
-   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `strategy_not_found`
+   * @throws FlagsError as `addStrategy`, and `strategy_not_found`
    * @example
    * await flags.orderStrategies(environment, [{ id: first, sortOrder: 0 }, { id: second, sortOrder: 1 }]);
    */
@@ -164,7 +165,7 @@ export interface StrategyOperations {
    * addition contradicts the given order, all strategies get a new `sortOrder`. Records one event per fact, as the
    * single operations do.
    *
-   * @throws FlagsError as {@link StrategyOperations.addStrategy}, and `environment_has_no_strategies`
+   * @throws FlagsError as `addStrategy`, and `environment_has_no_strategies`
    * @example
    * await flags.configureEnvironment(
    *   { project: 'default', flag: 'checkout', environment: 'production' },

@@ -1,9 +1,10 @@
 import type { ChangeContext, FlagRef, JsonPatch } from '../base/common.types.js';
-import type { Override, Payload } from '../evaluation/definitions.types.js';
+import type { Payload, VariantOverride } from '../evaluation/definitions.types.js';
 
 /** `fix` keeps the given weight. `variable` variants share the rest of 1000. */
 export type WeightType = 'fix' | 'variable';
 
+/** One of several values that a flag can have while it is on. */
 export interface Variant {
   /** Unique in the flag; the same characters as in flag names. */
   readonly name: string;
@@ -13,9 +14,10 @@ export interface Variant {
   /** The context field whose value determines the variant, so that a user keeps it. Default: `default`. */
   readonly stickiness: string;
   readonly payload?: Payload;
-  readonly overrides: readonly Override[];
+  readonly overrides: readonly VariantOverride[];
 }
 
+/** A variant to set. */
 export interface VariantInput {
   readonly name: string;
   /** Default: `variable`. */
@@ -25,7 +27,7 @@ export interface VariantInput {
   /** Default: `default`. */
   readonly stickiness?: string;
   readonly payload?: Payload;
-  readonly overrides?: readonly Override[];
+  readonly overrides?: readonly VariantOverride[];
 }
 
 export interface VariantOperations {
@@ -49,9 +51,9 @@ export interface VariantOperations {
 
   /**
    * Changes the list of variants by a JSON Patch (RFC 6902): all operations or none. Validates and weights the result
-   * like {@link VariantOperations.setVariants}. Concurrent patches are applied one after the other.
+   * like `setVariants`. Concurrent patches are applied one after the other.
    *
-   * @throws FlagsError as {@link VariantOperations.setVariants}, and `invalid_patch`, `patch_test_failed`
+   * @throws FlagsError as `setVariants`, and `invalid_patch`, `patch_test_failed`
    * @example
    * await flags.patchVariants({ project: 'default', flag: 'checkout' }, [
    *   { op: 'add', path: '/-', value: { name: 'red' } },

@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.js';
 import { type JsonSchema, name, type ObjectSchema, parseNumber, text } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { type Override, PAYLOAD_TYPES, type Payload } from '../evaluation/definitions.types.js';
+import { PAYLOAD_TYPES, type Payload, type VariantOverride } from '../evaluation/definitions.types.js';
 import type { VariantInput } from './variant.types.js';
 
 export const weight: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
@@ -23,7 +23,7 @@ export const values: JsonSchema = {
   items: { type: 'string', maxLength: LIMITS.valueText },
 };
 
-const override: ObjectSchema<Override> = {
+const override: ObjectSchema<VariantOverride> = {
   type: 'object',
   properties: { contextName: text(LIMITS.label), values },
   required: ['contextName', 'values'],

@@ -23,7 +23,7 @@ import {
 import { compileEnvironment } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { assertText, createRead, nameOf, type Read } from '../storage/documents.js';
-import type { EventPage, Storage, StoredEventQuery } from '../storage/port.js';
+import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
 import { stateAt } from './event-log.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 
@@ -166,7 +166,7 @@ async function listChildrenAt(engine: ChangeEngine, { ref, position, read }: Pas
  * Returns the flags that may have been children: the present children, and those that a later event removed or deleted.
  * Reads the index first, so that a concurrent change cannot hide a child.
  */
-async function listCandidates(storage: Storage, parent: string, after: string): Promise<ReadonlySet<string>> {
+async function listCandidates(storage: FlagsStorage, parent: string, after: string): Promise<ReadonlySet<string>> {
   const edges = await storage.list({ kind: dependencyEdges.kind, parent, part: 'body' });
   const names = new Set(edges.map(({ content }) => (content as DependencyEdge).child));
   for (const type of ['dependency-removed', 'flag-deleted'] as const) {

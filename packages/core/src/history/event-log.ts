@@ -7,7 +7,7 @@ import { FlagsError } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
 import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
 import type { Versioned } from '../storage/documents.js';
-import type { DocumentKey, EventFilter, Storage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 
 const LEGACY = 'r_';
 
@@ -44,12 +44,12 @@ const BYTES_PER_READ = 262_144;
 type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
 
 /** Walks through the log from the newest event, or from a position, to the oldest one. */
-async function* walkBack(storage: Storage, query: WalkQuery): AsyncGenerator<StoredEvent> {
+async function* walkBack(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<StoredEvent> {
   for await (const page of walkBackPages(storage, query)) yield* page;
 }
 
 /** Walks in pages that are not empty, newest event first. */
-async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
+async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<readonly StoredEvent[]> {
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
     await pause();
@@ -64,7 +64,7 @@ async function* walkBackPages(storage: Storage, query: WalkQuery): AsyncGenerato
 
 /** Groups the matching events by change set, newest first. A commit appends the events of a set one after the other. */
 export async function* walkBackSets(
-  storage: Storage,
+  storage: FlagsStorage,
   query: { readonly filter: EventFilter; readonly until?: string; readonly offset?: number },
 ): AsyncGenerator<LoggedSet> {
   let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
@@ -85,7 +85,7 @@ export async function* walkBackSets(
  *
  * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
  */
-export async function readSet(storage: Storage, id: string): Promise<LoggedSet> {
+export async function readSet(storage: FlagsStorage, id: string): Promise<LoggedSet> {
   const legacy = parseId(id);
   const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
   const [first, ...others] = events;
@@ -108,7 +108,7 @@ function setNotFound(id: string): FlagsError {
  *
  * @throws FlagsError as `readSet`
  */
-export async function readProjects(storage: Storage, id: string): Promise<readonly (string | null)[]> {
+export async function readProjects(storage: FlagsStorage, id: string): Promise<readonly (string | null)[]> {
   if (parseId(id)) return [...projectsOf((await readSet(storage, id)).events)];
   const filter = { changeSet: id.toLowerCase() };
   const projects = new Set<string | null>();
@@ -127,13 +127,13 @@ export async function readProjects(storage: Storage, id: string): Promise<readon
 }
 
 /** Reads all events that match, oldest first. A change set has some megabytes at most. */
-async function readAll(storage: Storage, filter: EventFilter): Promise<readonly StoredEvent[]> {
+async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<readonly StoredEvent[]> {
   const newestFirst: StoredEvent[] = [];
   for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
   return newestFirst.reverse();
 }
 
-async function readLegacy(storage: Storage, { subject, revision }: LegacySet): Promise<readonly StoredEvent[]> {
+async function readLegacy(storage: FlagsStorage, { subject, revision }: LegacySet): Promise<readonly StoredEvent[]> {
   const heads: StoredEvent[] = [];
   for await (const head of walkBack(storage, { filter: { subject }, withoutData: true })) {
     if (head.revision < revision) break;
@@ -177,7 +177,7 @@ interface Moment {
  * page. Stores of earlier releases have few checkpoints: there it may read all events of the document.
  */
 export async function stateAt(
-  storage: Storage,
+  storage: FlagsStorage,
   key: DocumentKey,
   moment: Moment = {},
 ): Promise<Versioned<unknown> | undefined> {
@@ -206,7 +206,7 @@ interface Tail {
 const FEW_EVENTS = 10;
 
 /** Finds the events since the last state that the log or a checkpoint holds. */
-async function findStart(storage: Storage, key: DocumentKey, moment: Moment): Promise<Tail> {
+async function findStart(storage: FlagsStorage, key: DocumentKey, moment: Moment): Promise<Tail> {
   const { until, isExclusive = false } = moment;
   const range = { ...(until !== undefined && { until }), ...(isExclusive && { offset: 1 }) };
   const newestFirst: Stretch[] = [];
@@ -236,7 +236,7 @@ async function findStart(storage: Storage, key: DocumentKey, moment: Moment): Pr
  * `oldest-first` leaves out events that are not settled yet.
  */
 async function* readStretches(
-  storage: Storage,
+  storage: FlagsStorage,
   subject: DocumentKey,
   stretches: readonly Stretch[],
 ): AsyncGenerator<readonly StoredEvent[]> {

@@ -1,5 +1,5 @@
 import { groupBy } from '../base/collections.js';
-import type { ChangeSetRef, FlagRef, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeSetRef, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
 import { compareStates, type Difference } from '../base/parts.js';
 import { invalidInput } from '../base/validator.js';
@@ -11,7 +11,7 @@ import { toFlagsEvent } from '../events/feed.js';
 import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { assertText, nameOf } from '../storage/documents.js';
-import type { EventFilter, Storage, StoredEvent } from '../storage/port.js';
+import type { EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
 import { compareByEvents } from './differences.decide.js';
 import { holdsDocument, readProjects, readSet, stateAt, walkBackSets } from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
@@ -24,7 +24,7 @@ export async function listHistory(
   engine: ChangeEngine,
   ref: HistoryRef = {},
   page: PageQuery = {},
-): Promise<Page<HistoryEntry>> {
+): Promise<ListPage<HistoryEntry>> {
   const { storage } = engine;
   const { after, limit = DEFAULT_LIMIT } = engine.validate.pageQuery(page);
   const filter = toFilter(ref);
@@ -52,7 +52,7 @@ export async function getChangeSet({ storage }: ChangeEngine, ref: ChangeSetRef)
 export async function listChangeSetProjects(
   { storage }: ChangeEngine,
   ref: ChangeSetRef,
-): Promise<Page<string | null>> {
+): Promise<ListPage<string | null>> {
   return { items: await readProjects(storage, ref.changeSet) };
 }
 
@@ -77,7 +77,7 @@ async function assertExists({ read }: ChangeEngine, { project, flag }: Scope): P
   else await findFlag(read, { project, flag });
 }
 
-async function toEntry(storage: Storage, set: LoggedSet): Promise<HistoryEntry> {
+async function toEntry(storage: FlagsStorage, set: LoggedSet): Promise<HistoryEntry> {
   const differences: DocumentDifference[] = [];
   for (const own of groupBy(set.events, ({ subject }) => nameOf(subject)).values()) {
     const parts = await compare(storage, own);
@@ -87,7 +87,7 @@ async function toEntry(storage: Storage, set: LoggedSet): Promise<HistoryEntry> 
 }
 
 /** Creates the log that change sets read. */
-export function createChangeSetLog(storage: Storage): ChangeSetLog {
+export function createChangeSetLog(storage: FlagsStorage): ChangeSetLog {
   return {
     readSet: (id) => readSet(storage, id),
     async stateBefore({ subject, position }) {
@@ -116,7 +116,7 @@ function touches(events: readonly StoredEvent[], path: string): boolean {
 /**
  * Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document.
  */
-async function compare(storage: Storage, events: readonly StoredEvent[]): Promise<readonly Difference[]> {
+async function compare(storage: FlagsStorage, events: readonly StoredEvent[]): Promise<readonly Difference[]> {
   const [first] = events;
   if (!first) return [];
   const { kind } = first.subject;

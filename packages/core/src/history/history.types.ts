@@ -1,5 +1,12 @@
-import type { ChangeSetRef, FlagRef, Page, PageQuery, ProjectRef } from '../base/common.types.js';
-import type { Change, ChangeSet, Plan, Preview, PreviewQuery, UndoOptions } from '../changesets/change-set.types.js';
+import type { ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type {
+  Change,
+  ChangePlan,
+  ChangePreview,
+  ChangeSet,
+  PreviewQuery,
+  UndoOptions,
+} from '../changesets/change-set.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
@@ -12,6 +19,7 @@ export interface HistoryEntry extends ChangeSet {
   readonly differences: readonly DocumentDifference[];
 }
 
+/** The differences of one document in a change set. */
 export interface DocumentDifference {
   readonly kind: string;
   readonly id: string;
@@ -59,7 +67,7 @@ export interface ChangeHistoryOperations {
    * });
    * console.log(checkout.before.enabled, '→', checkout.after.enabled);
    */
-  preview(changes: readonly Change[], query: PreviewQuery): Promise<Preview>;
+  preview(changes: readonly Change[], query: PreviewQuery): Promise<ChangePreview>;
 
   /**
    * Gets a change set with all its events and differences.
@@ -78,7 +86,7 @@ export interface ChangeHistoryOperations {
    * @example
    * const { items } = await flags.listChangeSetProjects({ changeSet: event.changeSet }); // ['shop', null]
    */
-  listChangeSetProjects(ref: ChangeSetRef): Promise<Page<string | null>>;
+  listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>>;
 
   /**
    * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
@@ -90,7 +98,7 @@ export interface ChangeHistoryOperations {
    * @example
    * const { items, next } = await flags.listHistory({ project: 'default', flag: 'checkout' }, { limit: 20 });
    */
-  listHistory(ref?: HistoryRef, page?: PageQuery): Promise<Page<HistoryEntry>>;
+  listHistory(ref?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>>;
 
   /**
    * Undoes a change set in one commit. Restores each part that the set changed, and keeps later changes of other parts.
@@ -111,11 +119,11 @@ export interface ChangeHistoryOperations {
   /**
    * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
    *
-   * @throws FlagsError as {@link ChangeHistoryOperations.undoChangeSet}
+   * @throws FlagsError as `undoChangeSet`
    * @example
    * const { documents, effects } = await flags.planUndo({ changeSet: set.id });
    */
-  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<Plan>;
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan>;
 
   /**
    * Returns a view of the flags at a time, or after the event at a position. Uses the present environments

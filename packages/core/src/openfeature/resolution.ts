@@ -122,7 +122,7 @@ export async function resolveAll(
 }
 
 function toVariantResolution(configuration: FlagConfiguration, answer: EvaluatedVariant): FlagResolution {
-  const enabled = answer.feature_enabled;
+  const enabled = answer.flagEnabled;
   const reason = reasonFor(configuration, answer);
   return {
     ...toResolution(configuration, { enabled, reason }),

@@ -1,4 +1,4 @@
-import type { Page, ProjectRef } from '../base/common.types.js';
+import type { ListPage, ProjectRef } from '../base/common.types.js';
 import type { Role } from '../base/settings.types.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { FlagsError } from '../errors.js';
@@ -31,7 +31,7 @@ export function removeMember(engine: Engine, ref: ProjectRef, input: Member): Pr
   );
 }
 
-export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<Page<Member>> {
+export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<ListPage<Member>> {
   return { items: (await findProject(read, ref)).state.members };
 }
 

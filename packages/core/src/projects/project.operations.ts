@@ -1,5 +1,5 @@
 import { groupBy } from '../base/collections.js';
-import type { Awaitable, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
@@ -42,7 +42,7 @@ export function changeProject<Result>(
   };
 }
 
-export async function listProjects(engine: Engine, query?: PageQuery): Promise<Page<ProjectSummary>> {
+export async function listProjects(engine: Engine, query?: PageQuery): Promise<ListPage<ProjectSummary>> {
   const { limit, ...start } = pageBounds(engine, query);
   const bounds = limit === Number.POSITIVE_INFINITY ? start : { ...start, limit: limit + 1 };
   const listed = await engine.storage.list({ kind: projectDocuments.kind, part: 'summary', ...bounds });

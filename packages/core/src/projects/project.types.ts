@@ -1,6 +1,7 @@
-import type { ChangeContext, Page, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { FlagSummary } from '../flags/flag.types.js';
 
+/** A project: it holds flags and members. */
 export interface Project {
   /** The same characters as in flag names. */
   readonly id: string;
@@ -12,6 +13,7 @@ export interface Project {
   readonly revision: number;
 }
 
+/** A project in a list. */
 export interface ProjectSummary extends Project {
   /**
    * 0–100: 100 minus the percentage of flags that are stale or potentially stale (older than the lifetime of their
@@ -23,6 +25,7 @@ export interface ProjectSummary extends Project {
   readonly flagCount: number;
 }
 
+/** A project with its flags and counts. */
 export interface ProjectOverview extends ProjectSummary {
   readonly staleCount: number;
   /** The number of flags that are not stale, but older than the lifetime of their type. */
@@ -31,6 +34,7 @@ export interface ProjectOverview extends ProjectSummary {
   readonly flags: readonly FlagSummary[];
 }
 
+/** A project to create. */
 export interface NewProject {
   /** The same characters as in flag names. */
   readonly id: string;
@@ -86,7 +90,7 @@ export interface ProjectOperations {
    * const { items } = await flags.listProjects();
    * const unhealthy = items.filter((project) => project.health < 80);
    */
-  listProjects(page?: PageQuery): Promise<Page<ProjectSummary>>;
+  listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>>;
 
   /**
    * Gets one project with its flags.
@@ -149,5 +153,5 @@ export interface MemberOperations {
    * const { items } = await flags.listMembers({ project: 'default' });
    * const owners = items.filter((member) => member.roleId === 4);
    */
-  listMembers(ref: ProjectRef): Promise<Page<Member>>;
+  listMembers(ref: ProjectRef): Promise<ListPage<Member>>;
 }

@@ -3,7 +3,7 @@ import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
 import { type KeyedUpdate, nameOf } from '../storage/documents.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 
 export interface PollingOptions {
   /** Milliseconds, at least 1. */
@@ -85,7 +85,7 @@ export interface ChangePoller {
 export type StateAt = (key: DocumentKey, until: string) => Promise<unknown>;
 
 export interface ChangePollerOptions {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly stateAt: StateAt;
   readonly now: () => Date;
   /** Milliseconds; 0 disables the timer. */

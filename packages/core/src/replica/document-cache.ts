@@ -3,7 +3,7 @@ import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Documents, Versioned } from '../storage/documents.js';
-import type { DocumentKey, Storage, StoredDocument } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';
 
 /** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
 export interface DocumentCache {
@@ -25,7 +25,7 @@ export interface DocumentCache {
   get(key: DocumentKey): Versioned<unknown> | undefined;
 }
 
-export function createDocumentCache(storage: Storage): DocumentCache {
+export function createDocumentCache(storage: FlagsStorage): DocumentCache {
   const flags = createCachedKind<FlagState>(flagDocuments);
   const segments = createCachedKind<SegmentState>(segmentDocuments);
   const kinds: readonly CachedKind<unknown>[] = [segments, flags];
@@ -47,7 +47,7 @@ export function createDocumentCache(storage: Storage): DocumentCache {
 }
 
 /** Reads all documents of a kind. Shares them with a storage that keeps them in this process. */
-async function readAll(storage: Storage, kind: string): Promise<readonly Omit<StoredDocument, 'parent'>[]> {
+async function readAll(storage: FlagsStorage, kind: string): Promise<readonly Omit<StoredDocument, 'parent'>[]> {
   if (storage.peek) {
     const listed = await storage.list({ kind, part: 'summary' });
     return listed.flatMap(({ key }) => storage.peek?.(key) ?? []);

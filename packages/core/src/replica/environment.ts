@@ -36,7 +36,7 @@ export function toConfiguration(flag: FlagState, environment: string): FlagConfi
 }
 
 function toDependency({ flag, enabled, variants }: Dependency) {
-  return Object.freeze({ feature: flag, enabled, variants });
+  return Object.freeze({ flag, enabled, variants });
 }
 
 function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {

@@ -16,7 +16,7 @@ import type {
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
-import type { Storage } from '../storage/port.js';
+import type { FlagsStorage } from '../storage/port.js';
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
@@ -107,7 +107,7 @@ export function withEvaluator(operations: BoundEvaluation): EvaluationOperations
   return { ...operations, evaluator };
 }
 
-function withWalBytes(storage: Storage, status: EvaluationStatus): EvaluationStatus {
+function withWalBytes(storage: FlagsStorage, status: EvaluationStatus): EvaluationStatus {
   const walBytes = storage.walBytes?.();
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
@@ -144,7 +144,7 @@ function countOne(snapshot: Snapshot, name: string, context: EvaluationContext):
   const definition = snapshot.definition(name);
   if (!definition) return [];
   const variant = snapshot.getVariant(name, context);
-  return [{ name, enabled: variant.feature_enabled, variant, impressionData: definition.impressionData ?? false }];
+  return [{ name, enabled: variant.flagEnabled, variant, impressionData: definition.impressionData ?? false }];
 }
 
 /** A context with longer JSON is not kept, so that 1,000 of them need about 2 MB. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { createListeners, type Listeners } from '../base/collections.js';
 import { type MergeSources, mergeJson } from '../base/json.js';
-import type { Settings } from '../base/settings.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import type { CustomStrategy, EvaluationProblem, TextEncoding } from '../evaluation/evaluated.types.js';
 import type { ConfigurationChange, EnvironmentConfiguration, Impression } from '../evaluation/evaluation.types.js';
 import { ProblemReporter } from '../evaluation/problem.js';
@@ -12,7 +12,7 @@ import { newestPosition } from '../events/feed-cursor.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { KeyedUpdate, Versioned } from '../storage/documents.js';
-import type { DocumentKey, Storage } from '../storage/port.js';
+import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
@@ -39,8 +39,8 @@ export interface EvaluationState {
 }
 
 export interface EvaluationStateOptions {
-  readonly settings: Settings;
-  readonly storage: Pick<Storage, 'peek'>;
+  readonly settings: FlagsSettings;
+  readonly storage: Pick<FlagsStorage, 'peek'>;
   readonly documents: DocumentCache;
   readonly options: EnvironmentOptions;
   /** Called after a change, once for each environment that it concerns. */
@@ -165,15 +165,15 @@ export interface ReplicaOptions {
 
 /** Follows the documents for a limit on their size. */
 interface DocumentCounter {
-  load(storage: Storage): Promise<void>;
+  load(storage: FlagsStorage): Promise<void>;
   isNewer(key: DocumentKey, revision: number): boolean;
   applyUpdate(key: DocumentKey, update: KeyedUpdate['update']): void;
 }
 
 export interface ReplicaContext {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly usageWriter: UsageWriter;
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly now: () => Date;
   readonly pollInterval: number;
   readonly onError: (error: unknown) => void;

@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
@@ -30,7 +30,7 @@ const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
-export async function getSegment(documents: DocumentReader, ref: SegmentRef): Promise<Segment> {
+export async function getSegment(documents: Pick<DocumentReader, 'read'>, ref: SegmentRef): Promise<Segment> {
   return toSegment(await findSegment(documents, ref));
 }
 
@@ -38,7 +38,7 @@ export async function listSegments(
   engine: Engine,
   { strategy }: SegmentQuery = {},
   page?: PageQuery,
-): Promise<Page<Segment>> {
+): Promise<ListPage<Segment>> {
   const { limit, after } = pageBounds(engine, page);
   if (after !== undefined && !/^\d+$/.test(after)) {
     throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
@@ -49,7 +49,7 @@ export async function listSegments(
   return readSegments(engine, rest, limit);
 }
 
-export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<Page<SegmentUse>> {
+export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<ListPage<SegmentUse>> {
   await findSegment(engine, ref);
   return { items: await listUses(engine, ref.segment) };
 }
@@ -68,7 +68,7 @@ async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
 }
 
 /** Reads a page of the segments with these ids. The page ends at the limit, or at the page size. */
-async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<Page<Segment>> {
+async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<ListPage<Segment>> {
   const items: Segment[] = [];
   let size = 0;
   for (let place = 0; place < ids.length; ) {
@@ -86,7 +86,7 @@ async function readSegments({ read }: Engine, ids: readonly number[], limit: num
   return { items };
 }
 
-function pageUpTo(items: readonly Segment[]): Page<Segment> {
+function pageUpTo(items: readonly Segment[]): ListPage<Segment> {
   return { items, next: `${items.at(-1)?.id}` };
 }
 
@@ -131,7 +131,7 @@ async function* readFlagsThat(
 }
 
 async function findSegment(
-  { read }: DocumentReader,
+  { read }: Pick<DocumentReader, 'read'>,
   { segment, project }: SegmentRef,
 ): Promise<Versioned<SegmentState>> {
   const found = await read(segmentDocuments, idOfSegment(segment));
@@ -157,18 +157,20 @@ function throwSegmentNotFound(segment: number): never {
 export function createSegment({ validate, now }: Engine, input: NewSegment): PreparedChange<Segment> {
   const valid = copyInput(validate.newSegment(input));
   const createdAt = now().toISOString();
-  let id = 0;
   return {
     // The decision assigns the id. Creations wait for each other, because all of them write the registry.
     subject: { kind: segmentDocuments.kind, id: '' },
     async decide(unit, { actor }) {
-      id = await nextId(unit.read);
+      const id = await nextId(unit.read);
       await findProjectOf(unit.read, valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
       await unit.apply(segmentDocuments, idOfSegment(id), events);
       await changeRegistry(unit, (all) => registerSegment(all, { id, name: valid.name }));
     },
-    result: (committed) => getSegment(committed, { segment: id }),
+    async result(committed) {
+      const [id] = committed.written(segmentDocuments).keys();
+      return getSegment(committed, { segment: Number(id) });
+    },
   };
 }
 

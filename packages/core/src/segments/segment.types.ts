@@ -1,4 +1,4 @@
-import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
+import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
 
 /** Named constraints that strategies of many flags share. All constraints must hold. */
@@ -18,6 +18,7 @@ export interface Segment {
   readonly revision: number;
 }
 
+/** A segment to create. */
 export interface NewSegment {
   readonly name: string;
   /** Default: `''`. */
@@ -30,6 +31,7 @@ export interface NewSegment {
 /** Absent members stay unchanged. */
 export type SegmentChanges = Partial<NewSegment>;
 
+/** Names a segment by its id. */
 export interface SegmentRef {
   readonly segment: number;
   /**
@@ -39,6 +41,7 @@ export interface SegmentRef {
   readonly project?: string | null;
 }
 
+/** Selects segments. */
 export interface SegmentQuery {
   /** A strategy's id: lists only the segments of that strategy; none if it does not exist. */
   readonly strategy?: string;
@@ -109,7 +112,7 @@ export interface SegmentOperations {
    * const { items } = await flags.listSegments();
    * const names = items.map((segment) => segment.name);
    */
-  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<Page<Segment>>;
+  listSegments(query?: SegmentQuery, page?: PageQuery): Promise<ListPage<Segment>>;
 
   /**
    * Lists all strategies that use a segment, including those of archived flags, by flag name.
@@ -119,5 +122,5 @@ export interface SegmentOperations {
    * const { items } = await flags.listSegmentUses({ segment: id });
    * const flagsThatUseIt = items.map((use) => use.flag);
    */
-  listSegmentUses(ref: SegmentRef): Promise<Page<SegmentUse>>;
+  listSegmentUses(ref: SegmentRef): Promise<ListPage<SegmentUse>>;
 }

@@ -21,6 +21,7 @@ export interface Commit {
   readonly events: readonly NewEvent[];
 }
 
+/** One write of a commit. */
 export type DocumentWrite = DocumentPut | DocumentTouch | DocumentDeletion;
 
 /** Creates or replaces a document. */
@@ -72,6 +73,7 @@ export interface Vacancy {
   readonly parent: string;
 }
 
+/** The new revisions, or the key of a document that another commit has changed. */
 export type CommitResult =
   /** The new revisions, in the order of `writes`. */
   | { readonly ok: true; readonly revisions: readonly number[] }

@@ -1,6 +1,6 @@
 import { invalidInput } from '../base/validator.js';
 import type { DocumentKey } from './commit-port.js';
-import type { ListedDocument, ListQuery, Storage, StoredDocument } from './port.js';
+import type { FlagsStorage, ListedDocument, ListQuery, StoredDocument } from './port.js';
 
 /** A kind of document: the part that reads need. */
 export interface Documents<State> {
@@ -50,7 +50,7 @@ export interface DocumentReader {
 }
 
 /** Creates a read of a storage. Reads reject with `invalid_input` for an id that is not a string. */
-export function createRead(storage: Pick<Storage, 'get'>): Read {
+export function createRead(storage: Pick<FlagsStorage, 'get'>): Read {
   return async <State>({ kind }: Documents<State>, id: string) => {
     assertText(kind, id);
     const found = await storage.get({ kind, id });
@@ -59,7 +59,7 @@ export function createRead(storage: Pick<Storage, 'get'>): Read {
 }
 
 /** Creates a reader of the stored documents. */
-export function createReader(storage: Pick<Storage, 'get' | 'list'>): DocumentReader {
+export function createReader(storage: Pick<FlagsStorage, 'get' | 'list'>): DocumentReader {
   return { read: createRead(storage), list: async (query) => storage.list(query) };
 }
 

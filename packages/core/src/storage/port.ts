@@ -22,13 +22,13 @@ export type * from './commit-port.js';
  * - `closed`: the storage has been closed
  *
  * @example
- * const storage: Storage = memoryStorage();
+ * const storage: FlagsStorage = memoryStorage();
  * const key = { kind: 'note', id: 'a' };
  * const put = { key, expected: 0, parent: null, body: { text: 'hello' }, summary: {} };
  * await storage.commit({ writes: [put], events: [] }); // { ok: true, revisions: [1] }
  * await storage.get(key); // { key, parent: null, revision: 1, body: { text: 'hello' } }
  */
-export interface Storage {
+export interface FlagsStorage {
   /**
    * Returns a document, or undefined if it does not exist or was deleted.
    *
@@ -135,7 +135,7 @@ export interface Storage {
   readonly usage?: UsageStorage;
 }
 
-/** A document as {@link Storage.get} returns it. */
+/** A document as {@link FlagsStorage.get} returns it. */
 export interface StoredDocument {
   readonly key: DocumentKey;
   /** The parent for lists, such as the project of a flag. */
@@ -146,7 +146,7 @@ export interface StoredDocument {
   readonly body: unknown;
 }
 
-/** Selects documents for {@link Storage.list}. */
+/** Selects documents for {@link FlagsStorage.list}. */
 export interface ListQuery {
   readonly kind: string;
   /** Only documents of this parent. Default: documents of all parents. */
@@ -159,7 +159,7 @@ export interface ListQuery {
   readonly limit?: number;
 }
 
-/** A document as {@link Storage.list} returns it. */
+/** A document as {@link FlagsStorage.list} returns it. */
 export interface ListedDocument {
   readonly key: DocumentKey;
   readonly parent: string | null;
@@ -168,7 +168,7 @@ export interface ListedDocument {
   readonly content: unknown;
 }
 
-/** An event as {@link Storage.events} returns it. */
+/** An event as {@link FlagsStorage.events} returns it. */
 export interface StoredEvent extends NewEvent {
   /** A positive integer, unique in this storage. It identifies the event; `position` orders it. */
   readonly id: number;
@@ -181,7 +181,7 @@ export interface StoredEvent extends NewEvent {
   readonly reason: string | null;
 }
 
-/** Selects events for {@link Storage.events}. */
+/** Selects events for {@link FlagsStorage.events}. */
 export interface StoredEventQuery {
   readonly order: 'oldest-first' | 'newest-first';
   /** Only events that follow this position in the feed. Default: from the first event. */

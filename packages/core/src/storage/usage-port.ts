@@ -10,7 +10,7 @@ import type { Awaitable } from '../base/common.types.js';
  * but the empty one, including `__proto__`. A method may return a value or a promise.
  *
  * Every method is safe to call concurrently, from any number of processes, and throws the `FlagsError` codes of
- * `Storage`: `storage_unavailable`, `storage_busy`, `outcome_unknown`, `storage_unsupported`, `closed`.
+ * `FlagsStorage`: `storage_unavailable`, `storage_busy`, `outcome_unknown`, `storage_unsupported`, `closed`.
  *
  * @example
  * const usage: UsageStorage = memoryUsage();
@@ -145,17 +145,20 @@ export interface UsageReport {
   readonly droppedNames?: number;
 }
 
+/** An application's counts of one flag. */
 export interface FlagCount {
   readonly flag: string;
   readonly yes: number;
   readonly no: number;
 }
 
+/** The counts of one flag in a report. */
 export interface ReportedCount extends FlagCount {
   /** Each variant at most once. */
   readonly variants?: readonly VariantCount[];
 }
 
+/** The count of one variant. */
 export interface VariantCount {
   readonly variant: string;
   readonly count: number;
@@ -207,8 +210,10 @@ export interface UsageKeys {
   readonly variant: string;
 }
 
+/** A key by which counts are added up. */
 export type UsageKey = keyof UsageKeys;
 
+/** Selects counts, and the keys by which they are added up. */
 export interface SumQuery<Key extends UsageKey = UsageKey> {
   readonly resolution: Resolution;
   /**
@@ -233,6 +238,7 @@ export interface SumQuery<Key extends UsageKey = UsageKey> {
 /** The sum of one group. */
 export type UsageSum<Key extends UsageKey = UsageKey> = Pick<UsageKeys, Key> & Pick<FlagCount, 'yes' | 'no'>;
 
+/** Selects applications. */
 export interface ApplicationQuery {
   /** Only applications that were seen at or after this time. Default: all. */
   readonly seenSince?: number;
@@ -246,6 +252,7 @@ export interface ApplicationQuery {
   readonly instances?: boolean;
 }
 
+/** An application as the storage returns it. */
 export interface StoredApplication {
   readonly name: string;
   readonly strategies: readonly string[];
@@ -266,6 +273,7 @@ export interface StoredApplication {
   readonly instances?: readonly StoredInstance[];
 }
 
+/** An instance of an application as the storage returns it. */
 export interface StoredInstance {
   readonly id: string;
   /** '' before a report or registration sets it. */

@@ -1,5 +1,5 @@
 import { LIMITS } from '../base/limits.js';
-import type { DroppedUsage, Resolution, UsageBatch, UsageReport } from './usage-port.js';
+import type { DroppedUsage, FlagCount, Resolution, UsageBatch, UsageReport } from './usage-port.js';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -52,6 +52,9 @@ export interface CountRow {
   isUnknown: boolean;
 }
 
+/** A stored count without its key. */
+export type CountValues = Pick<CountRow, 'yes' | 'no' | 'at' | 'isPublic' | 'isUnknown'>;
+
 /** The sightings of an instance in a batch. */
 export interface InstanceRow {
   readonly application: string;
@@ -62,8 +65,9 @@ export interface InstanceRow {
   sdkVersion: string | null;
 }
 
-/** The rows that a batch adds to, each key once. */
+/** The rows that a batch adds to. */
 export interface UsageRows {
+  /** Several reports may add to the same key. */
   readonly counts: readonly CountRow[];
   /** The latest `stop` by flag. */
   readonly lastSeen: ReadonlyMap<string, number>;
@@ -76,8 +80,8 @@ export interface UsageRows {
  * Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application.
  */
 export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageRows {
-  const { at, registrations = [], reports = [] } = batch;
-  const counts = new Map<string, CountRow>();
+  const { registrations = [], reports = [] } = batch;
+  const counts: CountRow[] = [];
   const lastSeen = new Map<string, number>();
   const instances = new Map<string, InstanceRow>();
   const droppedNames = new Map<string, number>();
@@ -95,49 +99,57 @@ export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageR
   }
   for (const report of reports) {
     for (const { flag } of report.counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? 0, report.stop));
-    for (const row of countsOf(report, batch, admitted.has(report.application))) addCount(counts, row);
+    for (const row of countsOf(report, batch, admitted.has(report.application))) counts.push(row);
     const { application, droppedNames: dropped = 0 } = report;
     if (dropped > 0 && admitted.has(application)) {
       droppedNames.set(application, (droppedNames.get(application) ?? 0) + dropped);
     }
   }
-  const kept = [...counts.values()].filter(({ resolution, start }) => start >= firstKept(resolution, at));
-  return { counts: kept, lastSeen, instances: [...instances.values()], droppedNames };
+  return { counts, lastSeen, instances: [...instances.values()], droppedNames };
 }
 
-function* countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted: boolean): Iterable<CountRow> {
+/** Returns the rows of a report, without periods that are no longer kept. */
+function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted: boolean): CountRow[] {
   const { application, environment = '', stop, hour = stop, counts, unknown = [] } = report;
-  const about = { at, isPublic: reporter?.isPublic ?? false, isUnknown: false, application: '', environment: '' };
-  const recent = (['second', 'minute'] as const).map((resolution) => ({
-    resolution,
-    start: startOf(resolution, stop),
-  }));
-  const lasting = (['hour', 'day'] as const).map((resolution) => ({ resolution, start: startOf(resolution, hour) }));
+  const isPublic = reporter?.isPublic ?? false;
+  const keptPeriods = (resolutions: readonly Resolution[], time: number) =>
+    resolutions
+      .map((resolution) => ({ resolution, start: startOf(resolution, time) }))
+      .filter(({ resolution, start }) => start >= firstKept(resolution, at));
+  const recent = keptPeriods(['second', 'minute'], stop);
+  const lasting = keptPeriods(['hour', 'day'], hour);
   const ever = { resolution: 'ever', start: 0 } as const;
+  const rows: CountRow[] = [];
 
-  for (const { flag, yes, no, variants = [] } of counts) {
-    const counted = { ...about, flag, variant: '', yes, no };
-    for (const period of recent) yield { ...counted, ...period };
+  function add(
+    { resolution, start }: Pick<CountRow, 'resolution' | 'start'>,
+    { flag, yes, no }: FlagCount,
+    place: Partial<CountRow> = {},
+  ): void {
+    const { application = '', environment = '', variant = '', isUnknown = false } = place;
+    rows.push({ resolution, flag, application, environment, variant, start, yes, no, at, isPublic, isUnknown });
+  }
+
+  for (const count of counts) {
+    for (const period of recent) add(period, count);
     if (!isAdmitted) continue;
-    yield { ...counted, ...ever, application };
+    add(ever, count, { application });
     for (const period of lasting) {
-      yield { ...counted, ...period, application, environment };
-      for (const { variant, count } of variants) {
-        yield { ...counted, ...period, application, environment, variant, yes: count, no: 0 };
+      add(period, count, { application, environment });
+      for (const { variant, count: yes } of count.variants ?? []) {
+        add(period, { flag: count.flag, yes, no: 0 }, { application, environment, variant });
       }
     }
   }
-  if (!isAdmitted) return;
+  if (!isAdmitted) return rows;
   for (const count of unknown) {
-    const { flag, yes, no } = count;
-    for (const period of [...recent, ever]) {
-      yield { ...about, ...period, flag, variant: '', yes, no, application, isUnknown: true };
-    }
+    for (const period of [...recent, ever]) add(period, count, { application, isUnknown: true });
   }
+  return rows;
 }
 
 /** Returns the key of a count in a map. The lengths mark the ends of its names. */
-export function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
+function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
   const lengths = `${flag.length} ${application.length} ${environment.length}`;
   return `${resolution} ${start} ${lengths} ${flag}${application}${environment}${variant}`;
 }
@@ -150,11 +162,16 @@ export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
     counts.set(key, row);
     return;
   }
-  known.yes = boundedSum(known.yes, row.yes);
-  known.no = boundedSum(known.no, row.no);
-  known.at = Math.max(known.at, row.at);
-  known.isPublic &&= row.isPublic;
-  known.isUnknown &&= row.isUnknown;
+  mergeCount(known, row);
+}
+
+/** Adds a count to a stored one with the same key. */
+export function mergeCount(known: CountValues, { yes, no, at, isPublic, isUnknown }: CountValues): void {
+  known.yes = boundedSum(known.yes, yes);
+  known.no = boundedSum(known.no, no);
+  known.at = Math.max(known.at, at);
+  known.isPublic &&= isPublic;
+  known.isUnknown &&= isUnknown;
 }
 
 /** What a storage knows about the applications of a batch. */

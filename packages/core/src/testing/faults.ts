@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { FlagsError } from '../errors.js';
-import type { Storage } from '../storage/port.js';
+import type { FlagsStorage } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage-port.js';
 
 /**
@@ -180,7 +180,7 @@ async function applyAll<Port>(faults: readonly ArmedFault<Port>[], point: 'befor
 }
 
 /** A storage with injectable faults. */
-export type FaultyStorage = Storage & FaultInjector<Storage>;
+export type FaultyStorage = FlagsStorage & FaultInjector<FlagsStorage>;
 
 /**
  * Wraps a storage so that tests can inject faults: in any method, before or after it takes effect, at once, delayed or
@@ -204,8 +204,8 @@ export type FaultyStorage = Storage & FaultInjector<Storage>;
  * const hanging = storage.inject({ hang: true });
  * hanging.release();
  */
-export function faultyStorage(storage: Storage): FaultyStorage {
-  const faulty = faultyPort<Storage>(storage, {
+export function faultyStorage(storage: FlagsStorage): FaultyStorage {
+  const faulty = faultyPort<FlagsStorage>(storage, {
     get: true,
     list: true,
     commit: true,

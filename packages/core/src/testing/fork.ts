@@ -4,7 +4,7 @@ import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
 import { memoryStorage } from '../storage/memory/storage.js';
-import type { DocumentWrite, Storage } from '../storage/port.js';
+import type { DocumentWrite, FlagsStorage } from '../storage/port.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';
 import { running } from './test-values.js';
 
@@ -21,7 +21,7 @@ export function recordingStorage(earlier: readonly string[]) {
   // The memory storage commits synchronously, and these commits have succeeded before.
   for (const commit of earlier) void storage.commit(JSON.parse(commit));
   const commits = [...earlier];
-  const recording: Storage = {
+  const recording: FlagsStorage = {
     ...storage,
     async commit(commit) {
       const text = JSON.stringify(commit);

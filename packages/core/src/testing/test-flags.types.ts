@@ -14,6 +14,7 @@ export interface TestVariant<Name extends string = string, PayloadValue = unknow
 
 /** `true`: on for everybody. `false`: off. A text or an object: on for everybody, with this variant. */
 export type TestValue = boolean | string | TestVariant;
+/** The values of flags in a test, by name. */
 export type TestValues = Readonly<Record<string, TestValue>>;
 
 /** The values that the flags of a schema may have. */
@@ -85,7 +86,7 @@ export interface TestControls<Values, Name extends string, Self> {
 
 /** Flags for tests, in memory. Evaluating an unknown flag throws. */
 export interface TestFlags extends Omit<Flags, 'as'>, TestControls<TestValues, string, TestFlags> {
-  /** Like {@link Flags.as}. */
+  /** Like `as`. */
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TestFlags;
 }
 
@@ -93,6 +94,6 @@ export interface TestFlags extends Omit<Flags, 'as'>, TestControls<TestValues, s
 export interface TypedTestFlags<Schema extends FlagsSchema>
   extends Omit<TypedFlags<Schema>, 'as'>,
     TestControls<TypedTestValues<Schema>, FlagName<Schema>, TypedTestFlags<Schema>> {
-  /** Like {@link Flags.as}. */
+  /** Like `as`. */
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedTestFlags<Schema>;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { closestNames } from '../base/option-names.js';
-import type { Settings } from '../base/settings.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import { describedVariants } from '../definitions/payload.js';
 import type { FlagDeclaration, FlagsSchema } from '../definitions/schema.types.js';
@@ -55,7 +55,7 @@ function variantOf(value: TestValue): TestVariant | undefined {
 
 /** The inputs of stored test flags. */
 interface SeedContext {
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly createdAt: string;
   readonly newId: () => string;
 }

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UnitOfWork } from '../engine.js';
 import type { DocumentReader, Documents, Read } from '../storage/documents.js';
-import type { DocumentCheck, DocumentPut, Storage } from '../storage/port.js';
+import type { DocumentCheck, DocumentPut, FlagsStorage } from '../storage/port.js';
 import type { FindToken, TokenUseRecorder, TokenVerifier } from './token.js';
 import { type StoredToken, type TokenState, tokenDocuments } from './token.js';
 import type { Token } from './token.types.js';
@@ -80,7 +80,13 @@ const CACHED_TOKENS = 1000;
  * Creates the token lookup for the authentication of requests. It caches tokens by hash until the storage's data
  * version changes. Without a data version it reads the token each time. It never caches unknown hashes.
  */
-export function createTokenFinder({ storage, read }: { readonly storage: Storage; readonly read: Read }): FindToken {
+export function createTokenFinder({
+  storage,
+  read,
+}: {
+  readonly storage: FlagsStorage;
+  readonly read: Read;
+}): FindToken {
   const cache = new LRUCache<string, TokenState>({ max: CACHED_TOKENS });
   let latest: string | undefined;
 
@@ -127,7 +133,7 @@ export async function listTokenUses({ list }: Pick<DocumentReader, 'list'>): Pro
 }
 
 interface TokenUseOptions {
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   readonly now: () => Date;
   /** Milliseconds between a use and its write; 0 disables the timer. */
   readonly interval: number;
@@ -200,7 +206,7 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
 }
 
 /** Writes the uses of tokens that still exist, unless the storage has a use in the same hour or later. */
-async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<void> {
+async function writeUses(storage: FlagsStorage, uses: readonly TokenUse[]): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const commits = (await Promise.all(uses.map((use) => toCommit(storage, use)))).filter((one) => one !== undefined);
     if (commits.length === 0) return;
@@ -213,7 +219,7 @@ async function writeUses(storage: Storage, uses: readonly TokenUse[]): Promise<v
 
 /** Returns the write of a use, and the check that its token still exists. */
 async function toCommit(
-  storage: Storage,
+  storage: FlagsStorage,
   use: TokenUse,
 ): Promise<{ readonly write: DocumentPut; readonly check: DocumentCheck } | undefined> {
   const token = { kind: tokenDocuments.kind, id: use.token };

@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
@@ -46,7 +46,7 @@ export function createToken(engine: Engine, input: NewToken): PreparedChange<Cre
   };
 }
 
-export async function listTokens(engine: Engine, query?: PageQuery): Promise<Page<ListedToken>> {
+export async function listTokens(engine: Engine, query?: PageQuery): Promise<ListPage<ListedToken>> {
   const bounds = pageBounds(engine, query);
   const [stored, uses] = await Promise.all([listStoredTokens(engine), listTokenUses(engine)]);
   const tokens = stored.map((token) => ({ ...toToken(token), lastUsedAt: uses.get(token.id) ?? null }));

@@ -1,12 +1,13 @@
-import type { ChangeContext, Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery, TokenChangeContext } from '../base/common.types.js';
 
 /** `admin` is for administration, `client` for server-side SDKs, `frontend` for browsers. */
 export const TOKEN_KINDS = ['admin', 'client', 'frontend'] as const;
+/** One of {@link TOKEN_KINDS}. */
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** An API token without its secret. Only a hash of the secret is stored. */
 export interface Token {
-  /** Derived from the hash of the secret. Identifies the token in {@link TokenOperations.deleteToken}. */
+  /** Derived from the hash of the secret. Identifies the token in `deleteToken`. */
   readonly id: string;
   /** The purpose of the token, and the actor of changes made with it. */
   readonly name: string;
@@ -32,6 +33,7 @@ export interface ListedToken extends Token {
   readonly lastUsedAt: string | null;
 }
 
+/** A token to create. */
 export interface NewToken {
   /** 1–100 characters, unique among tokens of the same kind; not `system`, the actor of the library itself. */
   readonly name: string;
@@ -54,6 +56,7 @@ export interface NewToken {
   readonly secret?: string;
 }
 
+/** Changes of a token. */
 export interface TokenChanges {
   /**
    * ISO 8601. A time that has passed ends the token. null: the token does not expire, or expires after the option
@@ -62,6 +65,7 @@ export interface TokenChanges {
   readonly expiresAt: string | null;
 }
 
+/** The expiry of the new secret, and how long the old one stays valid. */
 export interface TokenRotation {
   /** Milliseconds until the old token expires, at most 90 days. Default: one day. 0: at once. */
   readonly overlap?: number;
@@ -69,6 +73,7 @@ export interface TokenRotation {
   readonly expiresAt?: string | null;
 }
 
+/** A new token and its secret, which is shown only once. */
 export interface CreatedToken {
   readonly token: Token;
   /** Returned only here; it cannot be read later. */
@@ -93,7 +98,7 @@ export interface TokenOperations {
    * @example
    * const { secret } = await flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
    */
-  createToken(input: NewToken, context?: ChangeContext): Promise<CreatedToken>;
+  createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken>;
 
   /**
    * Lists tokens, including expired ones, oldest first.
@@ -102,7 +107,7 @@ export interface TokenOperations {
    * const { items } = await flags.listTokens();
    * const admins = items.filter((token) => token.kind === 'admin');
    */
-  listTokens(page?: PageQuery): Promise<Page<ListedToken>>;
+  listTokens(page?: PageQuery): Promise<ListPage<ListedToken>>;
 
   /**
    * Deletes a token. The token is rejected from the moment this promise resolves.
@@ -111,7 +116,7 @@ export interface TokenOperations {
    * @example
    * await flags.deleteToken({ token: id });
    */
-  deleteToken(ref: TokenRef, context?: ChangeContext): Promise<void>;
+  deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void>;
 
   /**
    * Changes when a token expires. Name, kind, projects, environment and secret stay. A token that has expired is valid
@@ -122,7 +127,7 @@ export interface TokenOperations {
    * @example
    * await flags.updateToken({ token: id }, { expiresAt: '2027-01-01T00:00:00.000Z' });
    */
-  updateToken(ref: TokenRef, changes: TokenChanges, context?: ChangeContext): Promise<Token>;
+  updateToken(ref: TokenRef, changes: TokenChanges, context?: TokenChangeContext): Promise<Token>;
 
   /**
    * Replaces a token: creates one with a new secret, and lets the old one expire after an overlap. Name, kind, projects
@@ -136,7 +141,7 @@ export interface TokenOperations {
    * @example
    * const { secret } = await flags.rotateToken({ token: id }, { overlap: 3_600_000 });
    */
-  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: ChangeContext): Promise<CreatedToken>;
+  rotateToken(ref: TokenRef, rotation?: TokenRotation, context?: TokenChangeContext): Promise<CreatedToken>;
 
   /**
    * Finds the token with this secret. Returns undefined if it does not exist or has expired. Compares hashes in

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
+import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine.js';
@@ -18,10 +18,10 @@ export async function listApplications(
   engine: Engine,
   filter?: ApplicationFilter,
   query?: PageQuery,
-): Promise<Page<Application>> {
+): Promise<ListPage<Application>> {
   const bounds = pageBounds(engine, query);
   const applications = iterateApplications(engine, filter, bounds.after);
-  return takePage(applications, bounds, { sizeOf, cursorOf: ({ appName }) => appName });
+  return takePage(applications, bounds, { sizeOf, cursorOf: ({ name }) => name });
 }
 
 export async function getApplication({ usage }: Engine, ref: ApplicationRef): Promise<ApplicationDetail> {
@@ -44,8 +44,8 @@ export async function deleteApplication({ usage }: Engine, ref: ApplicationRef):
 }
 
 /** Returns the approximate size in characters. The strategies make up most of it. */
-export function sizeOf({ appName, strategies }: Application): number {
-  return strategies.reduce((sum, strategy) => sum + strategy.length, appName.length);
+export function sizeOf({ name, strategies }: Application): number {
+  return strategies.reduce((sum, strategy) => sum + strategy.length, name.length);
 }
 
 function nameIn({ application }: ApplicationRef): string {
@@ -82,7 +82,7 @@ async function* iterateApplications(
 export function toApplication(application: StoredApplication): Application {
   const { name, strategies, description, url, color, icon, createdAt, seenAt } = application;
   const times = { createdAt: toTime(createdAt), updatedAt: toTime(seenAt) };
-  return { appName: name, strategies, description, url, color, icon, ...times };
+  return { name, strategies, description, url, color, icon, ...times };
 }
 
 function toTime(milliseconds: number): string {

@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Engine } from '../engine.js';
 import type { UsageKeys, UsageStorage } from '../storage/usage-port.js';
@@ -12,19 +12,19 @@ const PAGE = 1000;
 /** Applications per read. Each may have 64 KiB. */
 const APPLICATIONS = 50;
 
-export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<Page<SeenFlags>> {
+export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<ListPage<SeenFlags>> {
   const bounds = pageBounds(engine, query);
   return takePage(iterateSeenFlags(engine.usage, bounds.after), bounds, {
-    cursorOf: ({ appName }) => appName,
+    cursorOf: ({ application }) => application,
     sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
   });
 }
 
-export async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<Page<FlagApplication>> {
+export async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<ListPage<FlagApplication>> {
   const bounds = pageBounds(engine, query);
   const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
   return takePage(iterateApplicationsByFlag(engine.usage, after), bounds, {
-    cursorOf: ({ flag, application }) => JSON.stringify([flag, application.appName]),
+    cursorOf: ({ flag, application }) => JSON.stringify([flag, application.name]),
     sizeOf: ({ application }) => sizeOf(application),
   });
 }
@@ -40,10 +40,10 @@ async function* iterateSeenFlags(usage: UsageStorage, after: string | undefined)
   const by = ['application', 'flag'] as const;
   // The next text after a name is the name with U+0000, so this skips all flags of that application.
   const start = after !== undefined && { after: { application: `${after}\u0000`, flag: '' } };
-  let seen: { appName: string; flags: string[]; metricsCount: number } | undefined;
+  let seen: { application: string; flags: string[]; metricsCount: number } | undefined;
   for await (const sum of iterateSums(usage, { resolution: 'ever', by, limit: PAGE, ...start })) {
-    if (seen && seen.appName !== sum.application) yield seen;
-    if (seen?.appName !== sum.application) seen = { appName: sum.application, flags: [], metricsCount: 0 };
+    if (seen && seen.application !== sum.application) yield seen;
+    if (seen?.application !== sum.application) seen = { application: sum.application, flags: [], metricsCount: 0 };
     seen.flags.push(sum.flag);
     seen.metricsCount += boundedSum(sum.yes, sum.no);
   }

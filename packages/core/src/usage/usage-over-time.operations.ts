@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '../base/common.types.js';
+import type { ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Engine } from '../engine.js';
 import { assertEnvironment, throwFlagNotFound } from '../flags/flag-documents.js';
@@ -20,7 +20,7 @@ export async function listUsage(
   engine: Engine,
   input: UsageFilter = {},
   query?: PageQuery,
-): Promise<Page<UsagePeriod>> {
+): Promise<ListPage<UsagePeriod>> {
   const filter = engine.validate.usageFilter(input);
   if (filter.environment !== undefined) assertEnvironment(engine, filter.environment);
   const range = rangeOf(engine, filter);
@@ -131,18 +131,26 @@ function isSameSeries(one: PeriodKey, other: PeriodKey): boolean {
 }
 
 function toPeriod(row: PeriodCounts, resolution: Range['resolution']): UsagePeriod {
-  const { flag, environment, application: appName, start, yes, no, variants } = row;
+  const { flag, environment, application, start, yes, no, variants } = row;
   const at = new Date(start).toISOString();
-  return { flag, environment, appName, ...(resolution === 'hour' ? { hour: at } : { day: at }), yes, no, variants };
+  return {
+    flag,
+    environment,
+    application,
+    ...(resolution === 'hour' ? { hour: at } : { day: at }),
+    yes,
+    no,
+    variants,
+  };
 }
 
 /** The cursor of the page that follows a row. */
-function cursorOf({ flag, appName, environment, hour, day }: UsagePeriod): string {
-  return JSON.stringify([flag, appName, environment, hour ?? day]);
+function cursorOf({ flag, application, environment, hour, day }: UsagePeriod): string {
+  return JSON.stringify([flag, application, environment, hour ?? day]);
 }
 
-function sizeOf({ flag, environment, appName, variants }: UsagePeriod): number {
-  const names = flag.length + environment.length + appName.length;
+function sizeOf({ flag, environment, application, variants }: UsagePeriod): number {
+  const names = flag.length + environment.length + application.length;
   return [...variants.keys()].reduce((sum, variant) => sum + variant.length + 10, ROW_SIZE + names);
 }
 

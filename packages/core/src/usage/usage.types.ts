@@ -1,4 +1,4 @@
-import type { ApplicationRef, Page, PageQuery } from '../base/common.types.js';
+import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.js';
 import type { Reporter } from '../storage/usage-port.js';
 
 /** The registration that a client sends when it starts; at most 64 KiB of JSON. */
@@ -40,6 +40,7 @@ export interface MetricsReport {
   };
 }
 
+/** A client's counts of one flag. */
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
@@ -66,14 +67,16 @@ export interface ReportOrigin {
   readonly reporter?: Reporter;
 }
 
+/** The flags that one application has evaluated. */
 export interface SeenFlags {
-  readonly appName: string;
+  readonly application: string;
   /** Names of flags and of unknown flags, in code-point order. */
   readonly flags: readonly string[];
   /** The sum of yes and no of all flags of the application. */
   readonly metricsCount: number;
 }
 
+/** How often a flag was on, and how often off. */
 export interface YesNo {
   readonly yes: number;
   readonly no: number;
@@ -101,7 +104,7 @@ export interface UsageFilter {
 export interface UsagePeriod {
   readonly flag: string;
   readonly environment: string;
-  readonly appName: string;
+  readonly application: string;
   /** The start of the hour; ISO 8601, UTC. Present for hours only. */
   readonly hour?: string;
   /** The start of the day; ISO 8601, UTC. Present for days only. */
@@ -112,8 +115,9 @@ export interface UsagePeriod {
   readonly variants: ReadonlyMap<string, number>;
 }
 
+/** A program that evaluates flags and reports usage. */
 export interface Application {
-  readonly appName: string;
+  readonly name: string;
   readonly strategies: readonly string[];
   readonly description: string;
   readonly url: string;
@@ -125,11 +129,13 @@ export interface Application {
   readonly updatedAt: string;
 }
 
+/** Selects applications. */
 export interface ApplicationFilter {
   /** Selects applications that implement any of these strategies. Default, also for an empty list: all. */
   readonly strategies?: readonly string[];
 }
 
+/** An application with its instances and evaluated flags. */
 export interface ApplicationDetail extends Application {
   readonly instances: readonly ApplicationInstance[];
   /** Names of the flags and unknown flags that the application has reported, in code-point order. */
@@ -144,6 +150,7 @@ export interface FlagApplication {
   readonly application: Application;
 }
 
+/** One instance of an application. */
 export interface ApplicationInstance {
   readonly instanceId: string;
   /** Empty if unknown. */
@@ -213,9 +220,9 @@ export interface UsageOperations {
    *
    * @example
    * const { items } = await flags.listSeenFlags();
-   * for (const { appName, metricsCount } of items) console.log(appName, metricsCount);
+   * for (const { application, metricsCount } of items) console.log(application, metricsCount);
    */
-  listSeenFlags(page?: PageQuery): Promise<Page<SeenFlags>>;
+  listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>>;
 
   /**
    * Counts the evaluations of each flag in the last minute and the last hour. A report counts at the end of its period.
@@ -243,7 +250,7 @@ export interface UsageOperations {
    * const { items } = await flags.listUsage({ flag: 'checkout', days: 7 });
    * for (const { day, yes, no } of items) console.log(day, yes, no);
    */
-  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<Page<UsagePeriod>>;
+  listUsage(filter?: UsageFilter, page?: PageQuery): Promise<ListPage<UsagePeriod>>;
 
   /**
    * Lists the applications seen within the last day, by name. With `strategies`, lists only applications that implement
@@ -252,7 +259,7 @@ export interface UsageOperations {
    * @example
    * const { items: apps } = await flags.listApplications({ strategies: ['flexibleRollout'] });
    */
-  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<Page<Application>>;
+  listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<ListPage<Application>>;
 
   /**
    * Gets an application with its instances and evaluated flags.
@@ -279,7 +286,7 @@ export interface UsageOperations {
    *
    * @example
    * const { items } = await flags.listApplicationsByFlag();
-   * const users = items.filter(({ flag }) => flag === 'checkout').map(({ application }) => application.appName);
+   * const users = items.filter(({ flag }) => flag === 'checkout').map(({ application }) => application.name);
    */
-  listApplicationsByFlag(page?: PageQuery): Promise<Page<FlagApplication>>;
+  listApplicationsByFlag(page?: PageQuery): Promise<ListPage<FlagApplication>>;
 }

@@ -95,9 +95,10 @@ describe('change sets', () => {
         const first = await flags.apply(LAUNCH, { id: ID.toUpperCase(), actor: 'ada', reason: 'Launch' });
         expect(first.id).toBe(ID);
         await flags.disable(PRODUCTION);
-        expect(await flags.apply(LAUNCH, { id: ID, actor: 'grace' })).toEqual(first);
+        expect(await flags.apply(LAUNCH, { id: ID, actor: 'ada', reason: 'Again' })).toEqual(first);
         const addition: Change = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' } };
-        expect(await flags.apply([addition], { id: ID })).toEqual(first);
+        await expectRefusal(flags, 'id_taken', () => flags.apply(LAUNCH, { id: ID, actor: 'grace' }));
+        await expectRefusal(flags, 'id_taken', () => flags.apply([addition], { id: ID, actor: 'ada' }));
         const repeated = await Promise.all(
           Array.from({ length: 5 }, () => flags.apply([addition], { id: ID.replace('6', '7') })),
         );

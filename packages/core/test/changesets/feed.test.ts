@@ -5,27 +5,27 @@ import { createFlags } from '../../src/create-flags.js';
 import { createFeed, type Feed } from '../../src/events/feed.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { Storage, StoredEventQuery } from '../../src/storage/port.js';
+import type { FlagsStorage, StoredEventQuery } from '../../src/storage/port.js';
 import { faultyStorage, type PortCall } from '../../src/testing.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { happen, hearing } from './listening.js';
 
 /** A feed that looks for events only when it is woken. */
-function feedOf(storage: Storage) {
+function feedOf(storage: FlagsStorage) {
   const errors: unknown[] = [];
   const feed = createFeed({ storage, pollInterval: 0, onError: (error) => errors.push(error) });
   return { feed, errors };
 }
 
 /** A storage on which the first read of events in this order fails. */
-function failingOnce(memory: Storage, order: StoredEventQuery['order']): Storage {
+function failingOnce(memory: FlagsStorage, order: StoredEventQuery['order']): FlagsStorage {
   const storage = faultyStorage(memory);
-  const when = ({ method, input }: PortCall<Storage>) => method === 'events' && input[0].order === order;
+  const when = ({ method, input }: PortCall<FlagsStorage>) => method === 'events' && input[0].order === order;
   storage.inject({ when, nth: 1, error: new Error('disk') });
   return storage;
 }
 
-async function happenAndWake(storage: Storage, feed: Feed, ...ids: readonly string[]): Promise<void> {
+async function happenAndWake(storage: FlagsStorage, feed: Feed, ...ids: readonly string[]): Promise<void> {
   for (const id of ids) await happen(storage, id);
   feed.wake();
 }
@@ -60,7 +60,7 @@ describe('a subscription', () => {
     const position = (await storage.events({ order: 'oldest-first', limit: 1 })).events[0]?.position;
     for (const id of ['a', 'b', 'c', 'd']) await happen(storage, id, 'x'.repeat(600_000));
     const lengths: number[] = [];
-    const events: Storage['events'] = async (query) => {
+    const events: FlagsStorage['events'] = async (query) => {
       const page = await storage.events(query);
       lengths.push(page.events.length);
       return page;
@@ -273,7 +273,7 @@ describe('a wake', () => {
       const [before] = (await memory.events({ order: 'oldest-first', limit: 1 })).events;
       let visible = false;
       let isRead = false;
-      const storage: Storage = {
+      const storage: FlagsStorage = {
         ...memory,
         async events(query) {
           const page = visible ? await memory.events(query) : { events: [] };

@@ -3,7 +3,7 @@ import type { Flags } from '../../src/index.js';
 import { startPolling } from '../../src/replica/change-poller.js';
 import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
 import { methodNames } from '../fixtures/method-names.js';
 
@@ -12,7 +12,7 @@ describe('closing', () => {
   const CLOSED = { name: 'FlagsError', code: 'closed' };
 
   /** A real storage that records when a commit ends and when it is closed. */
-  function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
+  function logging(storage: FlagsStorage): FlagsStorage & { readonly log: readonly string[] } {
     const log: string[] = [];
     return {
       ...storage,

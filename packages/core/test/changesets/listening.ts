@@ -1,8 +1,8 @@
 import type { FlagsEvent } from '../../src/events/event.types.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 
 /** Commits one event of a flag with this name. */
-export async function happen(storage: Storage, id: string, data = id): Promise<void> {
+export async function happen(storage: FlagsStorage, id: string, data = id): Promise<void> {
   const key = { kind: 'flag', id };
   const expected = (await storage.get(key))?.revision ?? 0;
   const at = '2026-01-01T00:00:00.000Z';

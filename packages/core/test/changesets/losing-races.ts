@@ -1,7 +1,10 @@
-import type { Commit, Storage } from '../../src/storage/port.js';
+import type { Commit, FlagsStorage } from '../../src/storage/port.js';
 
 /** A real storage on which the first commits lose a race, as if another process had just changed the document. */
-export function losingRaces(storage: Storage, races: number): Storage & { readonly commits: readonly Commit[] } {
+export function losingRaces(
+  storage: FlagsStorage,
+  races: number,
+): FlagsStorage & { readonly commits: readonly Commit[] } {
   const commits: Commit[] = [];
   return {
     ...storage,

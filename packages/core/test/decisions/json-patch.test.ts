@@ -1,3 +1,4 @@
+import { isWithin } from '../../../../test/processor-time.js';
 import type { JsonPatch, JsonPatchOperation } from '../../src/base/common.types.js';
 import { applyPatch, parsePointer, topMember } from '../../src/base/json-patch.js';
 import type { ErrorCode } from '../../src/errors.js';
@@ -280,17 +281,18 @@ describe('a refused JSON Patch', () => {
       expect(refusalOf(() => applyPatch({}, patch, {})).code).toBe('invalid_patch');
     });
 
-    it('is refused at once if the added value would be long to print', () => {
+    it('is refused at once if the added value would be long to print', async () => {
       const depth = 1500;
       const value = JSON.parse(`${'['.repeat(depth)}${Array(100_000).fill(1)}${']'.repeat(depth)}`);
-      const start = performance.now();
-      expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x/y', value }], {})).code).toBe('invalid_patch');
       const patch: JsonPatch = [
         { op: 'add', path: '/a', value },
         { op: 'remove', path: '/b' },
       ];
-      expect(refusalOf(() => applyPatch({}, patch, {})).details).toMatchObject([{ path: '/1/path' }]);
-      expect(performance.now() - start).toBeLessThan(300);
+      const refuse = () => {
+        expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x/y', value }], {})).code).toBe('invalid_patch');
+        expect(refusalOf(() => applyPatch({}, patch, {})).details).toMatchObject([{ path: '/1/path' }]);
+      };
+      expect(await isWithin(300, refuse)).toBe(true);
     });
 
     it('is refused if it adds a bigint', () => {

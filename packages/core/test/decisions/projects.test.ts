@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, isReviewed } from '../../src/admin.js';
-import type { Effect, FlagVisibility } from '../../src/index.js';
+import type { FlagEffect } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import { evolveProject, type ProjectEvent, type ProjectState } from '../../src/projects/project.js';
 import { healthOf } from '../../src/projects/project.operations.js';
+import type { FlagVisibility } from '../../src/types.js';
 import { refusalOf } from './refusal.js';
 
 describe('the members of a project', () => {
@@ -178,7 +179,7 @@ describe('health', () => {
 });
 
 describe('review', () => {
-  const effect = (environment: string, before: FlagVisibility, after: FlagVisibility, flag = 'a'): Effect => {
+  const effect = (environment: string, before: FlagVisibility, after: FlagVisibility, flag = 'a'): FlagEffect => {
     return { project: 'default', flag, environment, before, after };
   };
 

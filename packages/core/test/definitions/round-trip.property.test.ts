@@ -3,7 +3,7 @@ import { extent } from '../../../../test/extent.js';
 import type { Definitions, Flags } from '../../src/index.js';
 import { isFlagsError } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { expectConsistent } from '../history/shown-content.js';
 import { engineOn } from '../properties/engine-under-test.js';
 import { carryOut, operations } from '../properties/random-operations.js';
@@ -31,7 +31,7 @@ function shown({ projects = [], ...rest }: Definitions) {
  * The stored form: an environment without configuration is in neither. A flag without dependencies is stored with
  * an empty list after it had some, and without a list otherwise.
  */
-async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
+async function storedFlags(storage: FlagsStorage): Promise<readonly unknown[]> {
   const listed = await storage.list({ kind: 'flag', part: 'body' });
   return listed.map(({ key, content }) => ({ id: key.id, content: { dependencies: [], ...(content as object) } }));
 }

@@ -3,11 +3,11 @@ import {
   defineFlags,
   type EvaluationProblem,
   type FlagDrift,
+  type FlagsStorage,
   memoryStorage,
   type Payload,
-  type StandardSchema,
-  type Storage,
 } from '../../src/index.js';
+import type { StandardSchema } from '../../src/types.js';
 
 const project = 'default';
 
@@ -163,7 +163,7 @@ describe('typed flags', () => {
       expect(flags.isEnabled('checkout', context)).toBe(true);
       expect(flags.isEnabled('checkout', { plan: 'free' })).toBe(false);
       expect(flags.isEnabled('checkout')).toBe(false);
-      expect(flags.getVariant('checkout', context).feature_enabled).toBe(true);
+      expect(flags.getVariant('checkout', context).flagEnabled).toBe(true);
       expect(flags.forContext(context).isEnabled('checkout')).toBe(true);
       expect(flags.explain('checkout', context).enabled).toBe(true);
       await give('banner', 'red', json({ color: 'red' }));
@@ -243,11 +243,11 @@ describe('drift between the schema and the storage', () => {
   });
 
   /** A storage that stays open when the flags are closed. */
-  function kept(storage: Storage): Storage {
+  function kept(storage: FlagsStorage): FlagsStorage {
     return { ...storage, close: async () => undefined };
   }
 
-  async function driftOf(storage: Storage, ...options: readonly object[]): Promise<readonly FlagDrift[][]> {
+  async function driftOf(storage: FlagsStorage, ...options: readonly object[]): Promise<readonly FlagDrift[][]> {
     const reports: FlagDrift[][] = [];
     const onDrift = (drift: readonly FlagDrift[]) => void reports.push([...drift]);
     const flags = await createFlags({ storage, schema, onDrift, pollInterval: 0, ...Object.assign({}, ...options) });

@@ -12,12 +12,12 @@ import {
   type Flags,
   type FlagsSchema,
   memoryStorage,
-  type StandardSchema,
   type TypedContext,
   type TypedContextualFlags,
   type TypedFlags,
   type VariantName,
 } from '@flags/core';
+import type { StandardSchema } from '@flags/core/types';
 
 type Equal<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 declare function expectType<Expected>(): <Actual>(

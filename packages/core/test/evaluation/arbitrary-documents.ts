@@ -161,11 +161,11 @@ const strategy: fc.Arbitrary<StrategyDefinition> = fc
 
 const dependency: fc.Arbitrary<DependencyDefinition> = fc.record(
   {
-    feature: fc.constantFrom(...FLAG_NAMES, 'missing'),
+    flag: fc.constantFrom(...FLAG_NAMES, 'missing'),
     enabled: fc.boolean(),
     variants: fc.array(fc.constantFrom('red', 'green', 'disabled'), { maxLength: 2 }),
   },
-  { requiredKeys: ['feature'] },
+  { requiredKeys: ['flag'] },
 );
 
 export function arbitraryFlag(name: fc.Arbitrary<string>): fc.Arbitrary<FlagDefinition> {

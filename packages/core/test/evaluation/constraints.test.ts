@@ -366,7 +366,7 @@ describe('a context value of more than 4,096 characters', () => {
     for (let calls = 0; calls < 3; calls++) {
       const context = contextOf(TOO_LONG);
       expect(snapshot.isEnabled('checkout', context)).toBe(false);
-      expect(snapshot.getVariant('checkout', context).feature_enabled).toBe(false);
+      expect(snapshot.getVariant('checkout', context).flagEnabled).toBe(false);
       expect(snapshot.evaluate('checkout', context)?.enabled).toBe(false);
       expect(snapshot.explain('checkout', context).strategies[0]?.constraints[0]).not.toHaveProperty('value');
     }

@@ -90,7 +90,7 @@ describe('a missing context', () => {
     const nobody = context as unknown as EvaluationContext;
     const snapshot = snapshotOf([flag({ strategies: [rollout(100)] })], { random: () => 0 });
     expect(snapshot.isEnabled('checkout', nobody)).toBe(true);
-    expect(snapshot.getVariant('checkout', nobody).feature_enabled).toBe(true);
+    expect(snapshot.getVariant('checkout', nobody).flagEnabled).toBe(true);
     expect(snapshot.evaluate('checkout', nobody)?.enabled).toBe(true);
     expect(snapshot.explain('checkout', nobody)).toMatchObject({ enabled: true, reason: 'strategy' });
   });
@@ -275,7 +275,7 @@ describe('usage', () => {
 
   it('is not counted for explanations, plain evaluations and parents', () => {
     const counters = new UsageCounters();
-    const child = flag({ dependencies: [{ feature: 'varied', variants: ['blue'] }] });
+    const child = flag({ dependencies: [{ flag: 'varied', variants: ['blue'] }] });
     const snapshot = snapshotOf([varied, child], { counters });
     snapshot.explain('varied');
     snapshot.evaluate('varied');

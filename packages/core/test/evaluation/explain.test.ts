@@ -59,20 +59,17 @@ describe('an explanation', () => {
       forAda,
       { name: 'default' },
     ];
-    const snapshot = snapshotOf(
-      [flag({ name: 'parent' }), flag({ strategies, dependencies: [{ feature: 'parent' }] })],
-      {
-        segments: [{ id: 1, constraints: [{ ...inDev, values: ['prod'] }] }],
-      },
-    );
+    const snapshot = snapshotOf([flag({ name: 'parent' }), flag({ strategies, dependencies: [{ flag: 'parent' }] })], {
+      segments: [{ id: 1, constraints: [{ ...inDev, values: ['prod'] }] }],
+    });
     const userId = 'ada';
     const environment = 'prod';
     expect(snapshot.explain('checkout', { userId, environment })).toEqual({
       flag: 'checkout',
       enabled: true,
       reason: 'strategy',
-      variant: { name: 'disabled', enabled: false, feature_enabled: true },
-      dependencies: [{ dependency: { feature: 'parent', enabled: true, variants: [] }, holds: true }],
+      variant: { name: 'disabled', enabled: false, flagEnabled: true },
+      dependencies: [{ dependency: { flag: 'parent', enabled: true, variants: [] }, holds: true }],
       strategies: [
         {
           name: 'userWithId',
@@ -105,7 +102,7 @@ describe('an explanation', () => {
   it.each([
     ['unknown_flag', []],
     ['broken_flag', [flag({ strategies: 7 as never })]],
-    ['dependency', [flag({ dependencies: [{ feature: 'missing' }] })]],
+    ['dependency', [flag({ dependencies: [{ flag: 'missing' }] })]],
     ['disabled', [flag({ enabled: false })]],
     ['no_strategies', [flag({ strategies: [] })]],
     ['strategy', [flag()]],
@@ -115,7 +112,7 @@ describe('an explanation', () => {
   });
 
   it('has no decisions where none was needed', () => {
-    const variant = { name: 'disabled', enabled: false, feature_enabled: false };
+    const variant = { name: 'disabled', enabled: false, flagEnabled: false };
     const undecided = { flag: 'checkout', enabled: false, variant, dependencies: [], strategies: [] };
     expect(snapshotOf([]).explain('checkout')).toEqual({ ...undecided, reason: 'unknown_flag' });
     expect(snapshotOf([flag({ enabled: false })]).explain('checkout')).toEqual({ ...undecided, reason: 'disabled' });
@@ -162,7 +159,7 @@ describe('an explanation', () => {
       random: false,
       totalWeight: 3,
     });
-    const special = { name: 'special', enabled: true, feature_enabled: true };
+    const special = { name: 'special', enabled: true, flagEnabled: true };
     expect(snapshot.explain('checkout', { userId: 'bob' }).variantChoice).toEqual({
       variant: special,
       overridden: true,
@@ -251,7 +248,7 @@ function expectAnswers(snapshot: Snapshot, name: string, context: EvaluationCont
   const variant = snapshot.getVariant(name, context);
   const explanation = snapshot.explain(name, context);
   expect([true, false]).toContain(enabled);
-  expect(variant.feature_enabled).toBe(enabled);
+  expect(variant.flagEnabled).toBe(enabled);
   expect(explanation.enabled).toBe(enabled);
   expect(snapshot.evaluate(name, context)?.enabled ?? false).toBe(enabled);
 }

@@ -151,7 +151,7 @@ const withVariant = (changes: object) =>
 const withOverride = (override: object) => withVariant({ overrides: [override] });
 const withStrategy = (changes: object) =>
   broken({ strategies: [{ name: 'default', ...changes } as StrategyDefinition] });
-const withDependency = (changes: object) => broken({ dependencies: [{ feature: 'parent', ...changes }] });
+const withDependency = (changes: object) => broken({ dependencies: [{ flag: 'parent', ...changes }] });
 
 describe('a flag that cannot be read', () => {
   it.each([
@@ -172,7 +172,7 @@ describe('a flag that cannot be read', () => {
     [withVariant({ weight: -1 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [withVariant({ weight: 1_000_001 }), 'weight of a variant must be a whole number from 0 to 1000000'],
     [broken({ dependencies: 1 }), 'dependencies must be an array'],
-    [withDependency({ feature: {} }), 'feature of a dependency must be text'],
+    [withDependency({ flag: {} }), 'flag of a dependency must be text'],
     [withDependency({ variants: 1 }), 'variants of a dependency must be an array'],
   ])('is off, and reported with the reason: %j', (definition, reason) => {
     const message = `The flag checkout is off: ${reason}.`;
@@ -291,7 +291,7 @@ describe('an evaluation problem', () => {
       },
     };
     const answer = snapshot.getVariant('checkout', context);
-    expect(answer).toEqual({ name: 'disabled', enabled: false, feature_enabled: true });
+    expect(answer).toEqual({ name: 'disabled', enabled: false, flagEnabled: true });
     expect(problems).toMatchObject([{ code: 'evaluation_failed', flag: 'checkout' }]);
     const unreadable = snapshotOf([flag({ strategies: [{ name: 'userWithId', parameters: { userIds: 'ada' } }] })]);
     expect(unreadable.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'unreadable_context' });

@@ -10,7 +10,7 @@ import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js'
 import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 import { flag, NOON, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 
-const OFF = { name: 'disabled', enabled: false, feature_enabled: false };
+const OFF = { name: 'disabled', enabled: false, flagEnabled: false };
 const on = { name: 'default' };
 const off = { name: 'userWithId', parameters: { userIds: 'nobody' } };
 
@@ -23,7 +23,7 @@ describe('a fallback', () => {
     expect(snapshot.getVariant('unknown', {}, { name: 'blue', enabled: true })).toEqual({
       name: 'blue',
       enabled: true,
-      feature_enabled: false,
+      flagEnabled: false,
     });
   });
 
@@ -124,7 +124,7 @@ describe('variants', () => {
 
   it('are never chosen when all weights are 0', () => {
     const snapshot = snapshotOf([flag({ variants: weighted(0, 0) })]);
-    expect(snapshot.getVariant('checkout', { userId: 'ada' })).toEqual({ ...OFF, feature_enabled: true });
+    expect(snapshot.getVariant('checkout', { userId: 'ada' })).toEqual({ ...OFF, flagEnabled: true });
   });
 
   it('are returned as one frozen object each', () => {
@@ -186,35 +186,33 @@ describe('a flag with parents', () => {
 
   it('is on while each parent is in the required state', () => {
     const off = flag({ name: 'off', enabled: false });
-    expect(snapshotOf([parent, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(true);
-    expect(snapshotOf([parent, child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
-    expect(snapshotOf([off, child({ feature: 'off', enabled: false })]).isEnabled('checkout')).toBe(true);
-    expect(snapshotOf([parent, off, child({ feature: 'parent' }, { feature: 'off' })]).isEnabled('checkout')).toBe(
-      false,
-    );
+    expect(snapshotOf([parent, child({ flag: 'parent' })]).isEnabled('checkout')).toBe(true);
+    expect(snapshotOf([parent, child({ flag: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([off, child({ flag: 'off', enabled: false })]).isEnabled('checkout')).toBe(true);
+    expect(snapshotOf([parent, off, child({ flag: 'parent' }, { flag: 'off' })]).isEnabled('checkout')).toBe(false);
   });
 
   it('is off while a parent is missing, also if it must be off', () => {
-    expect(snapshotOf([child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
-    expect(snapshotOf([child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([child({ flag: 'parent' })]).isEnabled('checkout')).toBe(false);
+    expect(snapshotOf([child({ flag: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
   });
 
   it('is off while a parent has parents itself', () => {
     const grandparent = flag({ name: 'grandparent' });
-    const between = flag({ name: 'parent', dependencies: [{ feature: 'grandparent' }] });
-    expect(snapshotOf([grandparent, between, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
+    const between = flag({ name: 'parent', dependencies: [{ flag: 'grandparent' }] });
+    expect(snapshotOf([grandparent, between, child({ flag: 'parent' })]).isEnabled('checkout')).toBe(false);
   });
 
   it('requires one of the variants that it names', () => {
     const varied = flag({ name: 'parent', variants: [{ name: 'blue', weight: 1 }] });
-    const wants = (...variants: string[]) => child({ feature: 'parent', variants });
+    const wants = (...variants: string[]) => child({ flag: 'parent', variants });
     expect(snapshotOf([varied, wants('red', 'blue')]).isEnabled('checkout')).toBe(true);
     expect(snapshotOf([varied, wants('red')]).isEnabled('checkout')).toBe(false);
     expect(snapshotOf([parent, wants('disabled')]).isEnabled('checkout')).toBe(true);
   });
 
   it('is off in a cycle, with all flags of the cycle', () => {
-    const dependsOn = (name: string, feature: string) => flag({ name, dependencies: [{ feature }] });
+    const dependsOn = (name: string, parent: string) => flag({ name, dependencies: [{ flag: parent }] });
     const snapshot = snapshotOf([
       dependsOn('a', 'b'),
       dependsOn('b', 'c'),
@@ -228,7 +226,7 @@ describe('a flag with parents', () => {
   });
 
   it('follows a parent that changes later', () => {
-    const before = snapshotOf([parent, child({ feature: 'parent' })]);
+    const before = snapshotOf([parent, child({ flag: 'parent' })]);
     const after = before.with({ flags: [{ ...parent, enabled: false }] });
     expect(after.isEnabled('checkout')).toBe(false);
     expect(after.with({ removedFlags: ['parent'] }).isEnabled('checkout')).toBe(false);
@@ -338,7 +336,7 @@ describe('strategies that could take too long together', () => {
   it('keep a child off if they belong to its parent', () => {
     const parents = [1, 2, 3].map((id) => flag({ name: `parent-${id}`, strategies: [heavy(3)] }));
     const child = (count: number) =>
-      flag({ dependencies: parents.slice(0, count).map(({ name }) => ({ feature: name })) });
+      flag({ dependencies: parents.slice(0, count).map(({ name }) => ({ flag: name })) });
     const context = { userId: 'a' };
     expect(watched([...parents, child(2)]).snapshot.isEnabled('checkout', context)).toBe(true);
     const { snapshot, problems } = watched([...parents, child(3)]);

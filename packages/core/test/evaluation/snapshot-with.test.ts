@@ -241,7 +241,7 @@ describe('a disabled flag', () => {
 
   it('has results again when it is on, although its definition has the same parts', () => {
     const snapshot = snapshotOf([off]).with({ flags: [{ ...off, enabled: true }] });
-    expect(snapshot.getVariant('checkout', context)).toMatchObject({ name: 'variant-0', feature_enabled: true });
+    expect(snapshot.getVariant('checkout', context)).toMatchObject({ name: 'variant-0', flagEnabled: true });
     expect(snapshot.with({ flags: [off] }).isEnabled('checkout', context)).toBe(false);
   });
 

@@ -7,11 +7,11 @@ interface UnleashClient {
     name: string,
     context: EvaluationContext,
     fallback?: object,
-  ): EvaluatedVariant & { featureEnabled?: boolean };
+  ): Omit<EvaluatedVariant, 'flagEnabled'> & { feature_enabled: boolean; featureEnabled?: boolean };
 }
 
 interface Repository {
-  getToggle(name: string): FlagDefinition | undefined;
+  getToggle(name: string): object | undefined;
   getSegment(id: number): SegmentDefinition | undefined;
 }
 
@@ -21,9 +21,16 @@ const { default: Client } = require('unleash-client/lib/client') as {
 };
 const { defaultStrategies } = require('unleash-client/lib/strategy') as { defaultStrategies: readonly object[] };
 
+function toToggle(flag: FlagDefinition): object {
+  const { dependencies } = flag;
+  return dependencies
+    ? { ...flag, dependencies: dependencies.map(({ flag: feature, ...rest }) => ({ feature, ...rest })) }
+    : flag;
+}
+
 /** The evaluation of the real Node SDK over documents in memory. */
 export function unleashReference(flags: readonly FlagDefinition[], segments: readonly SegmentDefinition[] = []) {
-  const toggles = new Map(flags.map((flag) => [flag.name, flag]));
+  const toggles = new Map(flags.map((flag) => [flag.name, toToggle(flag)]));
   const known = new Map(segments.map((segment) => [segment.id, segment]));
   const client = new Client(
     { getToggle: (name) => toggles.get(name), getSegment: (id) => known.get(id) },
@@ -32,8 +39,12 @@ export function unleashReference(flags: readonly FlagDefinition[], segments: rea
   return {
     isEnabled: (name: string, context: EvaluationContext) => client.isEnabled(name, context, () => false),
     getVariant: (name: string, context: EvaluationContext, fallback?: object): EvaluatedVariant => {
-      const { featureEnabled: _, ...variant } = client.getVariant(name, context, fallback);
-      return variant;
+      const {
+        featureEnabled: _,
+        feature_enabled: flagEnabled,
+        ...variant
+      } = client.getVariant(name, context, fallback);
+      return { ...variant, flagEnabled };
     },
   };
 }

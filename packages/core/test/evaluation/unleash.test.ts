@@ -7,6 +7,7 @@ import type {
 } from '../../src/evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
+import { fromUnleash } from '../specification/wire-words.js';
 import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
 import { unleashReference } from './unleash-reference.js';
 
@@ -39,7 +40,7 @@ describe('the public client specification', () => {
 
   // The package's own entry point needs packages that it does not declare: its files are read instead.
   const folder = join(dirname(require.resolve('@unleash/client-specification/package.json')), 'specifications');
-  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'), fromUnleash);
   const specifications = (read('index.json') as string[]).map((file) => read(file) as Specification);
 
   function snapshotOf(state: Specification['state']): Snapshot {

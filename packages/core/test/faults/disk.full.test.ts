@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import type { UsageStorage } from '../../src/storage/usage-port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { contentOf } from '../properties/stored-content.js';
@@ -34,7 +34,7 @@ function fill(database: Database.Database): void {
 describe.each(FAULTS)('%s', (_, happen, end) => {
   const directory = temporaryDirectory();
   let database: Database.Database;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let flags: Flags;
 
   beforeEach(async () => {
@@ -122,7 +122,7 @@ const JUMPS = [HOUR, -2 * HOUR, 10 * YEAR, -20 * YEAR, 10 * YEAR, MINUTE];
 
 describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   let opened: OpenStorage;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let clock: SettableClock;
   let flags: Flags;
   let pruned: number;

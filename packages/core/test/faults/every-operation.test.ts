@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
-import { isFlagsError, type UsageStorage } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import { isFlagsError } from '../../src/index.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
+import type { UsageStorage } from '../../src/storage.js';
 import type { Fault } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT } from '../rules/references.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
@@ -130,7 +131,7 @@ async function isDoneDespite(
   { attempt, strike }: { readonly attempt: Attempt; readonly strike: Strike },
 ): Promise<boolean> {
   const { port, nth, point, isWrite, error } = strike;
-  const fault: Fault<Omit<Storage, 'walBytes'>> & Fault<UsageStorage> = { nth, point, error };
+  const fault: Fault<Omit<FlagsStorage, 'walBytes'>> & Fault<UsageStorage> = { nth, point, error };
   const injected = world[port].inject(fault);
   world.resetIds();
   const outcome = await settled(attempt(world.flags));

@@ -16,7 +16,7 @@ import { extent } from '../../../../test/extent.js';
 import { SEED } from '../../../../test/seed.js';
 import { createFlags, type Flags, isFlagsError } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { contentOf } from '../properties/stored-content.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { busy, unavailable, unsupported } from '../storage/samples.js';
@@ -272,7 +272,7 @@ describe('hostile input', () => {
   );
 
   /** All stored data as text, which compares much faster than objects. */
-  async function textOf(storage: Storage): Promise<string> {
+  async function textOf(storage: FlagsStorage): Promise<string> {
     return JSON.stringify(await contentOf(storage));
   }
 

@@ -5,7 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
-import { type Change, type ChangeSet, createFlags, FlagsError, memoryStorage, type Storage } from '../../src/index.js';
+import {
+  type Change,
+  type ChangeSet,
+  createFlags,
+  FlagsError,
+  type FlagsStorage,
+  memoryStorage,
+} from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { DEFAULT, PRODUCTION } from '../rules/references.js';
@@ -86,7 +93,7 @@ describe('processes on one file that are killed while they write', () => {
     }
   }
 
-  async function expectAcknowledged(storage: Storage): Promise<void> {
+  async function expectAcknowledged(storage: FlagsStorage): Promise<void> {
     const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
     const stored = events.map(({ subject, type }) => `${subject.id} ${type}`);
     expect(new Set(stored).size).toBe(stored.length);
@@ -145,9 +152,9 @@ describe('change sets that are repeated', () => {
 
   describe('a change set whose outcome is unknown', () => {
     /** A storage that loses the answer to one commit, or to the reads of events after it. */
-    function losing(memory: Storage) {
+    function losing(memory: FlagsStorage) {
       const lost = { answer: false, events: false };
-      const storage: Storage = {
+      const storage: FlagsStorage = {
         ...memory,
         async commit(commit) {
           const result = await memory.commit(commit);

@@ -6,7 +6,7 @@ import { extent } from '../../../../test/extent.js';
 import { processorTime } from '../../../../test/processor-time.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { EventFilter, Storage, StoredEventQuery } from '../../src/storage/port.js';
+import type { EventFilter, FlagsStorage, StoredEventQuery } from '../../src/storage/port.js';
 import { DEFAULT } from '../rules/references.js';
 import { flag } from '../storage/samples.js';
 import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
@@ -20,7 +20,7 @@ const directory = temporaryDirectory();
 const path = join(directory.path, 'flags.db');
 let executed: string[] = [];
 let database: Database.Database;
-let storage: Storage;
+let storage: FlagsStorage;
 /** It existed before them. */
 let early: Flags;
 
@@ -125,6 +125,7 @@ describe(`${EVENTS} events`, () => {
       ALTER TABLE flags_events DROP COLUMN reason;
       ALTER TABLE flags_events DROP COLUMN actor_token_id;
       ALTER TABLE flags_events DROP COLUMN actor_token_kind;
+      DROP TABLE flags_recent_counts;
       DROP TABLE flags_counts;
       DROP TABLE flags_batches;
       DROP INDEX flags_applications_by_token;

@@ -1,4 +1,5 @@
-import type { Change, Definitions, EvaluationOperations, Flags } from '../../src/index.js';
+import type { EvaluationOperations } from '../../src/evaluation/evaluation.types.js';
+import type { Change, Definitions, Flags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 
 export type Attempt = (flags: Flags) => Promise<unknown>;

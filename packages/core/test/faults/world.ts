@@ -1,10 +1,11 @@
 import crypto from 'node:crypto';
 import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
-import { createFlags, type Flags, memoryUsage, type UsageStorage } from '../../src/index.js';
+import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';
 import type { Aggregate } from '../../src/storage/documents.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
+import { memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { type FaultyStorage, type FaultyUsage, faultyStorage, faultyUsage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { withNumberedSets } from '../properties/stored-content.js';
@@ -22,7 +23,7 @@ export interface World {
   readonly flags: Flags;
   readonly storage: FaultyStorage;
   readonly usage: FaultyUsage;
-  readonly stored: Storage;
+  readonly stored: FlagsStorage;
   /** The errors that the host received. */
   readonly told: unknown[];
   /** All stored data: documents, events, usage. */
@@ -33,7 +34,7 @@ export interface World {
 
 afterAll(() => jest.restoreAllMocks());
 
-export async function createWorld(stored: Storage): Promise<World> {
+export async function createWorld(stored: FlagsStorage): Promise<World> {
   const { now } = settableClock();
   const told: unknown[] = [];
   const [storage, kept] = [faultyStorage(stored), memoryUsage()];
@@ -57,7 +58,7 @@ export async function createWorld(stored: Storage): Promise<World> {
   };
 }
 
-async function storedIn(storage: Storage) {
+async function storedIn(storage: FlagsStorage) {
   const documents = [];
   for (const kind of KINDS) {
     for (const part of ['body', 'summary'] as const) documents.push(await storage.list({ kind, part }));
@@ -77,7 +78,7 @@ async function countedIn(usage: UsageStorage) {
 }
 
 /** Every document equals its replayed events. */
-export async function expectReplayed(storage: Storage): Promise<void> {
+export async function expectReplayed(storage: FlagsStorage): Promise<void> {
   const { events } = await storage.events({ order: 'oldest-first', limit: 10_000 });
   for (const { kind, evolve } of AGGREGATES) {
     const states = new Map<string, unknown>();
@@ -94,7 +95,7 @@ export async function expectReplayed(storage: Storage): Promise<void> {
 /** Evaluates like an instance that opens now. */
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
-  const keptOpen: Storage = { ...stored, close: () => undefined };
+  const keptOpen: FlagsStorage = { ...stored, close: () => undefined };
   const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: memoryUsage() });
   for (const { name: environment } of flags.settings.environments) {
     const here = flags.configuration({ environment });

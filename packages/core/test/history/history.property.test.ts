@@ -5,7 +5,7 @@ import { type FlagState, inFull } from '../../src/flags/flag.js';
 import { stateAt } from '../../src/history/event-log.js';
 import type { Flags, FlagsView } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../properties/engine-under-test.js';
 import { carryOut, operations } from '../properties/random-operations.js';
 import { applicable } from '../properties/random-sets.js';
@@ -41,7 +41,7 @@ describe('asOf of any history', () => {
     return answers;
   }
 
-  async function projectsOf(storage: Storage): Promise<readonly string[]> {
+  async function projectsOf(storage: FlagsStorage): Promise<readonly string[]> {
     return Promise.all(NAMES.map(async (id) => (await storage.get({ kind: 'flag', id }))?.parent ?? 'default'));
   }
 
@@ -70,7 +70,7 @@ describe('asOf of any history', () => {
 });
 
 /** The value of every document and summary, without revisions. A flag is in full, because an undo keeps its empty parts. */
-async function valuesOf(storage: Storage): Promise<Readonly<Record<string, unknown>>> {
+async function valuesOf(storage: FlagsStorage): Promise<Readonly<Record<string, unknown>>> {
   const values: [string, unknown][] = [];
   for (const kind of ['project', 'segment', 'flag', 'dependency']) {
     for (const part of ['body', 'summary'] as const) {

@@ -2,7 +2,7 @@ import { extent } from '../../../../test/extent.js';
 import { processorTime } from '../../../../test/processor-time.js';
 import { type Change, createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { DocumentWrite, Storage, StoredEvent } from '../../src/storage/port.js';
+import type { DocumentWrite, FlagsStorage, StoredEvent } from '../../src/storage/port.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
@@ -327,7 +327,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
   async function start(toStored: ToStored = (write) => [write]): Promise<void> {
     opened = await open();
     const { storage } = opened;
-    const observed: Storage = {
+    const observed: FlagsStorage = {
       ...storage,
       get: (key) => storage.get(key),
       list: (query) => storage.list(query),

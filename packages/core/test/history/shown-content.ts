@@ -4,7 +4,7 @@ import { edgeId } from '../../src/flags/flag-documents.js';
 import { stateAt } from '../../src/history/event-log.js';
 import type { Flags } from '../../src/index.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 
 /** Everything that the interface shows, without revisions and metrics. */
 export async function contentOf(flags: Flags) {
@@ -28,7 +28,7 @@ export async function contentOf(flags: Flags) {
 }
 
 /** Expects that the documents match the log, that references are valid, and that the indexes match. */
-export async function expectConsistent(storage: Storage): Promise<void> {
+export async function expectConsistent(storage: FlagsStorage): Promise<void> {
   const kinds = ['flag', 'project', 'segment', 'dependency', 'segment-registry'];
   const all = (await Promise.all(kinds.map(async (kind) => storage.list({ kind, part: 'body' })))).flat();
   const bodiesOf = <State>(kind: string) =>

@@ -1,4 +1,4 @@
-import { type Change, createFlags, type Flags, memoryStorage, type Storage } from '../../src/index.js';
+import { type Change, createFlags, type Flags, type FlagsStorage, memoryStorage } from '../../src/index.js';
 import { SILENT } from '../replica/silent.js';
 import { createSwitchedOn, onlyFor } from '../replica/switched-on.js';
 import { KINDS } from '../rules/on-every-storage.js';
@@ -109,7 +109,7 @@ const TABLE = Object.entries(VOCABULARY) as [string, (world: World) => readonly 
 
 describe.each(KINDS)('undo on $name', ({ open }) => {
   let flags: Flags;
-  let opened: { storage: Storage; dispose: () => Promise<void> };
+  let opened: { storage: FlagsStorage; dispose: () => Promise<void> };
   let world: World;
 
   beforeEach(async () => {

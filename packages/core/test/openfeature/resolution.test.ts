@@ -1,15 +1,9 @@
 import { payloadValue, resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
-import {
-  createFlags,
-  type FlagConfiguration,
-  type Flags,
-  memoryStorage,
-  memoryUsage,
-  type Payload,
-  type StrategyDefinition,
-} from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
 import { reasonFor } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
+import { memoryUsage } from '../../src/storage.js';
+import type { FlagConfiguration, StrategyDefinition } from '../../src/types.js';
 
 describe('a resolution', () => {
   const CHECKOUT = { project: 'default', flag: 'checkout' };
@@ -267,8 +261,8 @@ describe('the reason of an answer', () => {
   });
 
   it('is TARGETING_MATCH for a flag with a parent', () => {
-    expect(reasonFor(flagWith({ dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
-    expect(reasonFor(flagWith({ strategies: [SHARE], dependencies: [{ feature: 'parent' }] }))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ dependencies: [{ flag: 'parent' }] }))).toBe('TARGETING_MATCH');
+    expect(reasonFor(flagWith({ strategies: [SHARE], dependencies: [{ flag: 'parent' }] }))).toBe('TARGETING_MATCH');
   });
 
   it('is SPLIT for one of several variants', () => {

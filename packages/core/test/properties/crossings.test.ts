@@ -4,7 +4,7 @@ import { extent } from '../../../../test/extent.js';
 import { createFlags } from '../../src/create-flags.js';
 import { type Flags, isFlagsError } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 import { engineOn } from './engine-under-test.js';
@@ -174,7 +174,7 @@ describe('a disk that fails when an event is written', () => {
   ];
 
   let directory: ReturnType<typeof temporaryDirectory>;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let flags: Flags;
   let saboteur: Database.Database;
 

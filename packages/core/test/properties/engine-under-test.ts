@@ -1,11 +1,11 @@
 import { createFlags } from '../../src/create-flags.js';
 import { type Flags, isFlagsError } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { carryOut, type Operation } from './random-operations.js';
 import { contentOf } from './stored-content.js';
 
 /** An engine with its own clock and ids, so that two engines with the same inputs have the same results. */
-export async function engineOn(storage: Storage): Promise<Flags> {
+export async function engineOn(storage: FlagsStorage): Promise<Flags> {
   let time = Date.UTC(2026, 0, 1);
   let ids = 0;
   return createFlags({
@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 /** The outcome of an operation. A refusal must have changed nothing; any error except a FlagsError fails the test. */
-export async function outcomeOf(flags: Flags, storage: Storage, operation: Operation): Promise<Outcome> {
+export async function outcomeOf(flags: Flags, storage: FlagsStorage, operation: Operation): Promise<Outcome> {
   const before = await contentOf(storage);
   try {
     return { result: await carryOut(flags, operation) };

@@ -3,7 +3,7 @@ import { flagDocuments } from '../../src/flags/flag-documents.js';
 import { type ProjectState, projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments } from '../../src/segments/segment.js';
 import { type Aggregate, nameOf } from '../../src/storage/documents.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';
@@ -17,7 +17,7 @@ const AGGREGATES = new Map<string, Aggregate<unknown, never>>(
 );
 
 /** Asserts the invariants of a storage. */
-export async function expectInvariants(storage: Storage): Promise<void> {
+export async function expectInvariants(storage: FlagsStorage): Promise<void> {
   const content = await contentOf(storage);
   const histories = historiesOf(content);
   for (const history of histories.values()) expectSound(history);

@@ -3,19 +3,20 @@ import { extent } from '../../../../test/extent.js';
 import { createRandom, SEED } from '../../../../test/seed.js';
 import type { FlagState } from '../../src/flags/flag.js';
 import {
-  type Effect,
   type EvaluationContext,
+  type FlagEffect,
   type Flags,
+  type FlagsStorage,
   isFlagsError,
   memoryStorage,
-  type Storage,
 } from '../../src/index.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
-import { engineOn, outcomeOf } from './engine-under-test.js';
+import { engineOn, type Outcome, outcomeOf } from './engine-under-test.js';
 import { expectInvariants } from './invariants.js';
-import { carryOut, operations } from './random-operations.js';
+import { carryOut, type Operation, operations, withSetId } from './random-operations.js';
 import { applicable } from './random-sets.js';
 import { expectSameOutcomes } from './same-outcomes.js';
+import { contentOf } from './stored-content.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
@@ -30,6 +31,43 @@ describe('any sequence of operations', () => {
       }),
       { numRuns: extent({ short: 15, full: 400 }) },
     );
+  });
+});
+
+describe('repeating operations with their ids', () => {
+  /** A UUID for each number. */
+  const idOf = (index: number) => `6f1c1f7e-6d0a-4c57-9b8e-${index.toString(16).padStart(12, '0')}`;
+
+  it('gives the first results of any prefix, and changes nothing', async () => {
+    let repeated = 0;
+    await fc.assert(
+      fc.asyncProperty(operations, fc.nat({ max: 100 }), async (sequence, cut) => {
+        const storage = memoryStorage();
+        const nodes = [await engineOn(storage), await engineOn(storage)] as const;
+        const remembered: { readonly operation: Operation; readonly outcome: Outcome }[] = [];
+        for (const [index, one] of sequence.entries()) {
+          const [flags] = nodes;
+          const operation = await withSetId(flags, one, idOf(index));
+          const outcome = await outcomeOf(flags, storage, operation);
+          const { events } = await storage.events({
+            order: 'newest-first',
+            limit: 1,
+            filter: { changeSet: idOf(index) },
+          });
+          if (events.length > 0) remembered.push({ operation, outcome });
+          if (index % 20 !== cut % 20 && index < sequence.length - 1) continue;
+          const before = await contentOf(storage);
+          for (const { operation, outcome } of remembered) {
+            expect([operation, await outcomeOf(nodes[1], storage, operation)]).toEqual([operation, outcome]);
+          }
+          repeated += remembered.length;
+          expect(await contentOf(storage)).toEqual(before);
+        }
+        await expectInvariants(storage);
+      }),
+      { numRuns: extent({ short: 15, full: 300 }) },
+    );
+    expect(repeated).toBeGreaterThan(0);
   });
 });
 
@@ -88,7 +126,7 @@ describe('any change set', () => {
           withNumberedIds(single.map((event) => essence({ ...event }))),
         );
         for (const kind of ['project', 'flag', 'segment', 'segment-registry', 'dependency', 'token']) {
-          const bodies = async (storage: Storage) =>
+          const bodies = async (storage: FlagsStorage) =>
             (await storage.list({ kind, part: 'body' })).map(({ key, content }) => ({ key, content }));
           expect(withNumberedIds(await bodies(one))).toEqual(withNumberedIds(await bodies(other)));
         }
@@ -162,16 +200,20 @@ describe('the effects of any change set', () => {
   }
 
   /** The environments in which stored flags that are not archived have strategies. */
-  async function environmentsIn(storage: Storage): Promise<readonly string[]> {
+  async function environmentsIn(storage: FlagsStorage): Promise<readonly string[]> {
     const listed = await storage.list({ kind: 'flag', part: 'body' });
     const live = listed.map(({ content }) => content as FlagState).filter(({ archived }) => !archived);
     const environments = live.flatMap((flag) => flag.environments);
     return environments.filter(({ strategies }) => strategies.length > 0).map(({ name }) => name);
   }
 
-  const keyOf = ({ environment, flag, project, before, after, changed }: Effect) =>
+  const keyOf = ({ environment, flag, project, before, after, changed }: FlagEffect) =>
     JSON.stringify([environment, flag, project, before, after, changed]);
-  const mirrored = ({ before, after, ...effect }: Effect): Effect => ({ ...effect, before: after, after: before });
+  const mirrored = ({ before, after, ...effect }: FlagEffect): FlagEffect => ({
+    ...effect,
+    before: after,
+    after: before,
+  });
 
   it('include every flag whose answers change, and their undo has them reversed', async () => {
     const made = { changes: 0, effects: 0 };

@@ -129,11 +129,19 @@ const BEGINNING: readonly Operation[] = [
 
 export const operations = fc
   .array(operation, { minLength: 10, maxLength: 60 })
-  .map((random) => [...BEGINNING, ...random]);
+  // The last argument is the context.
+  .map((random) => [...BEGINNING.map(({ call, input }) => ({ call, input: [...input, undefined] })), ...random]);
 
 export async function carryOut(flags: Flags, { call, input: [ref, ...rest] }: Operation): Promise<unknown> {
   const given = await strategyOf(flags, ref);
   return Reflect.apply(flags[call] as (...input: readonly unknown[]) => Promise<unknown>, flags, [given, ...rest]);
+}
+
+/** The operation with an id for its change set. Its reference names a strategy by its present id, as in a repetition. */
+export async function withSetId(flags: Flags, { call, input }: Operation, id: string): Promise<Operation> {
+  const [ref, ...others] = input.slice(0, -1);
+  const { nth: _nth, ...named } = Object(await strategyOf(flags, ref));
+  return { call, input: [named, ...others, { ...Object(input.at(-1)), id }] };
 }
 
 /** The reference, with the id of the strategy that it names by number. */

@@ -1,11 +1,11 @@
 import { createFlags } from '../../src/create-flags.js';
-import { type Change, type Flags, isFlagsError, type Storage } from '../../src/index.js';
+import { type Change, type Flags, type FlagsStorage, isFlagsError } from '../../src/index.js';
 import { carryOut, type Operation, strategyOf } from './random-operations.js';
 
 const CANDIDATES = 25;
 
 /** An engine whose ids can be restarted, so that a plan and its application create the same ones. */
-async function engineOn(storage: Storage) {
+async function engineOn(storage: FlagsStorage) {
   let ids = 0;
   const flags = await createFlags({
     storage,
@@ -43,7 +43,7 @@ async function toChange(flags: Flags, { call, input }: Operation): Promise<Chang
 }
 
 /** A state, and changes that can be made one after the other. Other changes are omitted one by one. */
-export async function applicable(storage: Storage, sequence: readonly Operation[]) {
+export async function applicable(storage: FlagsStorage, sequence: readonly Operation[]) {
   const { flags, nextIdIs } = await engineOn(storage);
   for (const one of sequence.slice(0, -CANDIDATES)) await carryOut(flags, one).catch(ignoreRefusal);
   let changes: readonly Change[] = [];

@@ -1,4 +1,4 @@
-import type { ListedDocument, Storage, StoredEvent } from '../../src/storage/port.js';
+import type { FlagsStorage, ListedDocument, StoredEvent } from '../../src/storage/port.js';
 
 const KINDS = ['flag', 'project', 'token', 'segment', 'segment-registry', 'dependency'] as const;
 
@@ -9,7 +9,7 @@ export interface Content {
   readonly events: readonly Omit<StoredEvent, 'id' | 'position'>[];
 }
 
-export async function contentOf(storage: Storage): Promise<Content> {
+export async function contentOf(storage: FlagsStorage): Promise<Content> {
   const list = async (part: 'body' | 'summary') => {
     return (await Promise.all(KINDS.map(async (kind) => storage.list({ kind, part })))).flat();
   };

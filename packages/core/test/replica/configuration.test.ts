@@ -44,7 +44,7 @@ onEveryStorage((start) => {
           ...{ name: 'checkout', project: 'default', type: 'release', description: '', stale: false, enabled: true },
           ...{ impressionData: false, labels: [], variants: [] },
           strategies: [{ id: expect.any(String), name: 'default', parameters: {}, constraints: [] }],
-          dependencies: [{ feature: 'other', enabled: true, variants: ['blue'] }],
+          dependencies: [{ flag: 'other', enabled: true, variants: ['blue'] }],
         },
         expect.objectContaining({ name: 'other', dependencies: [] }),
       ]);

@@ -10,7 +10,7 @@ import {
   memoryStorage,
 } from '../../src/index.js';
 import { inputSchemas } from '../../src/integration.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { someConstraints, someContext, someStrategies, someVariants } from './any-flags.js';
@@ -147,19 +147,19 @@ async function threeFlags(start: Start): Promise<Flags> {
   return flags;
 }
 
-const OFF = { name: 'disabled', enabled: false, feature_enabled: false };
+const OFF = { name: 'disabled', enabled: false, flagEnabled: false };
 const ALL_FOR_ADA = [
   {
     name: 'checkout',
     enabled: true,
-    variant: { name: 'blue', enabled: true, feature_enabled: true, payload: { type: 'string', value: 'b' } },
+    variant: { name: 'blue', enabled: true, flagEnabled: true, payload: { type: 'string', value: 'b' } },
     impressionData: false,
   },
   { name: 'off', enabled: false, variant: OFF, impressionData: true },
   {
     name: 'zebra',
     enabled: true,
-    variant: { name: 'disabled', enabled: false, feature_enabled: true },
+    variant: { name: 'disabled', enabled: false, flagEnabled: true },
     impressionData: false,
   },
 ];
@@ -314,7 +314,7 @@ describe('ten thousand flags', () => {
   }
 
   /** A storage with very many flags, written at once. */
-  async function filledStorage(): Promise<Storage> {
+  async function filledStorage(): Promise<FlagsStorage> {
     const storage = memoryStorage();
     const names = Array.from({ length: COUNT }, (_, at) => `flag-${String(at).padStart(5, '0')}`);
     const writes = names.map((name) => {

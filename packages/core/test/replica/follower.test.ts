@@ -1,6 +1,6 @@
 import { until } from '../../../../test/until.js';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 import { settableClock } from '../rules/settable-clock.js';
@@ -12,7 +12,7 @@ import { createSwitchedOn, onlyFor } from './switched-on.js';
 
 describe('following the feed', () => {
   /** A feed that returns every page backwards and every event twice, as no storage may. */
-  function disorderly(storage: Storage): Storage {
+  function disorderly(storage: FlagsStorage): FlagsStorage {
     return {
       get: (key) => storage.get(key),
       list: (query) => storage.list(query),
@@ -26,9 +26,9 @@ describe('following the feed', () => {
   }
 
   /** A storage that records the names of the documents that are read one by one. */
-  function observing(storage: Storage): { readonly storage: Storage; readonly read: string[] } {
+  function observing(storage: FlagsStorage): { readonly storage: FlagsStorage; readonly read: string[] } {
     const read: string[] = [];
-    const get: Storage['get'] = (key) => {
+    const get: FlagsStorage['get'] = (key) => {
       read.push(key.id);
       return storage.get(key);
     };
@@ -262,7 +262,7 @@ describe('an instance whose polls have failed for a long time', () => {
 
 describe('a storage that notifies of changes', () => {
   /** A storage whose watchers the test notifies. */
-  function watched(storage: Storage) {
+  function watched(storage: FlagsStorage) {
     const watchers = new Set<() => void>();
     return {
       watchers,
@@ -323,7 +323,7 @@ describe('the timers of an instance', () => {
 
   it('end if it cannot be opened', async () => {
     jest.useFakeTimers();
-    const full: Storage = {
+    const full: FlagsStorage = {
       ...memoryStorage(),
       commit: () => {
         throw FAILURE;
@@ -345,7 +345,7 @@ describe('closing', () => {
     for (let call = 0; call < 7; call++) flags.isEnabled('checkout');
     await flags.close();
     const next = await open(SILENT);
-    expect((await next.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 7 }]);
+    expect((await next.listSeenFlags()).items).toEqual([{ application: 'shop', flags: ['checkout'], metricsCount: 7 }]);
     expect((await next.getFlag(CHECKOUT)).lastSeenAt).not.toBeNull();
   });
 

@@ -1,13 +1,6 @@
 import { until } from '../../../../test/until.js';
-import {
-  createFlags,
-  type FlagCount,
-  type Flags,
-  type Impression,
-  memoryStorage,
-  memoryUsage,
-  type UsageStorage,
-} from '../../src/index.js';
+import { createFlags, type Flags, type Impression, memoryStorage } from '../../src/index.js';
+import { type FlagCount, memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { faultyUsage } from '../../src/testing.js';
 import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
 import { createUsageWriter } from '../../src/usage/usage-writer.js';
@@ -99,7 +92,9 @@ onEveryStorage((start) => {
       expect(application.instances).toMatchObject([{ instanceId: 'shop-1' }]);
       expect(application.seenFlags).toEqual(['checkout']);
       expect(application.strategies).toEqual(expect.arrayContaining(['default', 'flexibleRollout', 'weekend']));
-      expect((await flags.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 1 }]);
+      expect((await flags.listSeenFlags()).items).toEqual([
+        { application: 'shop', flags: ['checkout'], metricsCount: 1 },
+      ]);
     });
 
     it('is recorded for the application default and this process without an application name', async () => {
@@ -153,8 +148,8 @@ onEveryStorage((start) => {
       await flags.reportMetrics({ appName: 'web', bucket });
       clock.advance(3 * HOUR);
       flags.isEnabled('checkout');
-      await until(async () => (await flags.listSeenFlags()).items.every(({ appName }) => appName !== 'web'));
-      expect((await flags.listSeenFlags()).items.map(({ appName }) => appName)).toEqual(['early']);
+      await until(async () => (await flags.listSeenFlags()).items.every(({ application }) => application !== 'web'));
+      expect((await flags.listSeenFlags()).items.map(({ application }) => application)).toEqual(['early']);
     });
 
     it('does not increment the revision of the flag', async () => {
@@ -403,7 +398,7 @@ onEveryStorage((start) => {
       });
       const impressions = recordIn(flags);
       expect(flags.isEnabled('checkout', ADA)).toBe(true);
-      expect(flags.getVariant('checkout', ADA).feature_enabled).toBe(true);
+      expect(flags.getVariant('checkout', ADA).flagEnabled).toBe(true);
       expect(impressions).toHaveLength(2);
       expect(errors).toEqual([failure, failure]);
     });

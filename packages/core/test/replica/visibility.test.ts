@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from '../rules/references.js';
 import { refusalOf } from '../rules/refusal.js';
@@ -66,7 +66,7 @@ onEveryStorage((start) => {
       await flags.patchVariants(CHECKOUT, [{ op: 'replace', path: '/0/name', value: 'green' }]);
       expect(flags.getVariant('checkout').name).toBe('green');
       await flags.setVariants(CHECKOUT, []);
-      expect(flags.getVariant('checkout')).toEqual({ name: 'disabled', enabled: false, feature_enabled: true });
+      expect(flags.getVariant('checkout')).toEqual({ name: 'disabled', enabled: false, flagEnabled: true });
     });
 
     it('sees a flag archived, revived switched off, and deleted', async () => {
@@ -241,8 +241,8 @@ describe('environments', () => {
       it('answers for a flag that does not exist', async () => {
         const flags = await start(SILENT);
         expect([flags.isEnabled('none'), flags.isEnabled('none', {}, { fallback: true })]).toEqual([false, true]);
-        expect(flags.getVariant('none')).toEqual({ name: 'disabled', enabled: false, feature_enabled: false });
-        expect(flags.getVariant('none', {}, { fallback: FALLBACK })).toEqual({ ...FALLBACK, feature_enabled: false });
+        expect(flags.getVariant('none')).toEqual({ name: 'disabled', enabled: false, flagEnabled: false });
+        expect(flags.getVariant('none', {}, { fallback: FALLBACK })).toEqual({ ...FALLBACK, flagEnabled: false });
       });
 
       it('answers for an archived flag', async () => {
@@ -306,7 +306,7 @@ describe('another node', () => {
   });
 
   it('never stops within a change set that is longer than a page of the feed', async () => {
-    const shared: Storage = { ...memoryStorage(), close: async () => undefined };
+    const shared: FlagsStorage = { ...memoryStorage(), close: async () => undefined };
     const writer = await createFlags({ ...SILENT, storage: shared });
     const reader = await createFlags({ ...SILENT, storage: shared });
     const names = Array.from({ length: 1_300 }, (_, index) => `flag-${index}`);
@@ -446,7 +446,7 @@ describe('simultaneous changes', () => {
     });
   }
 
-  async function expectAsFresh(storage: Storage, flags: Flags): Promise<void> {
+  async function expectAsFresh(storage: FlagsStorage, flags: Flags): Promise<void> {
     const fresh = await createFlags({ ...SILENT, storage: { ...storage, close: () => undefined } });
     expect(answersOf(flags)).toEqual(answersOf(fresh));
     await fresh.close();

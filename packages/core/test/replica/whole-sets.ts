@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
@@ -10,7 +10,7 @@ const NAMES = ['left', 'right', 'top'];
 const ROUNDS = extent({ short: 60, full: 600 });
 
 /** Commits every round one change set, which switches all flags on or off together, straight on the storage. */
-async function switchTogether(storage: Storage, round: number): Promise<void> {
+async function switchTogether(storage: FlagsStorage, round: number): Promise<void> {
   const changeSet = `set-${round}`;
   const enabled = round % 2 === 0;
   const keys = NAMES.map((id) => ({ kind: 'flag', id }));
@@ -37,9 +37,9 @@ async function switchTogether(storage: Storage, round: number): Promise<void> {
 }
 
 /** Documents that are read at once arrive in different turns of the event loop, as from a remote database. */
-function withSlowReads(storage: Storage): Storage {
+function withSlowReads(storage: FlagsStorage): FlagsStorage {
   let reads = 0;
-  const get: Storage['get'] = async (key) => {
+  const get: FlagsStorage['get'] = async (key) => {
     for (let turn = reads++ % 4; turn > 0; turn--) await setImmediate();
     return storage.get(key);
   };
@@ -50,7 +50,7 @@ function withSlowReads(storage: Storage): Storage {
  * Lets one node change several flags per change set, while another one evaluates. The other node polls without
  * a pause, and changes one of the flags itself now and then.
  */
-export async function expectWholeSets(open: () => Storage | Promise<Storage>): Promise<void> {
+export async function expectWholeSets(open: () => FlagsStorage | Promise<FlagsStorage>): Promise<void> {
   const storage = await open();
   const writer = await createFlags({ ...SILENT, storage });
   for (const flag of NAMES) await createSwitchedOn(writer, { flag, strategies: [onlyFor('ada')] });

@@ -1,5 +1,7 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type FlagsEvent, memoryStorage, memoryUsage } from '../../src/index.js';
+import { createFlags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { dataVersion } from '../../src/integration.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
@@ -122,9 +124,9 @@ describe('stamps', () => {
     describe('a stamp', () => {
       it('does not change while nothing changes', async () => {
         const flags = await start();
-        expect(await flags.dataVersion()).toEqual(expect.any(String));
+        expect(await dataVersion(flags)).toEqual(expect.any(String));
         await untilSame(
-          () => flags.dataVersion(),
+          () => dataVersion(flags),
           async () => {
             await flags.createFlag(DEFAULT, { name: 'not a name' }).catch(() => undefined);
             (await flags.listFlags(DEFAULT)).items;
@@ -134,13 +136,13 @@ describe('stamps', () => {
 
       it('changes after a change, and after a report of usage', async () => {
         const flags = await start();
-        const stamps = [await flags.dataVersion()];
+        const stamps = [await dataVersion(flags)];
         await flags.createFlag(DEFAULT, { name: 'checkout' });
-        stamps.push(await flags.dataVersion());
+        stamps.push(await dataVersion(flags));
         const now = new Date().toISOString();
         const toggles = { checkout: { yes: 1, no: 0 } };
         await flags.reportMetrics({ appName: 'web', bucket: { start: now, stop: now, toggles } });
-        stamps.push(await flags.dataVersion());
+        stamps.push(await dataVersion(flags));
         expect(new Set(stamps).size).toBe(3);
       });
 
@@ -148,12 +150,12 @@ describe('stamps', () => {
         const clock = settableClock();
         const flags = await start({ now: clock.now });
         await untilSame(
-          () => flags.dataVersion('flags'),
+          () => dataVersion(flags, 'flags'),
           () => clock.advance(MINUTE),
         );
-        const stamp = await flags.dataVersion('projects');
+        const stamp = await dataVersion(flags, 'projects');
         clock.advance(MINUTE);
-        expect(await flags.dataVersion('projects')).not.toBe(stamp);
+        expect(await dataVersion(flags, 'projects')).not.toBe(stamp);
       });
     });
   });
@@ -163,8 +165,8 @@ describe('stamps', () => {
       const { dataVersion: _, ...plain } = memoryStorage();
       for (const options of [{ storage: memoryStorage(), usage: memoryUsage() }, { storage: plain }]) {
         const flags = await createFlags(options);
-        expect(await flags.dataVersion()).toBeUndefined();
-        expect(await flags.dataVersion('projects')).toBeUndefined();
+        expect(await dataVersion(flags)).toBeUndefined();
+        expect(await dataVersion(flags, 'projects')).toBeUndefined();
         await flags.close();
       }
     });
@@ -173,10 +175,10 @@ describe('stamps', () => {
       const storage = faultyStorage(memoryStorage());
       const flags = await createFlags({ storage });
       storage.inject({ method: 'dataVersion' });
-      await expect(flags.dataVersion()).rejects.toMatchObject({ code: 'storage_unavailable' });
+      await expect(dataVersion(flags)).rejects.toMatchObject({ code: 'storage_unavailable' });
       storage.heal();
       await flags.close();
-      await expect(flags.dataVersion()).rejects.toMatchObject({ code: 'closed' });
+      await expect(dataVersion(flags)).rejects.toMatchObject({ code: 'closed' });
     });
   });
 });

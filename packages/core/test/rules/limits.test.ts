@@ -4,9 +4,9 @@ import {
   type Constraint,
   createFlags,
   type Flags,
+  type FlagsStorage,
   memoryStorage,
   type SegmentChanges,
-  type Storage,
   type StrategyInput,
 } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
@@ -22,9 +22,9 @@ describe('stored data beyond the limits', () => {
   const STRATEGY = { ...PRODUCTION, strategy: 'strategy-0' };
 
   /** Stores `checkout` and a segment as a release with higher limits could. */
-  async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage: Storage }> {
+  async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage: FlagsStorage }> {
     const storage = memoryStorage();
-    const keptOpen = Object.assign(Object.create(storage) as Storage, { close: () => undefined });
+    const keptOpen = Object.assign(Object.create(storage) as FlagsStorage, { close: () => undefined });
     const first = await createFlags({ storage: keptOpen, ...SILENT });
     await first.createSegment({ name: 'large', constraints: [CONSTRAINTS[0] ?? never()], description: 'x' });
     await first.createFlag(DEFAULT, { name: 'checkout' });

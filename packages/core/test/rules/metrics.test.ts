@@ -1,13 +1,6 @@
 import { extent } from '../../../../test/extent.js';
-import type {
-  BulkReport,
-  ClientRegistration,
-  FlagCounts,
-  Flags,
-  MetricsReport,
-  Page,
-  PageQuery,
-} from '../../src/index.js';
+import type { Flags, ListPage, PageQuery } from '../../src/index.js';
+import type { BulkReport, ClientRegistration, FlagCounts, MetricsReport } from '../../src/types.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -86,7 +79,7 @@ describe('metrics', () => {
         const { lastHour } = await flags.countEvaluations();
         expect([...lastHour]).toEqual([...INHERITED_NAMES].sort().map((name) => [name, { yes: 1, no: 2 }]));
         expect((await flags.listSeenFlags()).items).toEqual([
-          { appName: '__proto__', flags: [...INHERITED_NAMES].sort(), metricsCount: 12 },
+          { application: '__proto__', flags: [...INHERITED_NAMES].sort(), metricsCount: 12 },
         ]);
         const { items } = await flags.listApplicationsByFlag();
         expect(items.map(({ flag }) => flag)).toEqual([...INHERITED_NAMES].sort());
@@ -164,8 +157,8 @@ describe('metrics', () => {
           instances: [{ instanceId: 'default' }, { instanceId: 'web-1' }],
         });
         expect((await flags.listSeenFlags()).items).toMatchObject([
-          { appName: 'shop' },
-          { appName: 'web', metricsCount: 4 },
+          { application: 'shop' },
+          { application: 'web', metricsCount: 4 },
         ]);
       });
 
@@ -211,7 +204,7 @@ describe('metrics', () => {
         clock.advance(MINUTE);
         await flags.registerApplication({ ...registration(clock), instanceId: 'web-2', strategies: ['own'] });
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
-          appName: 'web',
+          name: 'web',
           strategies: ['own'],
           createdAt: created,
           updatedAt: clock.text(),
@@ -226,11 +219,13 @@ describe('metrics', () => {
       it('are known by reports as well', async () => {
         const { flags, report } = await reporting(start);
         await report({ b: { yes: 1, no: 0 }, a: { yes: 2, no: 3 } });
-        expect((await flags.listApplications()).items).toMatchObject([{ appName: 'web', strategies: [] }]);
+        expect((await flags.listApplications()).items).toMatchObject([{ name: 'web', strategies: [] }]);
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({ seenFlags: ['a', 'b'] });
-        expect((await flags.listSeenFlags()).items).toEqual([{ appName: 'web', flags: ['a', 'b'], metricsCount: 6 }]);
+        expect((await flags.listSeenFlags()).items).toEqual([
+          { application: 'web', flags: ['a', 'b'], metricsCount: 6 },
+        ]);
         const { items: byFlag } = await flags.listApplicationsByFlag();
-        expect(byFlag.map(({ flag, application }) => [flag, application.appName])).toEqual([
+        expect(byFlag.map(({ flag, application }) => [flag, application.name])).toEqual([
           ['a', 'web'],
           ['b', 'web'],
         ]);
@@ -243,13 +238,13 @@ describe('metrics', () => {
         expect((await flags.listApplications()).items).toHaveLength(1);
         clock.advance(2 * SECOND);
         expect((await flags.listApplications()).items).toEqual([]);
-        expect(await flags.getApplication({ application: 'web' })).toMatchObject({ appName: 'web' });
+        expect(await flags.getApplication({ application: 'web' })).toMatchObject({ name: 'web' });
       });
 
       it('are listed by the strategies they implement', async () => {
         const { flags, clock } = await reporting(start);
         const named = (strategies: readonly string[]) =>
-          flags.listApplications({ strategies }).then(({ items }) => items.map(({ appName }) => appName));
+          flags.listApplications({ strategies }).then(({ items }) => items.map(({ name }) => name));
         await flags.registerApplication({ ...registration(clock), appName: 'a', strategies: ['default', 'own'] });
         await flags.registerApplication({ ...registration(clock), appName: 'b', strategies: ['other'] });
         expect(await named(['own'])).toEqual(['a']);
@@ -300,7 +295,7 @@ describe('metrics limits', () => {
     return Array.from({ length: count }, (_, index) => `name-${10_000 + index}`);
   }
 
-  async function all<Item>(pageOf: (query: PageQuery) => Promise<Page<Item>>, limit: number): Promise<Item[]> {
+  async function all<Item>(pageOf: (query: PageQuery) => Promise<ListPage<Item>>, limit: number): Promise<Item[]> {
     const found: Item[] = [];
     let after: string | undefined;
     do {
@@ -352,7 +347,10 @@ describe('metrics limits', () => {
         const reports = Array.from({ length: 20 }, (_, index) => ({ appName: `app-${10 + index}`, bucket }));
         const before = flags.status().dropped?.names ?? 0;
         await flags.reportMetricsInBulk({ reports });
-        const kept = (await flags.listSeenFlags()).items.map(({ appName, flags: seen }) => [appName, seen.length]);
+        const kept = (await flags.listSeenFlags()).items.map(({ application: appName, flags: seen }) => [
+          appName,
+          seen.length,
+        ]);
         expect(kept).toEqual([['app-18', 10], ...names(11).map((_, index) => [`app-${19 + index}`, 90])]);
         expect(flags.status().dropped).toEqual({ names: before + 800, reports: 0 });
       });
@@ -446,7 +444,7 @@ describe('metrics limits', () => {
         const first = await flags.listApplications({}, { limit: 100 });
         expect(first.items.length).toBe(17);
         const second = await flags.listApplications({}, { limit: 100, after: first.next });
-        expect(second.items.map(({ appName }) => appName)).toEqual(['app-27', 'app-28', 'app-29']);
+        expect(second.items.map(({ name }) => name)).toEqual(['app-27', 'app-28', 'app-29']);
         expect(second.next).toBeUndefined();
       });
     });

@@ -1,6 +1,7 @@
 import { extent } from '../../../../test/extent.js';
-import { createFlags, type Flags, type FlagsOptions, memoryUsage } from '../../src/index.js';
-import type { Storage } from '../../src/storage/port.js';
+import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
+import type { FlagsStorage } from '../../src/storage/port.js';
+import { memoryUsage } from '../../src/storage.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
@@ -22,13 +23,13 @@ export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>
       await Promise.all(opened.splice(0).map(({ dispose }) => dispose()));
     });
 
-    async function openStorage(): Promise<Storage> {
+    async function openStorage(): Promise<FlagsStorage> {
       const { storage, dispose } = await open(`rule_${opened.length}`);
       opened.push({ storage, dispose });
       return storage;
     }
 
-    async function startOn(storage: Storage, options: Parameters<Start>[0] = {}): Promise<Flags> {
+    async function startOn(storage: FlagsStorage, options: Parameters<Start>[0] = {}): Promise<Flags> {
       const flags = await createFlags({ ...options, storage });
       running.push(flags);
       return flags;

@@ -1,10 +1,10 @@
-import { type Flags, type Page, type PageQuery, paginate } from '../../src/index.js';
+import { type Flags, type ListPage, type PageQuery, paginate } from '../../src/index.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { expectRefusal } from './refusal.js';
 import { settableClock } from './settable-clock.js';
 
-type ReadPage<Item> = (query: PageQuery) => Promise<Page<Item>>;
+type ReadPage<Item> = (query: PageQuery) => Promise<ListPage<Item>>;
 
 /** Reads to the last page; every page but that one must be full. */
 async function readAll<Item>(read: ReadPage<Item>, limit: number): Promise<readonly Item[]> {

@@ -1,4 +1,5 @@
 import type { ChangeContext, Flags } from '../../src/index.js';
+import { getWrittenFlag, type RevisionContext } from '../../src/integration.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
@@ -52,11 +53,13 @@ onEveryStorage((start, share) => {
         },
       });
       let revision: number | undefined;
-      const onRevision = (written: number) => {
-        revision = written;
+      const context: RevisionContext = {
+        onRevision: (written) => {
+          revision = written;
+        },
       };
-      await change(flags, strategy, { onRevision });
-      const flag = await flags.getFlag(CHECKOUT, { revision });
+      await change(flags, strategy, context);
+      const flag = await getWrittenFlag(flags, CHECKOUT, revision);
       expect(flag).toEqual(await flags.getFlag(CHECKOUT));
       expect(JSON.stringify(flag)).toBe(JSON.stringify(await flags.getFlag(CHECKOUT)));
     });
@@ -66,13 +69,15 @@ onEveryStorage((start, share) => {
       await flags.createFlag(DEFAULT, { name: 'child' });
       await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'checkout' });
       let revision: number | undefined;
-      const onRevision = (written: number) => {
-        revision = written;
+      const context: RevisionContext = {
+        onRevision: (written) => {
+          revision = written;
+        },
       };
-      await flags.updateFlag(CHECKOUT, { description: 'changed' }, { onRevision });
-      expect((await flags.getFlag(CHECKOUT, { revision })).children).toEqual(['child']);
+      await flags.updateFlag(CHECKOUT, { description: 'changed' }, context);
+      expect((await getWrittenFlag(flags, CHECKOUT, revision)).children).toEqual(['child']);
       await flags.archiveFlag({ ...DEFAULT, flag: 'child' });
-      expect((await flags.getFlag(CHECKOUT, { revision })).children).toEqual([]);
+      expect((await getWrittenFlag(flags, CHECKOUT, revision)).children).toEqual([]);
     });
 
     it('is read from the storage at any other revision, or in another project', async () => {
@@ -81,9 +86,9 @@ onEveryStorage((start, share) => {
       await one.createFlag(DEFAULT, { name: 'checkout' });
       const { revision } = await one.updateFlag(CHECKOUT, { description: 'one' });
       await other.updateFlag(CHECKOUT, { description: 'other' });
-      expect((await one.getFlag(CHECKOUT, { revision: revision + 1 })).description).toBe('other');
+      expect((await getWrittenFlag(one, CHECKOUT, revision + 1)).description).toBe('other');
       await one.createProject({ id: 'mine', name: 'Mine' });
-      await expect(one.getFlag({ project: 'mine', flag: 'checkout' }, { revision })).rejects.toMatchObject({
+      await expect(getWrittenFlag(one, { project: 'mine', flag: 'checkout' }, revision)).rejects.toMatchObject({
         code: 'flag_not_found',
       });
     });
@@ -92,9 +97,9 @@ onEveryStorage((start, share) => {
       const { flags } = await checkoutIn(start);
       await flags.enable(PRODUCTION);
       const { revision } = await flags.getFlag(CHECKOUT);
-      const flag = await flags.getFlag(CHECKOUT, { revision });
+      const flag = await getWrittenFlag(flags, CHECKOUT, revision);
       for (const { strategies } of flag.environments) (strategies as unknown[]).length = 0;
-      expect(await flags.getFlag(CHECKOUT, { revision })).toEqual(await flags.getFlag(CHECKOUT));
+      expect(await getWrittenFlag(flags, CHECKOUT, revision)).toEqual(await flags.getFlag(CHECKOUT));
     });
   });
 

@@ -1,10 +1,5 @@
-import {
-  type Flags,
-  FlagsError,
-  type NewSegment,
-  type SegmentChanges,
-  type SegmentUseRequest,
-} from '../../src/index.js';
+import { type Flags, FlagsError, type NewSegment, type SegmentChanges } from '../../src/index.js';
+import type { SegmentUseRequest } from '../../src/types.js';
 import { eventsOf, factsOf } from './facts.js';
 import { onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, INHERITED_NAMES, PRODUCTION } from './references.js';

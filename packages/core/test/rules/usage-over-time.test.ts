@@ -1,5 +1,6 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageFilter } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage, type UsageFilter } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyUsage } from '../../src/testing.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
@@ -79,7 +80,7 @@ onEveryStorage((start) => {
         {
           flag: 'checkout',
           environment: 'development',
-          appName: 'default',
+          application: 'default',
           hour,
           yes: 0,
           no: 1,
@@ -88,7 +89,7 @@ onEveryStorage((start) => {
         {
           flag: 'checkout',
           environment: 'production',
-          appName: 'default',
+          application: 'default',
           hour,
           yes: 3,
           no: 0,

@@ -4,11 +4,11 @@ import {
   createFlags,
   type Flags,
   type JsonPatch,
-  type JsonPatchOperation,
   memoryStorage,
   type Variant,
   type VariantInput,
 } from '../../src/index.js';
+import type { JsonPatchOperation } from '../../src/types.js';
 import { factsOf } from './facts.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, INHERITED_NAMES, PRODUCTION } from './references.js';

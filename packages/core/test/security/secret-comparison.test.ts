@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 import { createHash } from 'node:crypto';
-import { createFlags, memoryStorage, type Storage } from '../../src/index.js';
+import { createFlags, type FlagsStorage, memoryStorage } from '../../src/index.js';
 
 jest.mock('node:crypto', () => {
   const actual = jest.requireActual<typeof import('node:crypto')>('node:crypto');
@@ -11,9 +11,9 @@ const SECRET = '*:*.0123456789abcdef0123456789abcdef0123456789abcdef';
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
 /** A storage that records its reads. */
-function overheard(storage: Storage) {
+function overheard(storage: FlagsStorage) {
   const asked: string[] = [];
-  const get: Storage['get'] = (key) => {
+  const get: FlagsStorage['get'] = (key) => {
     asked.push(JSON.stringify(key));
     return storage.get(key);
   };
@@ -43,7 +43,7 @@ describe('the secret of a token', () => {
     const flags = await createFlags({ storage: inner, pollInterval: 0 });
     await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });
     const twin = hashOf(SECRET).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    const get: Storage['get'] = async (key) => {
+    const get: FlagsStorage['get'] = async (key) => {
       const found = await inner.get(key);
       return found && key.kind === 'token' ? { ...found, body: { ...(found.body as object), hash: twin } } : found;
     };

@@ -1,12 +1,11 @@
 import {
   CONSTRAINT_OPERATORS,
   type Constraint,
-  type StrategyDefinition,
   type StrategyInput,
   type StrategyVariant,
-  type VariantDefinition,
   type VariantInput,
 } from '../../src/index.js';
+import type { StrategyDefinition, VariantDefinition } from '../../src/types.js';
 
 const TOTAL_WEIGHT = 1000;
 /** Missing segments get ids that were never assigned. */

@@ -1,11 +1,6 @@
-import {
-  type FlagDefinition,
-  type Flags,
-  type FlagsError,
-  isFlagsError,
-  type SegmentDefinition,
-  type StrategyInput,
-} from '../../src/index.js';
+import type { SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import { type Flags, type FlagsError, isFlagsError, type StrategyInput } from '../../src/index.js';
+import type { FlagDefinition } from '../../src/types.js';
 import { DEFAULT } from '../rules/references.js';
 import { standInName, toStrategyInput, toVariantInputs, withoutFault } from './admin-input.js';
 import { eventsOf, type Specification, type SpecificationEvent, type SpecificationState } from './documents.js';
@@ -112,12 +107,12 @@ class DocumentCreation {
    */
   private async addDependencies(child: FlagDefinition): Promise<void> {
     const place = this.placeOf(child);
-    for (const { feature, enabled, variants } of child.dependencies ?? []) {
-      const input = { flag: this.nameOf(feature), ...(enabled !== undefined && { enabled }), variants: variants ?? [] };
+    for (const { flag, enabled, variants } of child.dependencies ?? []) {
+      const input = { flag: this.nameOf(flag), ...(enabled !== undefined && { enabled }), variants: variants ?? [] };
       const refusal = await refusalOf(this.flags.addDependency(place, input));
       if (!refusal) continue;
       await this.flags.disable(place);
-      this.deviations.push(`${child.name}: ${refusal.code}, ${feature}, switched off`);
+      this.deviations.push(`${child.name}: ${refusal.code}, ${flag}, switched off`);
     }
   }
 
@@ -129,8 +124,7 @@ class DocumentCreation {
 /** Flags that depend on a flag with dependencies come last: theirs are refused. */
 function withParentsFirst(features: readonly FlagDefinition[]): readonly FlagDefinition[] {
   const children = new Set(features.filter(({ dependencies }) => dependencies?.length).map(({ name }) => name));
-  const isDeep = ({ dependencies }: FlagDefinition) =>
-    dependencies?.some(({ feature }) => children.has(feature)) ?? false;
+  const isDeep = ({ dependencies }: FlagDefinition) => dependencies?.some(({ flag }) => children.has(flag)) ?? false;
   return [...features.filter((one) => !isDeep(one)), ...features.filter(isDeep)];
 }
 

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { EvaluatedVariant, EvaluationContext, FlagDefinition, SegmentDefinition } from '../../src/index.js';
+import type { SegmentDefinition } from '../../src/evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/index.js';
+import type { FlagDefinition } from '../../src/types.js';
+import { fromUnleash } from './wire-words.js';
 
 export interface SpecificationCase<Result> {
   readonly description: string;
@@ -31,7 +34,7 @@ export interface Specification {
 /** The documents of the public client specification. Its package cannot be imported: its files are read. */
 export function readSpecifications(): readonly Specification[] {
   const folder = join(dirname(require.resolve('@unleash/client-specification/package.json')), 'specifications');
-  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'), fromUnleash);
   return (read('index.json') as string[]).map((file) => read(file) as Specification);
 }
 

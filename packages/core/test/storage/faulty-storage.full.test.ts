@@ -1,4 +1,5 @@
-import { memoryStorage, memoryUsage, type Storage } from '../../src/index.js';
+import { type FlagsStorage, memoryStorage } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage, faultyUsage, storageConformance, usageConformance } from '../../src/testing.js';
 
 const KEY = { kind: 'note', id: 'a' };
@@ -33,7 +34,7 @@ describe('a faulty storage', () => {
 
   it('passes on notifications of other processes', async () => {
     const watchers = new Set<() => void>();
-    const watched: Storage = {
+    const watched: FlagsStorage = {
       ...memoryStorage(),
       watch(onChange) {
         watchers.add(onChange);

@@ -5,7 +5,7 @@ import type { FlagState } from '../../src/flags/flag.js';
 import type { SegmentState } from '../../src/segments/segment.js';
 import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import type { Commit, DocumentKey, DocumentWrite, Storage } from '../../src/storage/port.js';
+import type { Commit, DocumentKey, DocumentWrite, FlagsStorage } from '../../src/storage/port.js';
 import { sqliteStorage } from '../../src/storage/sqlite/storage.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
 import { happened, put } from './samples.js';
@@ -169,7 +169,7 @@ describe('memoryStorage and sqliteStorage', () => {
     }));
 
   /** All results of a storage for a history of commits. */
-  async function answers(storage: Storage, history: readonly Commit[]): Promise<unknown> {
+  async function answers(storage: FlagsStorage, history: readonly Commit[]): Promise<unknown> {
     const results: unknown[] = [];
     for (const commit of history) results.push(await storage.commit(commit));
     const lists = [];

@@ -1,9 +1,10 @@
 import { extent, inFull } from '../../../../test/extent.js';
-import { processorTime } from '../../../../test/processor-time.js';
+import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
-import { createFlags, type Flags, memoryStorage, memoryUsage, type UsageStorage } from '../../src/index.js';
+import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
 import type { UsageBatch, UsageReport } from '../../src/storage/usage-port.js';
 import { NOTHING_DROPPED } from '../../src/storage/usage-rules.js';
+import { memoryUsage, type UsageStorage } from '../../src/storage.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
 import { batchesOf, createUsageWriter } from '../../src/usage/usage-writer.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
@@ -68,7 +69,7 @@ describe('the bounds of stored usage', () => {
     function storeInvented(count: number): void {
       const { database } = file;
       const statements = [
-        database.prepare(`INSERT INTO flags_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
+        database.prepare(`INSERT INTO flags_recent_counts VALUES (1, ?, '', '', ${NOW}, '', 1, 0, ${NOW}, 0, 0)`),
         database.prepare(`INSERT INTO flags_counts VALUES (4, ?, 'shop', '', 0, '', 1, 0, ${NOW}, 0, 0)`),
         database.prepare(`INSERT INTO flags_last_seen VALUES (?, ${NOW})`),
       ];
@@ -100,7 +101,7 @@ describe('the bounds of stored usage', () => {
       const retention = { now: NOW + 2 * HOUR, unseen: { since, isFlag } };
       await expect((async () => usage.prune(retention))()).rejects.toThrow('injected fault');
       await usage.prune({ ...retention, unseen: { since, isFlag: () => false } });
-      for (const table of ['counts', 'last_seen']) {
+      for (const table of ['recent_counts', 'counts', 'last_seen']) {
         expect(file.database.prepare(`SELECT count(*) FROM flags_${table}`).pluck().get()).toBe(0);
       }
     });
@@ -186,10 +187,11 @@ describe('the bounds of stored usage', () => {
         const toggles = Object.fromEntries(names(10_000).map((name) => [`${name}-${index}`, { yes: 1, no: 0 }]));
         await flags.reportMetrics({ appName: 'page', bucket: { ...bucket, toggles } });
       }
-      const begin = processorTime();
-      expect((await flags.countEvaluations()).lastHour.size).toBe(100);
-      expect((await flags.listSeenFlags()).items[0]?.flags.length).toBe(100);
-      expect(processorTime() - begin).toBeLessThan(SHORT);
+      const read = async () => {
+        expect((await flags.countEvaluations()).lastHour.size).toBe(100);
+        expect((await flags.listSeenFlags()).items[0]?.flags.length).toBe(100);
+      };
+      expect(await isWithin(SHORT, read)).toBe(true);
       expect(flags.status().dropped).toEqual({ names: INVENTED - 100, reports: 0 });
     });
   });
@@ -282,11 +284,11 @@ describe('the retention of usage', () => {
     await report('old');
     advance(2 * DAY);
     await report('web');
-    expect((await flags.getApplication({ application: 'old' })).appName).toBe('old');
+    expect((await flags.getApplication({ application: 'old' })).name).toBe('old');
     advance(HOUR);
     await report('web');
     await expect(flags.getApplication({ application: 'old' })).rejects.toMatchObject({ code: 'application_not_found' });
-    expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
+    expect((await flags.getApplication({ application: 'web' })).name).toBe('web');
   });
 
   it('keeps the reports on existing flags', async () => {
@@ -310,7 +312,7 @@ describe('the retention of usage', () => {
     });
     await report('web');
     expect(errors).toEqual([fault]);
-    expect((await flags.listSeenFlags()).items).toMatchObject([{ appName: 'web', metricsCount: 1 }]);
+    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', metricsCount: 1 }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { memoryStorage, type Storage } from '@flags/core';
+import { type FlagsStorage, memoryStorage } from '@flags/core';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import request from 'supertest';
@@ -131,7 +131,7 @@ describe('neighbours', () => {
       const fault = new Error('disk full');
       const storage = memoryStorage();
       let broken = false;
-      const list: Storage['list'] = (query) => (broken ? Promise.reject(fault) : storage.list(query));
+      const list: FlagsStorage['list'] = (query) => (broken ? Promise.reject(fault) : storage.list(query));
       const { app, faults } = await createHostApp({ version, flags: { storage: { ...storage, list } } });
       broken = true;
       await request(app).get('/api/admin/projects').expect(500);

@@ -1,7 +1,6 @@
 import type {
   AuthorizeChanges,
   Change,
-  ChangeOperationName,
   ChangeSet,
   EventType,
   Flags,
@@ -11,6 +10,7 @@ import type {
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
 import { paced, projectsOf } from '@flags/core/integration';
+import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn, unchecked } from '../body.js';
 import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';

@@ -1,16 +1,16 @@
 import type {
+  ChangePlan,
+  ChangePreview,
   ChangeSet,
   Definitions,
-  Effect,
-  FlagPreview,
+  FlagEffect,
   HistoryEntry,
   ImportResult,
-  Plan,
   PlannedDocument,
   PlannedEvent,
-  Preview,
 } from '@flags/core';
 import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
+import type { FlagPreview } from '@flags/core/types';
 import { jsonArray } from '../json-chunks.js';
 import {
   actorSchema,
@@ -212,7 +212,7 @@ export const BODIES = {
   apply: {
     type: 'object',
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'A repeated id returns the first result.' },
+      id: { type: 'string', format: 'uuid', description: 'Makes the request safe to repeat, like Idempotency-Key.' },
       reason,
       ifRevision: {
         type: 'object',
@@ -254,11 +254,11 @@ export function historyEntryToWire({ events, ...entry }: HistoryEntry) {
 
 /** The effects on flags that the caller may read, and the number of hidden ones. */
 export interface VisibleEffects {
-  readonly effects: readonly Effect[];
+  readonly effects: readonly FlagEffect[];
   readonly hiddenEffects: number;
 }
 
-export function planToWire({ documents, effects, hiddenEffects }: Plan & VisibleEffects) {
+export function planToWire({ documents, effects, hiddenEffects }: ChangePlan & VisibleEffects) {
   return {
     documents: jsonArray(documents, plannedDocumentToWire),
     effects: jsonArray(effects),
@@ -297,7 +297,7 @@ export function importResultToWire({ dryRun, changeSets, differences }: ImportRe
 /** The maximum length of all payloads in one preview, in characters. Variants beyond it come without their payload. */
 const MAX_PAYLOADS_LENGTH = 1024 * 1024;
 
-export function previewToWire({ flags }: Preview) {
+export function previewToWire({ flags }: ChangePreview) {
   const toVariant = createVariantTruncator();
   return { flags: jsonArray(flags, (flag) => flagPreviewToWire(flag, toVariant)) };
 }

@@ -1,16 +1,14 @@
+import type { Flags, FlagsSettings, StrategyParameters } from '@flags/core';
+import { findFlag } from '@flags/core/integration';
 import type {
   ConstraintDefinition,
   DependencyDefinition,
   EnvironmentConfiguration,
   FlagConfiguration,
-  Flags,
-  Parameters,
   SegmentConfiguration,
-  Settings,
   StrategyDefinition,
   VariantDefinition,
-} from '@flags/core';
-import { findFlag } from '@flags/core/integration';
+} from '@flags/core/types';
 import type { CachedBody } from '../caching.js';
 import { jsonArray } from '../json-chunks.js';
 import type { Scope } from '../permissions.js';
@@ -29,7 +27,7 @@ interface QuerySource {
   readonly scope: Scope;
   /** The parsed query parameters. */
   readonly query: Readonly<Record<string, unknown>>;
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
 }
 
 /** Parses a request. Query filters can only narrow the token's scope. */
@@ -163,7 +161,7 @@ function clientStrategyToWire({ name, parameters, constraints, segments, variant
 }
 
 /** Converts numbers to text, because SDKs in typed languages fail on numbers. Omits null parameters. */
-function parametersToWire(parameters: Parameters): Readonly<Record<string, string>> {
+function parametersToWire(parameters: StrategyParameters): Readonly<Record<string, string>> {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
@@ -182,8 +180,8 @@ function clientVariantToWire(variant: VariantDefinition) {
   return { ...strategyVariantToWire(variant), overrides: variant.overrides ?? [] };
 }
 
-function clientDependencyToWire({ feature, enabled = true, variants }: DependencyDefinition) {
-  return { feature, enabled, ...(variants && variants.length > 0 && { variants }) };
+function clientDependencyToWire({ flag, enabled = true, variants }: DependencyDefinition) {
+  return { feature: flag, enabled, ...(variants && variants.length > 0 && { variants }) };
 }
 
 /** Replaces a missing segment. Clients of any age evaluate `IN` with an empty list to false. */

@@ -1,4 +1,4 @@
-import type { Settings } from '@flags/core';
+import type { FlagsSettings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
 import type { Method, Route, RouteBody } from '../route.js';
@@ -18,7 +18,7 @@ export interface RouteGroup {
 interface DocumentSources {
   readonly groups: readonly RouteGroup[];
   readonly schemas: InputSchemas;
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly auth: AuthMode;
 }
 

@@ -1,14 +1,14 @@
-import type { ErrorCode, Settings } from '@flags/core';
+import type { ErrorCode, FlagsSettings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { AuthMode } from '../options.js';
 import { queryParametersOf } from '../query.js';
-import { isLogged, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
+import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
 import { positiveInteger, schemaFrom } from '../schema.js';
 
 /** The dependencies of an operation's description beside its route. */
 export interface OperationContext {
   readonly schemas: InputSchemas;
-  readonly settings: Settings;
+  readonly settings: FlagsSettings;
   readonly auth: AuthMode;
 }
 
@@ -25,7 +25,7 @@ export function pathNamesOf(path: string): readonly string[] {
 }
 
 interface PathParameter {
-  readonly description: string | ((settings: Settings) => string);
+  readonly description: string | ((settings: FlagsSettings) => string);
   /** The error code if the path names something that does not exist. */
   readonly error?: ErrorCode;
   /** Default: text. */
@@ -59,7 +59,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
 
 const TEXT: JsonSchema = { type: 'string', minLength: 1 };
 
-function pathParameter(name: string, settings: Settings): object {
+function pathParameter(name: string, settings: FlagsSettings): object {
   const { description = `The ${name}.`, schema = TEXT } = PATH_PARAMETERS[name] ?? {};
   const shown = typeof description === 'string' ? description : description(settings);
   return { name, in: 'path', required: true, description: shown, schema };
@@ -83,8 +83,20 @@ function headersOf(route: Route): readonly object[] {
   }
   const reason = header(REASON_HEADER, 'Why, percent-encoded; the history shows it. A reason in the body comes first.');
   const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
-  return [...(ifMatch === undefined ? [] : [tag]), ...(isLogged(route) ? [reason] : [])];
+  return [
+    ...(ifMatch === undefined ? [] : [tag]),
+    ...(isLogged(route) ? [reason] : []),
+    ...(isRepeatable(route) ? [ID_PARAMETER] : []),
+  ];
 }
+
+const ID_PARAMETER = {
+  ...header(
+    ID_HEADER,
+    'A UUID, which makes the request safe to repeat: with the same one, the same request of the same caller gets the first answer, and changes nothing.',
+  ),
+  schema: { type: 'string', format: 'uuid' },
+};
 
 function header(name: string, description: string): object {
   return { name, in: 'header', required: false, description, schema: { type: 'string' } };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@flags/core';
 import { ERROR_KINDS, type HttpErrorCode, OFREP_ERROR_CODES } from '../errors.js';
 import type { AuthMode } from '../options.js';
-import { type Route, TOO_LARGE } from '../route.js';
+import { isRepeatable, type Route, TOO_LARGE } from '../route.js';
 import { component, listOf, objectComponent, strictObject, text } from '../schema.js';
 import { exampleOf } from './examples.js';
 import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameters.js';
@@ -70,6 +70,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(changes === 'flag' && names.includes('featureName') ? (['flag_archived'] as const) : []),
     ...(ifMatch ? (['revision_mismatch'] as const) : []),
     ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
+    ...(isRepeatable(route) ? (['id_taken'] as const) : []),
     ...(heavy ? (['overloaded'] as const) : []),
     'storage_busy',
     'storage_unavailable',

@@ -1,4 +1,13 @@
-import type { ApplyOptions, ChangeSet, Effect, ErrorCode, FlagRef, Plan, PlannedDocument, Preview } from '@flags/core';
+import type {
+  ApplyOptions,
+  ChangePlan,
+  ChangePreview,
+  ChangeSet,
+  ErrorCode,
+  FlagEffect,
+  FlagRef,
+  PlannedDocument,
+} from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
@@ -22,7 +31,8 @@ import {
   type VisibleEffects,
   validatePreview,
 } from '../changes/wire.js';
-import { type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { invalidInput } from '../errors.js';
+import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
 
@@ -82,7 +92,8 @@ export const changeRoutes: readonly Route[] = [
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
       const changes = await askForChanges(asking, changesIn(body));
-      const { id, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const { id: given, reason = request.context.reason, ifRevision } = unchecked<ApplyOptions>(Object(body));
+      const id = idOf(given, request.context.id);
       const applied = await asking.flags.apply(changes, withoutUndefined({ id, reason, ifRevision }));
       // A repeated id returns the first result, even for another request.
       if (id !== undefined) await askForCommitted(asking, applied);
@@ -123,7 +134,7 @@ export const changeRoutes: readonly Route[] = [
       };
       const preview = await asking.flags.preview(changes, query);
       const maySee = createProjectFilter(request.principal, 'previewChanges');
-      const visible: Preview['flags'][number][] = [];
+      const visible: ChangePreview['flags'][number][] = [];
       for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
       return { body: previewToWire({ flags: visible }) };
     },
@@ -154,9 +165,10 @@ export const changeRoutes: readonly Route[] = [
     async handle({ params, body, ...request }) {
       const asking = createAsking(request, { action: 'undoChange' });
       const { reason = request.context.reason } = unchecked<{ readonly reason?: string } | undefined>(body) ?? {};
+      const { id } = request.context;
       const authorize = (set: ChangeSet) => askForUndo(asking, set);
       return shown(
-        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ reason }), authorize }),
+        await asking.flags.undoChangeSet({ changeSet: params.id }, { ...withoutUndefined({ id, reason }), authorize }),
       );
     },
   }),
@@ -179,7 +191,10 @@ export const changeRoutes: readonly Route[] = [
  * Returns the documents and effects of projects that the caller may see, and the number of hidden effects. Projects
  * include their members.
  */
-async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest['principal']): Promise<RouteResult> {
+async function visiblePlan(
+  { documents, effects }: ChangePlan,
+  principal: RouteRequest['principal'],
+): Promise<RouteResult> {
   const created = [...projectsCreatedBy(documents)];
   const maySee = createProjectFilter(principal, 'previewChanges', created);
   const maySeeMembers = createProjectFilter(principal, 'listMembers', created);
@@ -192,7 +207,7 @@ async function visiblePlan({ documents, effects }: Plan, principal: RouteRequest
 }
 
 /** Checks each project once, because there may be many effects. */
-export async function visibleEffects(effects: readonly Effect[], maySee: ProjectFilter): Promise<VisibleEffects> {
+export async function visibleEffects(effects: readonly FlagEffect[], maySee: ProjectFilter): Promise<VisibleEffects> {
   const projects = new Set<string>();
   for (const project of new Set(effects.map((effect) => effect.project))) {
     if (await maySee(project)) projects.add(project);
@@ -204,6 +219,13 @@ export async function visibleEffects(effects: readonly Effect[], maySee: Project
 /** Returns the changes in a body, not validated. The engine refuses values that are not a list. */
 function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
+}
+
+/** Returns the id of a set: of the body, or of the header. */
+function idOf(inBody: string | undefined, inHeader: string | undefined): string | undefined {
+  const isContradiction = inHeader !== undefined && inBody !== undefined && `${inBody}`.toLowerCase() !== inHeader;
+  if (isContradiction) throw invalidInput([{ message: `must be the same as ${ID_HEADER}`, path: '/id' }]);
+  return inBody === undefined ? inHeader : inBody;
 }
 
 /** A change set with more changes is heavy. */

@@ -1,4 +1,5 @@
-import { type ClientRegistration, FlagsError, type MetricsReport, type ReportOrigin } from '@flags/core';
+import { FlagsError } from '@flags/core';
+import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import {
   CLIENT_SPEC_HEADER,

@@ -1,5 +1,5 @@
 import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
 import { createProjectFilter, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { createAsking } from '../changes/permissions.js';
@@ -76,7 +76,7 @@ export const definitionRoutes: readonly Route[] = [
       const canRead = createProjectFilter(principal, 'exportDefinitions');
       const named = typeof project === 'string' ? { project } : {};
       if (typeof project === 'string') await principal.check('exportDefinitions', project);
-      const definitions = await flags.exportDefinitions({ ...named, canRead });
+      const definitions = await exportReadableDefinitions(flags, named, canRead);
       return { body: definitionsToWire(definitions) };
     },
   }),
@@ -101,6 +101,7 @@ export const definitionRoutes: readonly Route[] = [
         ...(prune !== undefined && { prune }),
         ...(dryRun !== undefined && { dryRun }),
         ...(reason !== undefined && { reason }),
+        ...(request.context.id !== undefined && { id: request.context.id }),
       });
       const { effects, differences } = result;
       const created = differences.filter(

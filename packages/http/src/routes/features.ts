@@ -1,4 +1,5 @@
 import { type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
+import { searchReadableFlags } from '@flags/core/integration';
 import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { labelsInQuery } from '../client/client-document.js';
@@ -124,7 +125,7 @@ export async function listReadable(query: FlagQuery, { flags, principal }: Pick<
     isAnyReadable ||= isReadable;
     return isReadable;
   }
-  const page = await flags.searchFlags({ ...query, canRead });
+  const page = await searchReadableFlags(flags, query, canRead);
   if (!isAnyReadable) await firstPermittedProject('listFlags', principal, flags);
   return page;
 }

@@ -1,4 +1,4 @@
-import { type EnvironmentRef, type FlagDetail, type Flags, FlagsError, type Settings } from '@flags/core';
+import { type EnvironmentRef, type FlagDetail, type Flags, FlagsError, type FlagsSettings } from '@flags/core';
 import { unchecked } from '../body.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { type Route, route } from '../route.js';
@@ -62,13 +62,13 @@ const variantWeightsSchema = objectComponent('VariantWeights', {
 });
 
 /** Returns the type with this name. Otherwise `production` for the default environment, `development` for others. */
-function typeOf(name: string, { environment }: Settings): string {
+function typeOf(name: string, { environment }: FlagsSettings): string {
   if (ENVIRONMENT_TYPES.includes(name)) return name;
   return name === environment ? 'production' : 'development';
 }
 
 /** Environments are configured: all are enabled, and the API can neither change nor delete them. */
-function environmentListToWire(settings: Settings) {
+function environmentListToWire(settings: FlagsSettings) {
   const environments = settings.environments.map(({ name, displayName }, index) => ({
     name,
     displayName,

@@ -1,4 +1,4 @@
-import type { FlagChanges, FlagOverview, FlagSummary, Flags, Page, PageQuery, ProjectRef } from '@flags/core';
+import type { FlagChanges, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { inputParameters, listReply, parameter } from '../query.js';
@@ -57,7 +57,7 @@ async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePref
       enabled,
     })),
   });
-  async function find(page: PageQuery): Promise<Page<FlagSummary>> {
+  async function find(page: PageQuery): Promise<ListPage<FlagSummary>> {
     const query = flagQueryOf({ archived, namePrefix, tag, project: ref.project });
     const { items, next } = await flags.searchFlags({ ...query, ...page });
     return { items: items.map(toSummary), ...(next !== undefined && { next }) };

@@ -42,8 +42,8 @@ function frontendToggleToWire({ name, enabled, variant, impressionData }: Evalua
 }
 
 /** Older SDKs read `feature_enabled`, newer ones `featureEnabled`. */
-export function evaluatedVariantToWire({ name, enabled, feature_enabled, payload }: EvaluatedVariant) {
-  return { name, enabled, feature_enabled, featureEnabled: feature_enabled, ...(payload && { payload }) };
+export function evaluatedVariantToWire({ name, enabled, flagEnabled, payload }: EvaluatedVariant) {
+  return { name, enabled, feature_enabled: flagEnabled, featureEnabled: flagEnabled, ...(payload && { payload }) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { HistoryEntry, HistoryRef, Page, PageQuery } from '@flags/core';
+import type { HistoryEntry, HistoryRef, ListPage, PageQuery } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
 import { createProjectFilter } from '../auth.js';
 import { unchecked } from '../body.js';
@@ -62,7 +62,7 @@ async function readHistory(
   const texts: string[] = [];
   let after = unchecked<PageQuery>(query).after;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page: Page<HistoryEntry> = await flags.listHistory(ref, { limit, after });
+    const page: ListPage<HistoryEntry> = await flags.listHistory(ref, { limit, after });
     const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
     const visibility = await visibilityOf(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
     const visible: HistoryEntry[] = [];

@@ -1,5 +1,6 @@
-import type { ErrorDetail, Member, Role } from '@flags/core';
+import type { ErrorDetail, Member } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
+import type { Role } from '@flags/core/types';
 import { invalidInput } from '../errors.js';
 import { jsonArray } from '../json-chunks.js';
 import { positiveIntegerIn } from '../query.js';

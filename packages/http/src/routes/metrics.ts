@@ -1,5 +1,6 @@
-import type { Application, ApplicationDetail, FlagApplication, SeenFlags } from '@flags/core';
+import type { Application, ApplicationDetail } from '@flags/core';
 import { readPages } from '@flags/core/integration';
+import type { FlagApplication, SeenFlags } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { jsonArray, jsonMap, type Pieces } from '../json-chunks.js';
 import { listReply, parameter } from '../query.js';
@@ -79,11 +80,11 @@ const seenAppSchema = objectComponent('SeenApp', {
 
 const seenAppsSchema = component('SeenApps', mapOf(listOf(seenAppSchema)));
 
-function seenFlagsToWire({ appName, flags, metricsCount }: SeenFlags) {
+function seenFlagsToWire({ application: appName, flags, metricsCount }: SeenFlags) {
   return { appName, seenToggles: flags, metricsCount };
 }
 
-function applicationToWire({ appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
+function applicationToWire({ name: appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
   return {
     appName,
     instances: jsonArray(instances),
@@ -93,12 +94,16 @@ function applicationToWire({ appName, strategies, instances, seenFlags, droppedN
   };
 }
 
+function seenApplicationToWire({ name: appName, ...application }: Application) {
+  return { appName, ...application };
+}
+
 /** Generates one piece per application, because a flag may have more applications than fit into memory. */
 async function* seenApplicationsToWire(pages: AsyncIterable<readonly FlagApplication[]>): Pieces {
   let before: string | undefined;
   for await (const pairs of pages) {
     for (const { flag, application } of pairs) {
-      const record = JSON.stringify(application);
+      const record = JSON.stringify(seenApplicationToWire(application));
       if (flag === before) yield `,${record}`;
       else yield `${before === undefined ? '{' : '],'}${JSON.stringify(flag)}:[${record}`;
       before = flag;
@@ -107,7 +112,7 @@ async function* seenApplicationsToWire(pages: AsyncIterable<readonly FlagApplica
   yield before === undefined ? '{}' : ']}';
 }
 
-export function applicationSummaryToWire({ appName, strategies, createdAt }: Application) {
+export function applicationSummaryToWire({ name: appName, strategies, createdAt }: Application) {
   return {
     appName,
     strategies,

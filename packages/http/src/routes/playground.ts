@@ -1,5 +1,6 @@
-import { type ConstraintExplanation, type FlagExplanation, type Flags, FlagsError } from '@flags/core';
+import { type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
+import type { ConstraintExplanation } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { jsonTexts } from '../json-chunks.js';
 import { type Route, route, TOO_LARGE } from '../route.js';
@@ -165,7 +166,7 @@ function explanationToWire({ project }: Candidate, explanation: FlagExplanation)
     enabled,
     reason,
     variant: evaluatedVariantToWire(variant),
-    dependencies,
+    dependencies: dependencies.map(explainedDependencyToWire),
     strategies: strategies.map((strategy) => ({
       ...strategy,
       constraints: strategy.constraints.map(toWire),
@@ -176,6 +177,11 @@ function explanationToWire({ project }: Candidate, explanation: FlagExplanation)
       variant: variantChoice.variant ? evaluatedVariantToWire(variantChoice.variant) : null,
     },
   };
+}
+
+export function explainedDependencyToWire({ dependency, holds }: FlagExplanation['dependencies'][number]) {
+  const { flag, ...condition } = dependency;
+  return { dependency: { feature: flag, ...condition }, holds };
 }
 
 function createConstraintTruncator() {

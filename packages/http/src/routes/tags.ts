@@ -1,5 +1,6 @@
-import type { Flag, FlagOverview, LabelChanges } from '@flags/core';
+import type { Flag, FlagOverview } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { LabelChanges } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { SIMPLE } from '../client/client-document.js';
 import { jsonArray } from '../json-chunks.js';

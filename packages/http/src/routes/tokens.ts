@@ -1,13 +1,6 @@
-import {
-  type CreatedToken,
-  type ListedToken,
-  type NewToken,
-  TOKEN_KINDS,
-  type Token,
-  type TokenChanges,
-  type TokenRotation,
-} from '@flags/core';
+import { type CreatedToken, type ListedToken, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { TokenChanges, TokenRotation } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { listReply } from '../query.js';
 import { type Route, route, TOO_LARGE } from '../route.js';

@@ -60,7 +60,7 @@ const PARAMETERS = inputParameters('usageFilter', {
   days: 'So many days (UTC), the current one among them; not together with hours.',
 });
 
-function usagePeriodToWire({ flag, environment, appName, hour, day, yes, no, variants }: UsagePeriod) {
+function usagePeriodToWire({ flag, environment, application: appName, hour, day, yes, no, variants }: UsagePeriod) {
   return { feature: flag, environment, appName, hour, day, yes, no, variants: Object.fromEntries(variants) };
 }
 
@@ -133,8 +133,8 @@ async function summarizeUsage(flags: Flags, flag: string) {
   const applications = new Set<string>();
   const environments = new Map<string, { environment: string; timestamp: string; yes: number; no: number }>();
   let latest = '';
-  for await (const { environment, appName, hour: timestamp = '', yes, no } of hoursOf(flags, flag, SUMMARY_HOURS)) {
-    if (yes + no > 0) applications.add(appName);
+  for await (const { environment, application, hour: timestamp = '', yes, no } of hoursOf(flags, flag, SUMMARY_HOURS)) {
+    if (yes + no > 0) applications.add(application);
     // Every series ends with the current hour.
     if (timestamp > latest) environments.clear();
     if (timestamp > latest) latest = timestamp;
@@ -150,12 +150,12 @@ async function rawUsage(flags: Flags, flag: string, hours: number): Promise<Iter
   const rows = new Map<string, UsagePeriod>();
   const [times, environments, applications] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for await (const row of hoursOf(flags, flag, hours)) {
-    const { hour = '', environment, appName } = row;
-    if (applications.size === RAW_APPLICATIONS && !applications.has(appName)) break;
+    const { hour = '', environment, application } = row;
+    if (applications.size === RAW_APPLICATIONS && !applications.has(application)) break;
     times.add(hour);
     environments.add(environment);
-    applications.add(appName);
-    if (row.yes + row.no > 0) rows.set(JSON.stringify([hour, environment, appName]), row);
+    applications.add(application);
+    if (row.yes + row.no > 0) rows.set(JSON.stringify([hour, environment, application]), row);
   }
   function* inOrder() {
     for (const timestamp of [...times].sort()) {

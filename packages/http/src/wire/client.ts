@@ -1,5 +1,6 @@
-import type { ClientRegistration, EvaluationContext, FlagCounts, MetricsReport } from '@flags/core';
+import type { EvaluationContext } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { nullableText, propertiesOf, propertyOf } from '../schema.js';
 

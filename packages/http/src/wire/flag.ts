@@ -1,4 +1,13 @@
-import type { Constraint, Dependency, Flag, FlagDetail, FlagEnvironment, Strategy, Variant } from '@flags/core';
+import type {
+  Constraint,
+  Dependency,
+  Flag,
+  FlagDetail,
+  FlagEnvironment,
+  Payload,
+  Strategy,
+  Variant,
+} from '@flags/core';
 import { PAYLOAD_TYPES } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { entityTag } from '../caching.js';
@@ -133,8 +142,10 @@ export function constraintToWire<T extends Pick<Constraint, 'values'>>(constrain
   return { ...constraint, values: constraint.values ?? [] };
 }
 
+type SentVariant = Omit<Variant, 'payload'> & { readonly payload: Payload | undefined };
+
 /** An undefined payload does not appear in the JSON. */
-function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant) {
+function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant): SentVariant {
   return { name, weightType, weight, stickiness, payload, overrides };
 }
 
@@ -142,9 +153,13 @@ export function variantListToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(variantToWire) };
 }
 
+function weightToWire({ name, weightType, weight }: Variant): Pick<Variant, 'name' | 'weightType' | 'weight'> {
+  return { name, weightType, weight };
+}
+
 /** Converts the reply to a change of variants: the computed weights. */
 export function variantWeightsToWire(variants: readonly Variant[]) {
-  return { version: '1', variants: variants.map(({ name, weightType, weight }) => ({ name, weightType, weight })) };
+  return { version: '1', variants: variants.map(weightToWire) };
 }
 
 export function dependencyToWire({ flag, enabled, variants }: Dependency) {

@@ -3,8 +3,11 @@
  * public API: it may change in any release.
  */
 import type * as core from '@flags/core';
+import type * as types from '@flags/core/types';
 import type { eventToWire } from '../routes/events.js';
+import type { evaluatedVariantToWire } from '../routes/frontend.js';
 import type { applicationSummaryToWire } from '../routes/metrics.js';
+import type { explainedDependencyToWire } from '../routes/playground.js';
 import type { projectSummaryToWire } from '../routes/projects.js';
 import type { segmentUseToWire } from '../routes/segments.js';
 import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js';
@@ -12,14 +15,25 @@ import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js'
 /** The output of a converter of the API. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
 
-export type Answer = core.PreviewedEvaluation;
-export type Application = core.Application;
-export type Bucket = core.PreviewBucket;
+export interface Answer extends Omit<types.PreviewedEvaluation, 'variant'> {
+  readonly variant: EvaluatedVariant;
+}
+/** An application in the list of those that evaluate a flag. */
+export interface Application extends Omit<core.Application, 'name'> {
+  readonly appName: string;
+}
+export type Bucket = types.PreviewBucket;
 /** The page also shows constraints whose operator it does not know. */
-export type Constraint = core.ConstraintDefinition;
-export type DocumentDifference = core.DocumentDifference;
-export type EvaluatedVariant = core.EvaluatedVariant;
-export type PreviewedFlag = core.FlagPreview;
+export type Constraint = types.ConstraintDefinition;
+export type DocumentDifference = types.DocumentDifference;
+export type EvaluatedVariant = Sent<typeof evaluatedVariantToWire>;
+export interface PreviewedFlag extends Omit<types.FlagPreview, 'contexts'> {
+  readonly contexts: readonly {
+    readonly before: Answer;
+    readonly after: Answer;
+    readonly buckets: readonly Bucket[];
+  }[];
+}
 
 export interface Session {
   /** How to sign in: not at all, by API token, in the application, or either of the last two. */
@@ -27,11 +41,11 @@ export interface Session {
   readonly version: string;
   /** This member and the following ones are absent for callers without access. */
   readonly actor?: string;
-  readonly environments?: readonly core.Environment[];
+  readonly environments?: readonly types.Environment[];
   /** The default environment of evaluations. */
   readonly environment?: string;
-  readonly types?: readonly core.FlagType[];
-  readonly roles?: readonly core.Role[];
+  readonly types?: readonly types.FlagType[];
+  readonly roles?: readonly types.Role[];
   readonly strategies?: readonly { readonly name: string }[];
   /** With `?project=`: the permitted actions of the caller there. */
   readonly actions?: readonly string[];
@@ -51,9 +65,9 @@ export interface FlagPage {
 export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant, 'overrides'>> {}
 
 /** In a draft, a strategy has no id until it is saved. */
-export interface Strategy extends Omit<core.ConfiguredStrategy, 'constraints' | 'parameters'> {
+export interface Strategy extends Omit<types.ConfiguredStrategy, 'constraints' | 'parameters'> {
   readonly constraints: readonly Constraint[];
-  readonly parameters: core.Parameters | null;
+  readonly parameters: core.StrategyParameters | null;
 }
 
 export interface FlagEnvironment extends Omit<core.FlagEnvironment, 'strategies'> {
@@ -81,7 +95,7 @@ export interface Segment extends Omit<core.Segment, 'revision' | 'constraints'> 
 export type SegmentUse = Sent<typeof segmentUseToWire>;
 
 export interface MemberList {
-  readonly roles: readonly core.Role[];
+  readonly roles: readonly types.Role[];
   readonly users: readonly Member[];
 }
 
@@ -110,7 +124,7 @@ export interface HistoryPage {
 
 /** One change of a change set. A change of an existing document has the revision that the user has seen. */
 export interface Change {
-  readonly op: core.ChangeOperationName;
+  readonly op: types.ChangeOperationName;
   readonly ref?: { readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number };
   readonly input?: unknown;
   readonly ifRevision?: number;
@@ -127,7 +141,7 @@ export interface PlannedDocument extends Omit<core.PlannedDocument, 'events'> {
 /** The effects of planned changes that the caller may read. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
-  readonly effects: readonly core.Effect[];
+  readonly effects: readonly core.FlagEffect[];
   /** The number of effects on flags that the caller may not read. */
   readonly hiddenEffects: number;
 }
@@ -137,17 +151,18 @@ export type Context = {
   readonly [Field in Exclude<keyof core.EvaluationContext, 'properties'>]?: string;
 } & { readonly properties?: Readonly<Record<string, string>> };
 
-export type ExplainedConstraint = core.ConstraintExplanation;
-export type ExplainedRollout = core.RolloutExplanation;
+export type ExplainedConstraint = types.ConstraintExplanation;
+export type ExplainedRollout = types.RolloutExplanation;
 export type ExplainedStrategy = core.StrategyExplanation;
 
 /** How a variant was selected. */
-export interface ExplainedVariant extends Omit<core.VariantExplanation, 'variant'> {
+export interface ExplainedVariant extends Omit<types.VariantExplanation, 'variant'> {
   readonly variant: EvaluatedVariant | null;
 }
 
-export interface Explained
-  extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'variant' | 'strategies' | 'dependencies'> {
+export interface Explained extends Pick<core.FlagExplanation, 'enabled' | 'reason' | 'strategies'> {
+  readonly variant: EvaluatedVariant;
+  readonly dependencies: readonly Sent<typeof explainedDependencyToWire>[];
   readonly name: string;
   readonly project: string;
   readonly variantChoice?: ExplainedVariant;
@@ -159,7 +174,8 @@ export interface Playground {
   readonly next?: string;
 }
 
-export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
+export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'application' | 'variants'> {
+  readonly appName: string;
   readonly feature: string;
   /** Evaluations by variant, without zeros. */
   readonly variants?: Readonly<Record<string, number>>;
@@ -167,7 +183,8 @@ export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'variants'> {
 
 export type ApplicationSummary = Sent<typeof applicationSummaryToWire>;
 
-export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'appName' | 'instances'> {
+export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'instances'> {
+  readonly appName: string;
   readonly strategies: readonly { readonly strategies: readonly string[] }[];
   readonly seenToggles: readonly string[];
   readonly droppedNames: number;

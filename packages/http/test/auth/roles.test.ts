@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createFlags, type Flags, memoryStorage, type Storage, type Token } from '@flags/core';
+import { createFlags, type Flags, type FlagsStorage, memoryStorage, type Token } from '@flags/core';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import * as adapter from '../../../express/src/index.js';
@@ -17,7 +17,7 @@ const MEMBER = 98_765_432;
 
 type Decide = (actor: object, action: Action, project: string | null) => unknown;
 
-let storage: Storage;
+let storage: FlagsStorage;
 let flags: Flags;
 let secret: string;
 let token: Token;

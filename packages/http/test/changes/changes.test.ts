@@ -4,9 +4,10 @@ import {
   type DefinedFlag,
   type Definitions,
   type Flags,
+  type FlagsStorage,
   memoryStorage,
-  type Storage,
 } from '@flags/core';
+import { dataVersion } from '@flags/core/integration';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { Action } from '../../../express/src/index.js';
@@ -25,7 +26,7 @@ describe('permissions of planned changes', () => {
 
   let app: Express;
   let flags: Flags;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let rule: Rule;
   let asked: (readonly [Action, string | null])[];
   let reads: string[];
@@ -72,10 +73,10 @@ describe('permissions of planned changes', () => {
   ];
 
   async function expectForbidden(send: () => request.Test): Promise<void> {
-    const before = await flags.dataVersion();
+    const before = await dataVersion(flags);
     const { body } = await send().expect(403);
     expect(body.code).toBe('forbidden');
-    expect(await flags.dataVersion()).toBe(before);
+    expect(await dataVersion(flags)).toBe(before);
   }
 
   describe('a caller without any permission', () => {

@@ -1,4 +1,5 @@
-import { type Flags, memoryStorage, memoryUsage } from '@flags/core';
+import { type Flags, memoryStorage } from '@flags/core';
+import { memoryUsage } from '@flags/core/storage';
 import { faultyUsage } from '@flags/core/testing';
 import request from 'supertest';
 import { clientReportFromWire } from '../../src/wire/client.js';

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
 
 const Database: new (file: string) => SqliteDatabase = require('better-sqlite3');
 
 export interface SqliteFile {
   readonly path: string;
-  readonly storage: Promise<Storage>;
+  readonly storage: Promise<FlagsStorage>;
   /** Call it when the storage is closed. */
   readonly remove: () => Promise<void>;
 }

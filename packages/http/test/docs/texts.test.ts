@@ -19,7 +19,9 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
+import { permissionOf } from '../../src/auth.js';
 import { ERROR_KINDS } from '../../src/errors.js';
+import type { Route } from '../../src/route.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
 import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
@@ -186,19 +188,25 @@ describe('the documents', () => {
   });
 });
 
+/** The action that `authorize` is asked for. */
+function shownAction(route: Route): string {
+  return route.isOpen ? '–' : `\`${permissionOf(route)}\``;
+}
+
 describe('the reference tables in docs', () => {
   const options = read('docs/options.md');
   const endpoints = read('docs/endpoints.md');
   const errorCodes = read('docs/error-codes.md');
   const optionsAfter = (heading: string) => tableAfter(options, heading).map(([cell]) => codeIn(cell));
 
-  it('have every endpoint, with its method, path and meaning', () => {
-    const documented = tableAfter(endpoints, '# Endpoints').map(([method, path, meaning]) => [
+  it('have every endpoint, with its method, path, action and meaning', () => {
+    const documented = tableAfter(endpoints, '# Endpoints').map(([method, path, action, meaning]) => [
       method,
       codeIn(path),
+      action,
       meaning,
     ]);
-    expect(documented).toEqual(ROUTES.map(({ method, path, summary }) => [method, path, summary]));
+    expect(documented).toEqual(ROUTES.map((route) => [route.method, route.path, shownAction(route), route.summary]));
   });
 
   it('have every error code of the engine, with its status', () => {

@@ -1,4 +1,5 @@
-import { createFlags, memoryStorage, memoryUsage, type Payload } from '@flags/core';
+import { createFlags, memoryStorage, type Payload } from '@flags/core';
+import { memoryUsage } from '@flags/core/storage';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import request from 'supertest';

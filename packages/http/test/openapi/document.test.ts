@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
 import { ERROR_KINDS } from '../../src/errors.js';
-import { isLogged } from '../../src/route.js';
+import { isLogged, isRepeatable } from '../../src/route.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
 
@@ -41,14 +41,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('documents If-None-Match for every GET, and If-Match and X-Change-Reason where they have an effect', async () => {
+  it('documents the headers of requests where they have an effect', async () => {
     const { paths } = await documentFor('token');
     for (const route of ROUTES) {
       const { method, path, ifMatch, media, conditional, vary } = route;
       const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       const headers = operation?.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
       const reading = media === undefined ? ['If-None-Match'] : ['Last-Event-ID'];
-      const writing = [...(ifMatch === undefined ? [] : ['If-Match']), ...(isLogged(route) ? ['X-Change-Reason'] : [])];
+      const writing = [
+        ...(ifMatch === undefined ? [] : ['If-Match']),
+        ...(isLogged(route) ? ['X-Change-Reason'] : []),
+        ...(isRepeatable(route) ? ['Idempotency-Key'] : []),
+      ];
       const expected = method === 'GET' || conditional ? reading : writing;
       expect([method, path, headers]).toEqual([method, path, vary === undefined ? expected : [...expected, vary]]);
     }

@@ -1,7 +1,7 @@
 import type { EvaluationProblem, Flags, StrategyInput } from '@flags/core';
 import request from 'supertest';
 import { extent } from '../../../../test/extent.js';
-import { longestTurn } from '../../../../test/processor-time.js';
+import { hasShortTurns } from '../../../../test/processor-time.js';
 import { createHostApp } from '../host-app.js';
 
 const LONG = 'ä'.repeat(500_000);
@@ -57,7 +57,7 @@ describe.each(extent({ short: REQUESTS.slice(0, 1), full: REQUESTS }))('a contex
     const ask = () => request(app).post(path).send(bodyOf(userId)).expect(200);
     await ask();
     // Four at once, which share the slices. In one go each takes about a second.
-    expect(await longestTurn(() => Promise.all([ask(), ask(), ask(), ask()]))).toBeLessThan(300);
+    expect(await hasShortTurns(300, () => Promise.all([ask(), ask(), ask(), ask()]))).toBe(true);
     await flags.close();
   }, 60_000);
 });
@@ -71,7 +71,7 @@ describe('a context of the OpenFeature Remote Evaluation Protocol', () => {
     });
     const context = { list: [Array.from({ length: 200_000 }, () => 1)] };
     const ask = () => request(app).post('/ofrep/v1/evaluate/flags').send({ context }).expect(200);
-    expect(await longestTurn(ask)).toBeLessThan(600);
+    expect(await hasShortTurns(600, ask)).toBe(true);
     await flags.close();
   });
 

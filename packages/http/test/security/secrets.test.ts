@@ -6,7 +6,7 @@ import { inputSchemas } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import express, { type Express } from 'express';
 import request from 'supertest';
-import { processorTime } from '../../../../test/processor-time.js';
+import { isWithin } from '../../../../test/processor-time.js';
 import { createFlagsRouter, redactUrl } from '../../../express/src/index.js';
 import { openApiDocument } from '../../src/openapi/document.js';
 import type { Route } from '../../src/route.js';
@@ -175,11 +175,12 @@ describe('a URL for a log', () => {
     expect(redactUrl(url)).toBe(shown);
   });
 
-  it('is computed quickly for a long URL', () => {
-    const started = processorTime();
-    redactUrl(`/${'a'.repeat(39)}/`.repeat(400));
-    for (const letter of ['a', 'z', '/', '=']) redactUrl(letter.repeat(100_000));
-    redactUrl(`?${'f&'.repeat(8000)}`);
-    expect(processorTime() - started).toBeLessThan(500);
+  it('is computed quickly for a long URL', async () => {
+    const redactAll = () => {
+      redactUrl(`/${'a'.repeat(39)}/`.repeat(400));
+      for (const letter of ['a', 'z', '/', '=']) redactUrl(letter.repeat(100_000));
+      redactUrl(`?${'f&'.repeat(8000)}`);
+    };
+    expect(await isWithin(500, redactAll)).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
-import { type DocumentKey, FlagsError } from '@flags/core';
+import { FlagsError } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
+import type { DocumentKey } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { fromStoredText, type TableNames } from '../tables.js';

@@ -1,5 +1,5 @@
-import type { CommitResult, DocumentKey } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
+import type { CommitResult, DocumentKey } from '@flags/core/storage';
 import { sqlState } from '../connection/errors.js';
 import { bumpVersionShard } from '../data-version.js';
 import { type Database, untilAnswered } from '../database.js';

@@ -1,5 +1,5 @@
-import type { DocumentCheck, DocumentKey, Vacancy } from '@flags/core';
 import type { PreparedCommit, PreparedEvent, PreparedWrite } from '@flags/core/integration';
+import type { DocumentCheck, DocumentKey, Vacancy } from '@flags/core/storage';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { type TableNames, toLiteral, toLiterals, toStoredText } from '../tables.js';
 

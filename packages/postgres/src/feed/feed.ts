@@ -1,4 +1,5 @@
-import { type EventPage, FlagsError, isFlagsError, type StoredEvent, type StoredEventQuery } from '@flags/core';
+import { FlagsError, isFlagsError } from '@flags/core';
+import type { EventPage, StoredEvent, StoredEventQuery } from '@flags/core/storage';
 import { pause } from '../connection/errors.js';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';

@@ -4,6 +4,7 @@ import { quoteIdentifier, tableNames } from '../tables.js';
 import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
 import { usageTables } from './usage-tables.js';
 
+/** Options of `migrationSql`. */
 export interface MigrationSqlOptions {
   /** Default `public`, which must exist. Any other is created if it is missing. */
   readonly schema?: string;
@@ -38,6 +39,7 @@ export function migrationSql(options: MigrationSqlOptions = {}): string {
   ].join('\n');
 }
 
+/** Options of `grantSql`. */
 export interface GrantSqlOptions {
   /** The role that nodes connect as. */
   readonly role: string;

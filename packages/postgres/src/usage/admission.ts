@@ -1,5 +1,6 @@
-import { LIMITS, type UsageBatch } from '@flags/core';
+import { LIMITS } from '@flags/core';
 import { type Admission, applicationsOf, decideAdmission } from '@flags/core/integration';
+import type { UsageBatch } from '@flags/core/storage';
 import { fromStoredText, toStoredText } from '../tables.js';
 import type { UsageTables } from './usage-lock.js';
 

@@ -1,4 +1,4 @@
-import { type DroppedUsage, LIMITS, type Resolution, type UsageRetention, type UsageSubject } from '@flags/core';
+import { LIMITS } from '@flags/core';
 import {
   addDropped,
   DATABASE_BOUNDS,
@@ -8,6 +8,7 @@ import {
   NOTHING_DROPPED,
   RESOLUTIONS,
 } from '@flags/core/integration';
+import type { DroppedUsage, Resolution, UsageRetention, UsageSubject } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import { fromStoredText, toStoredText } from '../tables.js';
 import { countOf, SLICE, type UsageTables } from './usage-lock.js';

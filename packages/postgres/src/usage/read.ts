@@ -1,5 +1,12 @@
-import type { StoredApplication, StoredInstance, SumQuery, UsageKey, UsageStorage, UsageSum } from '@flags/core';
 import { RESOLUTIONS } from '@flags/core/integration';
+import type {
+  StoredApplication,
+  StoredInstance,
+  SumQuery,
+  UsageKey,
+  UsageStorage,
+  UsageSum,
+} from '@flags/core/storage';
 import type { Database } from '../database.js';
 import { bounded, fromStoredText, type TableNames, toStoredText } from '../tables.js';
 

@@ -1,4 +1,3 @@
-import type { ApplicationRegistration, UsageBatch } from '@flags/core';
 import {
   type Admission,
   addCount,
@@ -7,6 +6,7 @@ import {
   RESOLUTIONS,
   rowsOf,
 } from '@flags/core/integration';
+import type { ApplicationRegistration, UsageBatch } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import type { Statement } from '../database.js';
 import { bounded, toStoredText } from '../tables.js';

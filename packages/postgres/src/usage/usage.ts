@@ -1,5 +1,5 @@
-import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '@flags/core';
 import { addDropped, NOTHING_DROPPED } from '@flags/core/integration';
+import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '@flags/core/storage';
 import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
 import { type TableLocation, tableNames } from '../tables.js';

@@ -1,4 +1,4 @@
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
@@ -13,7 +13,7 @@ describe('commits', () => {
 
   describe.each(['on', 'off'])('with standard_conforming_strings %s', (setting) => {
     let pool: Pool;
-    let storage: Storage;
+    let storage: FlagsStorage;
 
     beforeAll(async () => {
       pool = new Pool({ connectionString: database.url(), options: `-c standard_conforming_strings=${setting}` });

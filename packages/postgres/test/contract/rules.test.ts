@@ -9,7 +9,7 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 
 const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
-const SELECTED = ['clone', 'event-feed', 'token-use'];
+const SELECTED = ['clone', 'event-feed', 'repeated-ids', 'token-use'];
 
 /** The files with rules that hold on every storage. */
 function rules(): readonly string[] {

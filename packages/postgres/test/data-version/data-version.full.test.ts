@@ -1,4 +1,4 @@
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { postgresStorage } from '../../src/index.js';
 import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
@@ -8,7 +8,7 @@ import { change, flag } from '../samples.js';
 const database = ownServer();
 
 describe('the data version', () => {
-  let storage: Storage & { readonly dataVersion: () => Promise<string> };
+  let storage: FlagsStorage & { readonly dataVersion: () => Promise<string> };
 
   beforeAll(async () => {
     const opened = await postgresStorage({ pool: database.pool(), schema: 'versions', listen: false });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { pause } from '../../src/connection/errors.js';
@@ -27,7 +27,7 @@ interface Race {
   readonly isOver: () => boolean;
 }
 
-type Versioned = Storage & { readonly dataVersion: () => Promise<string> };
+type Versioned = FlagsStorage & { readonly dataVersion: () => Promise<string> };
 
 const upTo = (milliseconds: number) => pause(random() * milliseconds);
 
@@ -40,7 +40,7 @@ function openLate({ schema }: Race): Promise<Versioned> {
 }
 
 /** Makes a random change: a commit with or without events, or one of usage. */
-async function changeAnything(storage: Storage, name: string): Promise<void> {
+async function changeAnything(storage: FlagsStorage, name: string): Promise<void> {
   const { usage } = storage;
   const sighting = { application: name, instance: { id: name } };
   const batch = { id: randomUUID(), at: NOW };

@@ -1,4 +1,4 @@
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
@@ -17,7 +17,7 @@ function poolOf(options: ConstructorParameters<typeof Pool>[0]): Pool {
 }
 
 let schemas = 0;
-function open(pool: Pool): Promise<Storage> {
+function open(pool: Pool): Promise<FlagsStorage> {
   schemas += 1;
   return postgresStorage({ pool, schema: `fault_${schemas}`, listen: false });
 }

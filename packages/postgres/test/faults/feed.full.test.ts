@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
@@ -19,7 +19,7 @@ const LINES = 5;
 describe('a feed reader among four writing processes, while transactions stay open for random times', () => {
   const { url, pool } = ownDatabase();
   const directory = temporaryDirectory();
-  let storage: Storage;
+  let storage: FlagsStorage;
   let writers: readonly ChildProcess[] = [];
 
   beforeAll(async () => {

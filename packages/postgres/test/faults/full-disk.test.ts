@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
@@ -22,7 +22,7 @@ if (!mountable) {
   describe('a database whose disk gets full', () => {
     const database = ownServer();
     let disk: SmallDisk | undefined;
-    let storage: Storage;
+    let storage: FlagsStorage;
 
     beforeAll(async () => {
       disk = mountSmallDisk(new URL(database.url()).searchParams.get('host') ?? '');

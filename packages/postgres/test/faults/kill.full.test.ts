@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
@@ -92,7 +92,7 @@ describe('four nodes that write while their database is killed', () => {
     await until(() => own() > before);
   }
 
-  async function expectAsTold(storage: Storage): Promise<void> {
+  async function expectAsTold(storage: FlagsStorage): Promise<void> {
     const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
     const stored = events.map(({ subject, type }) => `${subject.id} ${type}`).filter((event) => /^\d+-/.test(event));
     expect(new Set(stored).size).toBe(stored.length);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsError, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsError, type FlagsStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createHostApp } from '../../../http/test/host-app.js';
 import { postgresStorage } from '../../src/index.js';
@@ -164,7 +164,7 @@ describe('a database that has lost changes', () => {
 
 describe('a database that waits for a synchronous standby', () => {
   const database = ownServer({ settings: { wal_level: 'replica', max_wal_senders: '2' } });
-  let storage: Storage;
+  let storage: FlagsStorage;
 
   beforeAll(async () => {
     const name = new URL(database.url()).pathname.slice(1);

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createFlags, type Flags, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import {
   createCrossedFlags,
@@ -24,7 +24,7 @@ describe('four processes on one PostgreSQL database', () => {
   const { url, ask } = ownDatabase();
   const directory = temporaryDirectory();
   let nodes: readonly ChildProcess[] = [];
-  let storage: Storage;
+  let storage: FlagsStorage;
   let flags: Flags;
 
   beforeAll(async () => {

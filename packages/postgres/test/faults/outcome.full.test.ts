@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import type { Flags, Storage } from '@flags/core';
+import type { Flags, FlagsStorage } from '@flags/core';
 import { Pool, type PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
 import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
@@ -14,7 +14,7 @@ describe('a commit whose connection is cut', () => {
   const database = ownDatabase();
 
   let proxy: CuttingProxy;
-  let storage: Storage;
+  let storage: FlagsStorage;
 
   beforeAll(async () => {
     proxy = await startCuttingProxy(database.url());
@@ -139,8 +139,8 @@ describe('a node that stalls before its COMMIT', () => {
   const database = ownDatabase();
 
   let pool: Pool;
-  let stalling: Storage;
-  let other: Storage;
+  let stalling: FlagsStorage;
+  let other: FlagsStorage;
   const stall: { isReached: boolean; goOn?: () => void } = { isReached: false };
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { Storage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
 import type { PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
 import { expectWholeSets } from '../../../core/test/replica/whole-sets.js';
@@ -14,13 +14,13 @@ describe('long transactions', () => {
   const database = ownServer();
   const place = (schema: string) => ({ schema, tablePrefix: 'flags_' });
 
-  async function newest(storage: Storage): Promise<string[]> {
+  async function newest(storage: FlagsStorage): Promise<string[]> {
     const { events } = await storage.events({ order: 'newest-first', limit: 100 });
     return events.map(({ subject }) => subject.id);
   }
 
   describe('the feed', () => {
-    let storage: Storage;
+    let storage: FlagsStorage;
 
     beforeAll(async () => {
       storage = await postgresStorage({ pool: database.pool(), ...place('foreign'), listen: false });
@@ -42,7 +42,7 @@ describe('long transactions', () => {
 
   describe('the feed beside commits of other nodes', () => {
     const { table, lock } = { table: '"flags_events"', lock: lockKey('commit', place('commits')) };
-    let storage: Storage;
+    let storage: FlagsStorage;
 
     beforeAll(async () => {
       storage = await postgresStorage({ pool: database.pool(), ...place('commits'), listen: false });
@@ -140,7 +140,7 @@ describe('long transactions', () => {
       await before.close();
       await database.ask('UPDATE restored.flags_events SET commit_order = commit_order + 1000000000000');
       const nodes = await Promise.all(['one', 'two', 'three'].map((id) => openAndCommit(options, id)));
-      const [storage] = nodes as [Storage];
+      const [storage] = nodes as [FlagsStorage];
       const log = await newest(storage);
       const position = (await storage.events({ order: 'newest-first', limit: 4 })).events.at(-1)?.position;
       expect(log.at(-1)).toBe('before');
@@ -156,7 +156,7 @@ describe('long transactions', () => {
       expect(await offset()).toEqual(before);
     });
 
-    async function openAndCommit(options: PostgresStorageOptions, id: string): Promise<Storage> {
+    async function openAndCommit(options: PostgresStorageOptions, id: string): Promise<FlagsStorage> {
       const storage = await postgresStorage(options);
       await storage.commit(change(id));
       return storage;
@@ -168,7 +168,7 @@ describe('a storage with twenty thousand flags and events', () => {
   const database = ownDatabase();
 
   const asked: PgQuery[] = [];
-  let storage: Storage;
+  let storage: FlagsStorage;
 
   beforeAll(async () => {
     storage = await postgresStorage({

@@ -1,4 +1,4 @@
-import { createFlags, type Storage } from '@flags/core';
+import { createFlags, type FlagsStorage } from '@flags/core';
 import { Pool } from 'pg';
 import { until } from '../../../../test/until.js';
 import { postgresStorage } from '../../src/index.js';
@@ -18,10 +18,10 @@ async function listening(): Promise<unknown[]> {
 }
 
 describe('listening', () => {
-  const opened: Storage[] = [];
+  const opened: FlagsStorage[] = [];
   let schemas = 0;
 
-  async function openTwo(): Promise<[Storage, Storage]> {
+  async function openTwo(): Promise<[FlagsStorage, FlagsStorage]> {
     schemas += 1;
     const schema = `listening_${schemas}`;
     const one = await postgresStorage({ connectionString: database.url(), schema });

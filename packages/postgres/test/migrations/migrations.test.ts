@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFlags, type UsageStorage } from '@flags/core';
+import { createFlags } from '@flags/core';
+import type { UsageStorage } from '@flags/core/storage';
 import { Pool } from 'pg';
 import { extent } from '../../../../test/extent.js';
 import { expectContentOf01 } from '../../../core/test/fixtures/expect-content.js';
@@ -317,9 +318,10 @@ describe('migrations', () => {
         DROP COLUMN change_id, DROP COLUMN reason`);
       await usageOf('long_log', 2);
       const start = performance.now();
+      // The work of the database: rewriting the events one by one would take minutes.
       const storage = await open({ schema: 'long_log' });
       expect((await storage.events({ order: 'newest-first', limit: 1 })).events).toHaveLength(1);
-      expect(performance.now() - start).toBeLessThan(5_000);
+      expect(performance.now() - start).toBeLessThan(20_000);
       await storage.close();
     });
   });

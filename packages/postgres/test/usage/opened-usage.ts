@@ -1,4 +1,4 @@
-import type { UsageStorage } from '@flags/core';
+import type { UsageStorage } from '@flags/core/storage';
 import { type PostgresStorageOptions, postgresStorage } from '../../src/index.js';
 
 /** Opens a storage for its usage. Closing it closes the storage. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ApplicationRegistration, Storage, UsageBatch, UsageReport, UsageStorage } from '@flags/core';
+import type { FlagsStorage } from '@flags/core';
+import type { ApplicationRegistration, UsageBatch, UsageReport, UsageStorage } from '@flags/core/storage';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { Client, Pool } from 'pg';
 import type { Database } from '../../src/database.js';
@@ -15,7 +16,7 @@ describe('batches that are recorded at the same time', () => {
   const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
   const database = ownDatabase();
   const asked: string[] = [];
-  let storage: Storage;
+  let storage: FlagsStorage;
   let usage: UsageStorage;
 
   beforeAll(async () => {
@@ -135,7 +136,7 @@ describe('a report whose answer is lost', () => {
 
   let database: FreshDatabase;
   let pool: Pool;
-  let storage: Storage;
+  let storage: FlagsStorage;
   let usage: UsageStorage;
   /** Replace the next answers to writes. */
   const errors: Error[] = [];

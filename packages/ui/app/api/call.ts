@@ -6,6 +6,8 @@ export interface CallOptions {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** The id of a change, a UUID: a repeated request with it gets the first reply. */
+  readonly key?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -64,7 +66,7 @@ export function addressOf(action: ActionName, { params = {}, query = {} }: CallO
 export async function send(
   address: URL,
   method: string,
-  { body, signal, headers = {} }: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+  { body, key, signal, headers = {} }: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> {
   const token = authorization();
   try {
@@ -72,6 +74,7 @@ export async function send(
       method,
       headers: {
         ...headers,
+        ...(key !== undefined && { 'idempotency-key': key }),
         ...(token !== undefined && { authorization: token }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

@@ -22,8 +22,11 @@ export interface Hint {
 const POLL_EVERY = 5_000;
 const RETRY_AFTER = [1_000, 2_000, 5_000, 10_000];
 
-/** Events within this time cause one reload: a change set of 500 flags has more than 500 events. */
-const BURST = 100;
+/** A burst of events ends after this time without an event. It causes one reload: a set of 500 flags has more events. */
+const QUIET = 100;
+
+/** The longest burst. A loaded server sends the events of a large set in several pieces. */
+const BURST = 1_000;
 
 /**
  * Follows the changes of the server while the tab is visible.
@@ -33,15 +36,21 @@ const BURST = 100;
 export function followChanges(onChange: (flags?: readonly string[]) => void): () => void {
   let flags: Set<string> | undefined = new Set();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let end: number | undefined;
   const stop = followEvents((hint) => {
     if (hint?.featureName == null) flags = undefined;
     else flags?.add(hint.featureName);
-    timer ??= setTimeout(() => {
-      const changed = flags;
-      flags = new Set();
-      timer = undefined;
-      onChange(changed && [...changed]);
-    }, BURST);
+    end ??= Date.now() + BURST;
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => {
+        const changed = flags;
+        flags = new Set();
+        end = undefined;
+        onChange(changed && [...changed]);
+      },
+      Math.max(0, Math.min(QUIET, end - Date.now())),
+    );
   });
   return () => {
     clearTimeout(timer);

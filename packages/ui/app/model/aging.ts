@@ -1,6 +1,6 @@
 import type { ListedFlag, Session } from '../api/types.js';
+import { DAY } from './usage.js';
 
-const DAY = 86_400_000;
 /** Days without an evaluation after which a flag counts as unused. */
 export const UNUSED_DAYS = 60;
 

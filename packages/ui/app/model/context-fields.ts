@@ -1,5 +1,6 @@
 import { itemsOf, takesValues } from '@flags/core/admin';
 import type { Constraint, Context, Segment } from '../api/types.js';
+import { DAY } from './usage.js';
 
 /** Context fields, with values that constraints on them accept. The list is empty if no value can be derived. */
 export type ContextFields = ReadonlyMap<string, readonly string[]>;
@@ -80,7 +81,7 @@ function admitted({ operator = 'IN', values = [], value = '' }: Constraint): rea
   if (operator.startsWith('SEMVER'))
     return [step < 0 ? '0.0.0' : value.replace(/\d+/, (major: string) => `${+major + step}`)];
   if (!operator.startsWith('DATE')) return [String(Number(value) + step)];
-  const time = Date.parse(value) + step * 86_400_000;
+  const time = Date.parse(value) + step * DAY;
   return Number.isNaN(time) ? [] : [new Date(time).toISOString()];
 }
 

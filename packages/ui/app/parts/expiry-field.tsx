@@ -1,7 +1,7 @@
+import { DAY } from '../model/usage.js';
 import { plural, time } from '../words.js';
 import { fieldProps, SelectField, TextField } from './field.js';
 
-const DAY = 86_400_000;
 const LIFETIMES = [30, 90, 365] as const;
 
 /** The expiry of a token in a form. */

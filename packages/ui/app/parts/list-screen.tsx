@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../api/resource.js';
 import { query } from '../router.js';
-import { number, plural } from '../words.js';
+import { shownOf } from '../words.js';
 import { Paged } from './controls.js';
 import { ScreenHead, WhenLoaded } from './screen.js';
 import { SearchBox } from './search-box.js';
@@ -50,7 +50,7 @@ export function ListScreen<Item>(props: ListScreenProps<Item>) {
             <>
               <SearchBox label={`Filter ${noun}s`} />
               <p class="count" role="status">
-                {search === '' ? plural(all.length, noun) : `${number(found.length)} of ${plural(all.length, noun)}`}
+                {shownOf(found.length, all.length, noun)}
               </p>
               <Paged items={found} page={PAGE}>
                 {(shown) => <Table {...table} class={`list ${tableClass}`} items={shown} />}

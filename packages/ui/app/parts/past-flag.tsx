@@ -7,7 +7,7 @@ import { flagType, time } from '../words.js';
 import { AnswerText } from './answer.js';
 import { Button, Link } from './controls.js';
 import { Card, Crumbs, ScreenHead, WhenLoaded } from './screen.js';
-import { StrategySummary } from './strategy-summary.js';
+import { Strategies } from './strategy-summary.js';
 import { isTime, TimeInput, ZONE } from './time-field.js';
 
 /** Picks a time in the past. */
@@ -73,12 +73,7 @@ function PastState({ detail }: { readonly detail: FlagDetail }) {
               <AnswerText isOn={enabled}>{enabled ? 'on' : 'off'}</AnswerText>
               <h2>{name}</h2>
             </header>
-            {strategies.length === 0 && <p class="muted">No strategies.</p>}
-            <ol class="strategies">
-              {strategies.map((strategy, index) => (
-                <StrategySummary key={strategy.id} strategy={strategy} index={index} />
-              ))}
-            </ol>
+            <Strategies strategies={strategies} empty="No strategies." />
           </section>
         ))}
       </div>

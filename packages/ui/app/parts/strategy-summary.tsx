@@ -1,17 +1,28 @@
 import { describeCondition, describeVariant, HASHING, itemsOf, listOf, strategyName } from '@flags/core/admin';
-import type { ComponentChildren } from 'preact';
-import type { Constraint, Strategy } from '../api/types.js';
+import type { Strategy } from '../api/types.js';
 import { findSegmentName, rolloutOf } from '../model/describe.js';
 import { Link } from './controls.js';
 
-interface StrategySummaryProps {
-  readonly strategy: Strategy;
-  readonly index: number;
-  readonly children?: ComponentChildren;
+interface StrategiesProps {
+  readonly strategies: readonly Strategy[];
+  /** The text if there are none. */
+  readonly empty: string;
+}
+
+/** Strategies in words, in the order of evaluation. */
+export function Strategies({ strategies, empty }: StrategiesProps) {
+  if (strategies.length === 0) return <p class="muted">{empty}</p>;
+  return (
+    <ol class="strategies">
+      {strategies.map((strategy, index) => (
+        <StrategySummary key={strategy.id} strategy={strategy} index={index} />
+      ))}
+    </ol>
+  );
 }
 
 /** A strategy in words: its users, and their share. */
-export function StrategySummary({ strategy, index, children }: StrategySummaryProps) {
+function StrategySummary({ strategy, index }: { readonly strategy: Strategy; readonly index: number }) {
   const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HASHING.has(key) && value !== '');
@@ -30,8 +41,6 @@ export function StrategySummary({ strategy, index, children }: StrategySummaryPr
           </span>
         )}
         {disabled && <span class="tag">disabled</span>}
-        <span class="stretch" />
-        {children}
       </div>
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
@@ -41,7 +50,7 @@ export function StrategySummary({ strategy, index, children }: StrategySummaryPr
         ))}
         {constraints.map((constraint, position) => (
           <li key={`${constraint.contextName} ${position}`}>
-            <ConstraintText constraint={constraint} />
+            <b>{constraint.contextName}</b> {describeCondition(constraint)}
           </li>
         ))}
         {lists.map(([key, value]) => (
@@ -61,13 +70,5 @@ export function StrategySummary({ strategy, index, children }: StrategySummaryPr
         ))}
       </ul>
     </li>
-  );
-}
-
-function ConstraintText({ constraint }: { readonly constraint: Constraint }) {
-  return (
-    <>
-      <b>{constraint.contextName}</b> {describeCondition(constraint)}
-    </>
   );
 }

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
+import { DAY, HOUR } from '../model/usage.js';
 import { defaultEnvironment, environmentNames } from '../state/session.js';
 import { time, tokenKind } from '../words.js';
 import { Button, Chip, Picker, sameText } from './controls.js';
@@ -15,8 +16,6 @@ const KINDS: Readonly<Record<string, string>> = {
   frontend: 'For browsers: gets answers only. It is public.',
   admin: 'For scripts and people: may change everything.',
 };
-
-const DAY = 86_400_000;
 
 interface DialogProps {
   readonly onCreated: (token: CreatedToken) => void;
@@ -97,7 +96,7 @@ function Projects({ known, chosen, onChange }: ProjectsProps) {
 
 const OVERLAPS: readonly (readonly [label: string, milliseconds: number])[] = [
   ['no longer: it ends at once', 0],
-  ['for an hour', DAY / 24],
+  ['for an hour', HOUR],
   ['for a day', DAY],
   ['for a week', 7 * DAY],
   ['for 30 days', 30 * DAY],

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { rowWindow } from '../model/window.js';
-import { number, plural } from '../words.js';
+import { number, shownOf } from '../words.js';
 import { Button, Chip, IconButton } from './controls.js';
 
 interface ValueListProps {
@@ -84,9 +84,7 @@ export function LongList({ name, values, onRemove, onClear }: LongListProps) {
           onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         <span class="muted" role="status">
-          {search === ''
-            ? plural(values.length, 'value')
-            : `${number(shown.length)} of ${plural(values.length, 'value')}`}
+          {shownOf(shown.length, values.length, 'value')}
         </span>
         {onClear && (
           <Button class="quiet" onClick={onClear}>

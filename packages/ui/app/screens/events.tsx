@@ -10,13 +10,15 @@ import { query, setQuery } from '../router.js';
 import { type EventFilter, useEventSearch } from '../state/event-search.js';
 import { EVENTS, plural, time } from '../words.js';
 
-const NAMES = ['flag', 'who', 'type', 'from', 'to'] as const;
-type Filter = Record<(typeof NAMES)[number], string>;
+const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
 const PAGE = 30;
 
 /** The changes of all projects, newest first. The URL holds the filters. */
 export function EventsScreen() {
-  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Filter;
+  const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
+    keyof EventFilter,
+    string
+  >;
   const isFiltered = NAMES.some((name) => filter[name] !== '');
   return (
     <section>

@@ -16,7 +16,7 @@ import { Icon } from '../parts/icons.js';
 import { AsOfPicker, PastFlag } from '../parts/past-flag.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { Empty } from '../parts/states.js';
-import { StrategySummary } from '../parts/strategy-summary.js';
+import { Strategies } from '../parts/strategy-summary.js';
 import { FlagSwitch } from '../parts/switch.js';
 import { Timeline } from '../parts/timeline.js';
 import { UsageChart } from '../parts/usage-chart.js';
@@ -193,15 +193,10 @@ function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps
           )}
         />
       )}
-      {strategies.length === 0 ? (
-        <p class="muted">No strategies: nobody gets it here. Enabling adds a rollout of 100 %.</p>
-      ) : (
-        <ol class="strategies">
-          {strategies.map((strategy, index) => (
-            <StrategySummary key={strategy.id} strategy={strategy} index={index} />
-          ))}
-        </ol>
-      )}
+      <Strategies
+        strategies={strategies}
+        empty="No strategies: nobody gets it here. Enabling adds a rollout of 100 %."
+      />
     </section>
   );
 }

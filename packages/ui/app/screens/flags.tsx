@@ -16,7 +16,7 @@ import { Empty, Fault, Loading } from '../parts/states.js';
 import { query, setQuery } from '../router.js';
 import { useFlagList } from '../state/flag-list.js';
 import { environmentNames, session } from '../state/session.js';
-import { flagType, number, plural } from '../words.js';
+import { flagType, number, shownOf } from '../words.js';
 import { Projects } from './projects.js';
 
 /** All flags of a project. The URL holds the filters and the order. */
@@ -65,9 +65,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
       {list && (
         <p class="count">
           <span role="status">
-            {selected.length === list.total
-              ? plural(list.total, 'flag')
-              : `${number(selected.length)} of ${plural(list.total, 'flag')}`}
+            {shownOf(selected.length, list.total, 'flag')}
             {!list.isComplete && error === undefined && ' · loading…'}
           </span>
           {potentiallyStale > 0 && !archived && (

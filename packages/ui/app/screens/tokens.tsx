@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { CreatedToken, Token } from '../api/types.js';
+import { DAY } from '../model/usage.js';
 import { Ago } from '../parts/answer.js';
 import { DialogButton } from '../parts/controls.js';
 import { Confirm } from '../parts/dialog.js';
@@ -129,7 +130,7 @@ function TokenActions({ token, onCreated }: TokenActionsProps) {
 }
 
 /** A token that expires within this time is marked. */
-const SOON = 14 * 86_400_000;
+const SOON = 14 * DAY;
 
 function Expiry({ expiresAt }: { readonly expiresAt: string }) {
   const left = new Date(expiresAt).getTime() - Date.now();

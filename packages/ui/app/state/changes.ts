@@ -142,24 +142,20 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
   }
 }
 
-function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
+/** Repeats the request after an unknown outcome. The key makes that safe: the API returns the first result. */
+async function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
   const why = reason ? { reason } : {};
-  if (undoes !== undefined) return call('undoChange', { params: { id: undoes }, body: why });
-  const id = crypto.randomUUID?.();
-  return applyOnce({ ...(id && { id }), ...why, changes });
-}
-
-/** Repeats the request after an unknown outcome. The id makes that safe: the API returns the first result. */
-async function applyOnce(body: {
-  readonly id?: string;
-  readonly changes: readonly Change[];
-}): ReturnType<typeof call<'applyChanges'>> {
+  const key = crypto.randomUUID?.();
+  const sendOnce = () =>
+    undoes === undefined
+      ? call('applyChanges', { body: { ...why, changes }, key })
+      : call('undoChange', { params: { id: undoes }, body: why, key });
   try {
-    return await call('applyChanges', { body });
+    return await sendOnce();
   } catch (error) {
     const isUnknown = error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown');
-    if (!isUnknown || body.id === undefined) throw error;
-    return call('applyChanges', { body });
+    if (!isUnknown || key === undefined) throw error;
+    return sendOnce();
   }
 }
 

@@ -139,6 +139,7 @@ describeInBrowser('the members of a project', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     await role.selectOption({ index: 0 });
     await page.getByText('has the role').waitFor();
+    await page.getByText('A project keeps at least one owner.').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: `Remove ${HOSTILE}` }).click();
     await page.getByRole('button', { name: /^Confirm: remove/ }).click();
     await page.getByText('was removed from default.').waitFor();

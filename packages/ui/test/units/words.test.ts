@@ -32,7 +32,7 @@ const flag: Explained = {
   project: 'default',
   enabled: false,
   reason: 'no_strategy_holds',
-  variant: { name: 'disabled', enabled: false, feature_enabled: false },
+  variant: { name: 'disabled', enabled: false, feature_enabled: false, featureEnabled: false },
   dependencies: [],
   strategies: [],
 };

@@ -1,6 +1,6 @@
 import { copyJson } from '../../base/json.js';
 import { type CommitTarget, type PreparedEvent, type PreparedWrite, parsePosition } from '../commit.js';
-import type { EventFilter, EventPage, Storage, StoredEvent, StoredEventQuery } from '../port.js';
+import type { EventFilter, EventPage, FlagsStorage, StoredEvent, StoredEventQuery } from '../port.js';
 
 export type MemoryEvents = CommitTarget['events'] & {
   query(query: StoredEventQuery): EventPage;
@@ -18,7 +18,7 @@ interface LoggedEvent {
 }
 
 /** @param documents must have the new bodies when their events are appended */
-export function memoryEvents({ peek }: Required<Pick<Storage, 'peek'>>): MemoryEvents {
+export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): MemoryEvents {
   const log: LoggedEvent[] = [];
 
   /** Returns the events between the positions of a query, in its order. */

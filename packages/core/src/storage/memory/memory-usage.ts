@@ -17,17 +17,17 @@ import type {
   UsageSum,
 } from '../usage-port.js';
 import {
-  addCount,
   addDropped,
   applicationsOf,
   boundedSum,
   type CountRow,
+  type CountValues,
   DAY,
   decideAdmission,
   firstKept,
   type InstanceRow,
-  keyOf,
   largestFirst,
+  mergeCount,
   NOTHING_DROPPED,
   rowsOf,
 } from '../usage-rules.js';
@@ -58,7 +58,9 @@ const MOST_TEXT = 16_777_216;
  * const flags = await createFlags({ storage: ownStorage, usage: memoryUsage() });
  */
 export function memoryUsage(): UsageStorage {
-  const counts = Object.fromEntries(RESOLUTIONS_HELD.map((resolution) => [resolution, new Map()])) as CountsHeld;
+  const counts = Object.fromEntries(
+    RESOLUTIONS_HELD.map((resolution) => [resolution, heldCounts(resolution)]),
+  ) as Readonly<Record<Resolution, HeldCounts>>;
   const lastSeen = new Map<string, number>();
   const batches = new Map<string, number>();
   const applications = memoryApplications();
@@ -72,7 +74,7 @@ export function memoryUsage(): UsageStorage {
       if (admitted.has(registration.application)) applications.register(registration);
     }
     const rows = rowsOf(batch, admitted);
-    for (const row of rows.counts) addCount(counts[row.resolution], row);
+    for (const row of rows.counts) counts[row.resolution].add(row);
     for (const [flag, stop] of rows.lastSeen) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
     for (const instance of rows.instances) applications.see(instance, batch.at);
     for (const [application, names] of rows.droppedNames) applications.dropNames(application, names);
@@ -84,7 +86,7 @@ export function memoryUsage(): UsageStorage {
   /** Deletes unknown names of applications that have too many. */
   function trimNames(named: ReadonlySet<string>): number {
     if (named.size === 0) return 0;
-    const names = [...counts.ever.values()].filter(({ isUnknown, application }) => isUnknown && named.has(application));
+    const names = [...counts.ever.rows()].filter(({ isUnknown, application }) => isUnknown && named.has(application));
     return [...groupBy(names, ({ application }) => application).values()]
       .map((ofOne) => removeNames(excessOf(ofOne, LIMITS.unknownNamesPerApplication)))
       .reduce((sum, removed) => sum + removed, 0);
@@ -107,21 +109,21 @@ export function memoryUsage(): UsageStorage {
 
   function removeWhere(resolutions: readonly Resolution[], isRemoved: (row: CountRow) => boolean): void {
     for (const resolution of resolutions) {
-      for (const [key, row] of counts[resolution]) if (isRemoved(row)) counts[resolution].delete(key);
+      for (const row of counts[resolution].rows()) if (isRemoved(row)) counts[resolution].remove(row);
     }
   }
 
   /** Deletes rows beyond the bound. Returns how many. */
   function trimRows(resolution: Resolution): number {
-    const known = [...counts[resolution].values()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
+    const known = [...counts[resolution].rows()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
     const excess = excessOf(known, MOST_ROWS[resolution]);
-    for (const row of excess) counts[resolution].delete(keyOf(row));
+    for (const row of excess) counts[resolution].remove(row);
     return excess.length;
   }
 
   function dropUnseen({ since, isFlag }: NonNullable<UsageRetention['unseen']>): void {
     for (const name of applications.dropUnseen(since)) removeApplication(name);
-    const expired = [...counts.ever.values()].filter(({ isUnknown, at }) => isUnknown && at < since);
+    const expired = [...counts.ever.rows()].filter(({ isUnknown, at }) => isUnknown && at < since);
     const names = new Set(expired.map(({ application, flag }) => JSON.stringify([application, flag])));
     removeWhere(['ever'], ({ application, flag }) => names.has(JSON.stringify([application, flag])));
     const gone = new Set([...lastSeen].flatMap(([flag, at]) => (at < since && !isFlag(flag) ? [flag] : [])));
@@ -131,7 +133,7 @@ export function memoryUsage(): UsageStorage {
 
   return {
     record,
-    sum: (query) => sumOf(counts[query.resolution].values(), query),
+    sum: (query) => sumOf(counts[query.resolution].rows(), query),
     lastSeen: (flags) => new Map(flags.flatMap((flag) => lastSeenPair(lastSeen, flag))),
     applications: applications.list,
     forget(subject) {
@@ -151,7 +153,7 @@ export function memoryUsage(): UsageStorage {
         const usage = trimRows(resolution);
         dropped = addDropped(dropped, { names: 0, reports: 0, usage });
       }
-      const names = [...counts.ever.values()].filter(({ isUnknown }) => isUnknown);
+      const names = [...counts.ever.rows()].filter(({ isUnknown }) => isUnknown);
       dropped = addDropped(dropped, {
         names: removeNames(excessOf(names, LIMITS.unknownNames)),
         reports: 0,
@@ -165,7 +167,58 @@ export function memoryUsage(): UsageStorage {
   };
 }
 
-type CountsHeld = Readonly<Record<Resolution, Map<string, CountRow>>>;
+/** The key of a count without its flag. */
+type Place = Omit<CountRow, 'flag' | keyof CountValues>;
+
+/**
+ * The counts of a resolution. Those of one application and period share their place, because a count with all its names
+ * would take three times the memory.
+ */
+function heldCounts(resolution: Resolution) {
+  const places = new Map<string, { readonly place: Place; readonly counts: Map<string, CountValues> }>();
+
+  return {
+    add(row: CountRow): void {
+      const { flag, application, environment, variant, start, yes, no, at, isPublic, isUnknown } = row;
+      const key = placeKey(row);
+      const held = places.get(key) ?? {
+        place: { resolution, application, environment, variant, start },
+        counts: new Map<string, CountValues>(),
+      };
+      places.set(key, held);
+      const known = held.counts.get(flag);
+      if (known) mergeCount(known, row);
+      else held.counts.set(flag, { yes, no, at, isPublic, isUnknown });
+    },
+    remove(row: CountRow): void {
+      const key = placeKey(row);
+      const counts = places.get(key)?.counts;
+      counts?.delete(row.flag);
+      if (counts?.size === 0) places.delete(key);
+    },
+    /** Rows may be removed meanwhile. */
+    *rows(): Iterable<CountRow> {
+      for (const { place, counts } of places.values()) {
+        for (const [flag, count] of counts) yield toRow(place, flag, count);
+      }
+    },
+  };
+}
+
+type HeldCounts = ReturnType<typeof heldCounts>;
+
+/** The lengths tell where the names end. */
+function placeKey({ application, environment, variant, start }: Place): string {
+  return `${start} ${application.length} ${environment.length} ${application}${environment}${variant}`;
+}
+
+function toRow(
+  { resolution, application, environment, variant, start }: Place,
+  flag: string,
+  { yes, no, at, isPublic, isUnknown }: CountValues,
+): CountRow {
+  return { resolution, flag, application, environment, variant, start, yes, no, at, isPublic, isUnknown };
+}
 
 function lastSeenPair(lastSeen: ReadonlyMap<string, number>, flag: string): [string, number][] {
   const at = lastSeen.get(flag);

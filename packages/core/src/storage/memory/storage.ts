@@ -2,7 +2,7 @@ import { compareCodePoints } from '../../base/collections.js';
 import { copyJson, deepFreeze, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
-import type { DocumentKey, ListedDocument, ListQuery, Storage, StoredDocument } from '../port.js';
+import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
 import type { UsageStorage } from '../usage-port.js';
 import { memoryEvents } from './events.js';
 import { memoryUsage } from './memory-usage.js';
@@ -10,7 +10,7 @@ import { memoryUsage } from './memory-usage.js';
 /**
  * Creates a storage in the memory of this process. Other processes cannot see it, and it ends with the process.
  *
- * Within the process it gives every guarantee of {@link Storage}: if two concurrent commits expect the same revision,
+ * Within the process it gives every guarantee of {@link FlagsStorage}: if two concurrent commits expect the same revision,
  * exactly one succeeds.
  *
  * After `close` every call throws `closed`. A value that JSON cannot express (a cycle, a `bigint`) throws the `TypeError` of
@@ -19,7 +19,7 @@ import { memoryUsage } from './memory-usage.js';
  * @example
  * const flags = await createFlags({ storage: memoryStorage() });
  */
-export function memoryStorage(): Storage {
+export function memoryStorage(): FlagsStorage {
   const documents = memoryDocuments();
   const events = memoryEvents(documents);
   let changes = 0;

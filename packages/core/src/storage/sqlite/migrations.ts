@@ -68,14 +68,16 @@ function changeSetColumns(prefix: string): string {
 /**
  * The tables of usage. Version 3 creates them; earlier versions have `last_seen` and `instances` too.
  *
- * - `counts` has one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4 for the sum of an
- *   application. `is_public`: only public reporters counted here. `at` is the time of the latest report.
+ * - `recent_counts` and `counts` have one row per period; `resolution` is 0 by second, 1 by minute, 2 by hour, 3 by day, 4
+ *   for the sum of an application. `is_public`: only public reporters counted here. `at` is the time of the latest report.
+ * - The keys keep the rows of a report together, so that it writes few pages: the recent ones, which have no application, are
+ *   ordered by flag, the others by application and period. No index has a column that a report changes, except for unknown names.
  * - An application was last seen when the latest of its instances was.
  * - `batches` has the ids of a day, so that a repeated batch counts once.
  */
 function usageTables(prefix: string): string {
-  return `
-    CREATE TABLE ${prefix}counts (
+  const counts = (table: string, key: string) => `
+    CREATE TABLE ${prefix}${table} (
       resolution INTEGER NOT NULL,
       flag TEXT NOT NULL,
       application TEXT NOT NULL,
@@ -87,8 +89,11 @@ function usageTables(prefix: string): string {
       at INTEGER NOT NULL,
       is_public INTEGER NOT NULL,
       is_unknown INTEGER NOT NULL,
-      PRIMARY KEY (resolution, flag, application, environment, start, variant)
-    ) STRICT, WITHOUT ROWID;
+      PRIMARY KEY (resolution, ${key})
+    ) STRICT, WITHOUT ROWID;`;
+  return `
+    ${counts('recent_counts', 'flag, application, environment, start, variant')}
+    ${counts('counts', 'application, start, flag, environment, variant')}
 
     CREATE TABLE ${prefix}batches (
       id TEXT NOT NULL PRIMARY KEY,
@@ -127,9 +132,9 @@ function usageTables(prefix: string): string {
 
 function usageIndexes(prefix: string): string {
   return `
+    CREATE INDEX ${prefix}recent_counts_by_start ON ${prefix}recent_counts (resolution, start);
     CREATE INDEX ${prefix}counts_by_start ON ${prefix}counts (resolution, start);
-    CREATE INDEX ${prefix}counts_by_application ON ${prefix}counts (resolution, application, start, flag, is_unknown)
-      WHERE application <> '';
+    CREATE INDEX ${prefix}counts_by_flag ON ${prefix}counts (resolution, flag, application, environment, start, variant);
     CREATE INDEX ${prefix}counts_of_public ON ${prefix}counts (resolution, start) WHERE is_public;
     CREATE INDEX ${prefix}unknown_names ON ${prefix}counts (application, is_public, at)
       WHERE resolution = 4 AND is_unknown;
@@ -150,7 +155,7 @@ function moveMetrics(prefix: string, from: number): string {
   const most = Number.MAX_SAFE_INTEGER;
   const columns = '(resolution, flag, application, environment, start, variant, yes, no, at, is_public, is_unknown)';
   const insert = (resolution: number, key: string, { from, unknown = 0 }: { from: string; unknown?: 0 | 1 }) => `
-    INSERT INTO ${prefix}counts ${columns}
+    INSERT INTO ${prefix}${resolution < 2 ? 'recent_counts' : 'counts'} ${columns}
     SELECT ${resolution}, ${key}, min(total(yes), ${most}), min(total(no), ${most}), max(start), 0, ${unknown}
     FROM (${from}) WHERE true GROUP BY 2, 3, 4, 5, 6
     ON CONFLICT DO UPDATE SET

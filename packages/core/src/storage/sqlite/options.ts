@@ -31,6 +31,7 @@ export type SqliteStorageOptions =
       readonly database: SqliteDatabase | NodeDatabase;
     });
 
+/** The effective options of a SQLite storage, with their defaults. */
 export interface SqliteStorageSettings {
   /** Prefix of every table and index: letters, digits and `_`. Default `flags_`. */
   readonly tablePrefix?: string;

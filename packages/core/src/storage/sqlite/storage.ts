@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Awaitable } from '../../base/common.types.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type PreparedCommit, prepareCommit } from '../commit.js';
-import type { Storage } from '../port.js';
+import type { FlagsStorage } from '../port.js';
 import { backUp } from './backup.js';
 import {
   assertOpen,
@@ -39,7 +39,7 @@ function createDataVersionReader(database: SqliteDatabase): () => string {
 }
 
 /** A storage in a SQLite database, with backups. */
-export interface SqliteStorage extends Storage {
+export interface SqliteStorage extends FlagsStorage {
   /**
    * Copies the database into a new file, while any process reads and writes.
    *

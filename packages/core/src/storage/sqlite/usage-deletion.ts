@@ -1,4 +1,4 @@
-import type { DroppedUsage, UsageRetention, UsageStorage } from '../usage-port.js';
+import type { DroppedUsage, Resolution, UsageRetention, UsageStorage } from '../usage-port.js';
 import {
   addDropped,
   DATABASE_BOUNDS,
@@ -17,6 +17,11 @@ const SLICE = 500;
 /** Applications whose instances one transaction checks. */
 const APPLICATIONS = 20;
 
+/** Returns the table of the counts of a resolution, without the prefix. */
+export function tableOf(resolution: Resolution): 'recent_counts' | 'counts' {
+  return resolution === 'second' || resolution === 'minute' ? 'recent_counts' : 'counts';
+}
+
 /** Items that are deleted as a whole, within a transaction. */
 export interface UsageRemovals {
   /** Returns whether the application was known. */
@@ -28,15 +33,14 @@ export interface UsageRemovals {
 
 export function usageRemovals(database: SqliteDatabase, prefix: string): UsageRemovals {
   const isName = 'flag = ? AND application = ?';
-  const removeName = prepare(database, `DELETE FROM ${prefix}counts WHERE resolution IN (0, 1, 4) AND ${isName}`);
+  const removeRecent = prepare(database, `DELETE FROM ${prefix}recent_counts WHERE resolution IN (0, 1) AND ${isName}`);
+  const removePair = prepare(database, `DELETE FROM ${prefix}counts WHERE resolution = 4 AND ${isName}`);
   const namesOf = prepareRaw(
     database,
-    `SELECT application, flag FROM ${prefix}counts WHERE resolution = 4 AND is_unknown AND application = ?`,
+    `SELECT application, flag FROM ${prefix}counts INDEXED BY ${prefix}unknown_names
+    WHERE resolution = 4 AND is_unknown AND application = ?`,
   );
-  const removePairs = prepare(
-    database,
-    `DELETE FROM ${prefix}counts WHERE resolution = 4 AND application <> '' AND application = ?`,
-  );
+  const removePairs = prepare(database, `DELETE FROM ${prefix}counts WHERE resolution = 4 AND application = ?`);
   const removeInstances = prepare(database, `DELETE FROM ${prefix}instances WHERE application = ?`);
   const removeApplication = prepare(database, `DELETE FROM ${prefix}applications WHERE name = ?`);
   const addDropped = prepare(
@@ -45,13 +49,14 @@ export function usageRemovals(database: SqliteDatabase, prefix: string): UsageRe
   );
   return {
     removeApplication(name) {
-      for (const [application, flag] of namesOf.all(name) as [string, string][]) removeName.run(flag, application);
+      for (const [application, flag] of namesOf.all(name) as [string, string][]) removeRecent.run(flag, application);
       removePairs.run(name);
       removeInstances.run(name);
       return removeApplication.run(name).changes > 0;
     },
     removeName(application, flag) {
-      removeName.run(flag, application);
+      removeRecent.run(flag, application);
+      removePair.run(flag, application);
       addDropped.run(1, application);
     },
     addDroppedNames(application, names) {
@@ -69,16 +74,16 @@ interface DeletionOptions {
 
 /** Rows of counts with a common bound. */
 interface RowClass {
-  readonly resolution: number;
+  readonly resolution: 'hour' | 'day' | 'ever';
   readonly isUnknown: 0 | 1;
   readonly bound: number;
 }
 
 const CLASSES: readonly RowClass[] = [
-  { resolution: RESOLUTIONS.hour.code, isUnknown: 0, bound: DATABASE_BOUNDS.hours },
-  { resolution: RESOLUTIONS.day.code, isUnknown: 0, bound: DATABASE_BOUNDS.days },
-  { resolution: RESOLUTIONS.ever.code, isUnknown: 0, bound: DATABASE_BOUNDS.pairs },
-  { resolution: RESOLUTIONS.ever.code, isUnknown: 1, bound: DATABASE_BOUNDS.names },
+  { resolution: 'hour', isUnknown: 0, bound: DATABASE_BOUNDS.hours },
+  { resolution: 'day', isUnknown: 0, bound: DATABASE_BOUNDS.days },
+  { resolution: 'ever', isUnknown: 0, bound: DATABASE_BOUNDS.pairs },
+  { resolution: 'ever', isUnknown: 1, bound: DATABASE_BOUNDS.names },
 ];
 
 type Key = readonly [flag: string, application: string, environment: string, start: number, variant: string];
@@ -95,18 +100,16 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
 
   async function forgetFlags(flags: readonly string[]): Promise<void> {
     for (const flag of flags) {
-      await repeat(() => {
-        statements.forgetSeen.run(flag);
-        return statements.forgetCounts.run(flag).changes;
-      });
+      for (const statement of statements.forgetCounts) await repeat(() => statement.run(flag).changes);
+      await writeQueue.run(() => statements.forgetSeen.run(flag));
     }
   }
 
   /** Deletes the rows of a class beyond its bound. Returns their number. */
   async function trim(rows: RowClass): Promise<number> {
-    const { resolution, isUnknown } = rows;
+    const { code } = RESOLUTIONS[rows.resolution];
     const sizes = new Map(
-      (await readWhenFree(connection, () => statements.sizes.all(resolution, isUnknown))) as [string, number][],
+      (await readWhenFree(connection, () => statements.sizes.all(code, rows.isUnknown))) as [string, number][],
     );
     const excess = [...sizes.values()].reduce((sum, size) => sum + size, 0) - rows.bound;
     let left = excess;
@@ -129,10 +132,11 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     select: ReturnType<typeof prepareRaw>,
     parameters: readonly unknown[],
   ): string[] {
-    const keys = select.all(resolution, isUnknown, ...parameters) as Key[];
+    const { code } = RESOLUTIONS[resolution];
+    const keys = select.all(code, isUnknown, ...parameters) as Key[];
     for (const key of keys) {
       if (isUnknown) removals.removeName(key[1], key[0]);
-      else statements.remove.run(resolution, ...key);
+      else statements.remove.run(code, ...key);
     }
     return Array.from(keys, ([, application]) => application);
   }
@@ -159,8 +163,11 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
       const flags = Array.from((await readWhenFree(connection, () => statements.unseen.all(start, since))) as string[]);
       const gone = flags.filter((flag) => !isFlag(flag));
       await writeQueue.run(() => {
-        for (const flag of gone)
-          if (statements.forgetUnseen.run(flag, since).changes > 0) statements.forgetPairs.run(flag);
+        for (const flag of gone) {
+          if (statements.forgetUnseen.run(flag, since).changes === 0) continue;
+          statements.forgetRecent.run(flag);
+          statements.forgetPairs.run(flag);
+        }
       });
       after = flags.length === SLICE ? flags.at(-1) : undefined;
     }
@@ -175,7 +182,8 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     async prune({ now, unseen }) {
       for (const resolution of ['second', 'minute', 'hour', 'day'] as const) {
         const { code } = RESOLUTIONS[resolution];
-        await repeat(() => statements.expired.run(code, firstKept(resolution, now)).changes);
+        const expired = statements.expired[tableOf(resolution)];
+        await repeat(() => expired.run(code, firstKept(resolution, now)).changes);
       }
       await repeat(() => statements.expiredBatches.run(now - DAY).changes);
       if (unseen) await dropUnseen(unseen);
@@ -193,23 +201,28 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
 }
 
 function deletionStatements(database: SqliteDatabase, prefix: string) {
-  const [counts, instances] = [`${prefix}counts`, `${prefix}instances`];
+  const [recent, counts, instances] = [`${prefix}recent_counts`, `${prefix}counts`, `${prefix}instances`];
   const key = 'resolution, flag, application, environment, start, variant';
   const isRow = 'resolution = ? AND flag = ? AND application = ? AND environment = ? AND start = ? AND variant = ?';
-  const deleteSlice = (condition: string) =>
+  const byFlag = `INDEXED BY ${prefix}counts_by_flag`;
+  const deleteSlice = (table: string, condition: string, index = '') =>
     prepare(
       database,
-      `DELETE FROM ${counts} WHERE (${key}) IN (SELECT ${key} FROM ${counts} WHERE ${condition} LIMIT ${SLICE})`,
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} ${index} WHERE ${condition} LIMIT ${SLICE})`,
     );
   const select = `SELECT flag, application, environment, start, variant FROM ${counts}`;
-  const isClass = "resolution = ? AND is_unknown = ? AND application <> ''";
+  const isClass = 'resolution = ? AND is_unknown = ?';
+  const isExpired = 'resolution = ? AND start < ?';
   return {
-    expired: deleteSlice('resolution = ? AND start < ?'),
+    expired: { recent_counts: deleteSlice(recent, isExpired), counts: deleteSlice(counts, isExpired) },
     expiredBatches: prepare(
       database,
       `DELETE FROM ${prefix}batches WHERE id IN (SELECT id FROM ${prefix}batches WHERE at < ? LIMIT ${SLICE})`,
     ),
-    forgetCounts: deleteSlice('resolution IN (0, 1, 2, 3, 4) AND flag = ?'),
+    forgetCounts: [
+      deleteSlice(recent, 'resolution IN (0, 1) AND flag = ?'),
+      deleteSlice(counts, 'resolution IN (2, 3, 4) AND flag = ?', byFlag),
+    ],
     forgetSeen: prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ?`),
     sizes: prepareRaw(database, `SELECT application, count(*) FROM ${counts} WHERE ${isClass} GROUP BY application`),
     oldestPublic: prepareRaw(
@@ -220,7 +233,8 @@ function deletionStatements(database: SqliteDatabase, prefix: string) {
     remove: prepare(database, `DELETE FROM ${counts} WHERE ${isRow}`),
     unseenNames: prepareRaw(
       database,
-      `SELECT flag, application FROM ${counts} WHERE resolution = 4 AND is_unknown AND at < ? LIMIT ${SLICE}`,
+      `SELECT flag, application FROM ${counts} INDEXED BY ${prefix}unknown_names
+      WHERE resolution = 4 AND is_unknown AND at < ? LIMIT ${SLICE}`,
     ),
     removePair: prepare(database, `DELETE FROM ${counts} WHERE resolution = 4 AND flag = ? AND application = ?`),
     applications: preparePluck(
@@ -234,6 +248,7 @@ function deletionStatements(database: SqliteDatabase, prefix: string) {
       `SELECT flag FROM ${prefix}last_seen WHERE flag > ? AND at < ? ORDER BY flag LIMIT ${SLICE}`,
     ),
     forgetUnseen: prepare(database, `DELETE FROM ${prefix}last_seen WHERE flag = ? AND at < ?`),
-    forgetPairs: prepare(database, `DELETE FROM ${counts} WHERE resolution IN (0, 1, 4) AND flag = ?`),
+    forgetRecent: prepare(database, `DELETE FROM ${recent} WHERE resolution IN (0, 1) AND flag = ?`),
+    forgetPairs: prepare(database, `DELETE FROM ${counts} ${byFlag} WHERE resolution = 4 AND flag = ?`),
   };
 }

@@ -29,7 +29,7 @@ import {
   type SqliteDatabase,
   statementsByText,
 } from './database.js';
-import { sqliteUsageDeletion, type UsageRemovals, usageRemovals } from './usage-deletion.js';
+import { sqliteUsageDeletion, tableOf, type UsageRemovals, usageRemovals } from './usage-deletion.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -87,7 +87,6 @@ function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
 /** Returns a function that records a batch within a transaction. */
 function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemovals) {
   const statements = recordStatements(database, prefix);
-  const { addBatch, addCount } = statements;
 
   function admit(batch: UsageBatch) {
     const { at, reporter } = batch;
@@ -129,7 +128,7 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
 
   return (batch: UsageBatch): DroppedUsage => {
     const { id, at, registrations = [], reports = [] } = batch;
-    if (addBatch.run(id, at).changes === 0) return NOTHING_DROPPED;
+    if (statements.addBatch.run(id, at).changes === 0) return NOTHING_DROPPED;
     const { admitted, refused } = admit(batch);
     const rows = rowsOf(batch, admitted);
     for (const one of registrations) if (admitted.has(one.application)) statements.register.run(parametersOf(one));
@@ -137,7 +136,7 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
     for (const { resolution, flag, application, environment, start, variant, ...count } of rows.counts) {
       const { yes, no, at, isPublic, isUnknown } = count;
       const key = [RESOLUTIONS[resolution].code, flag, application, environment, start, variant];
-      addCount.run(...key, yes, no, at, Number(isPublic), Number(isUnknown));
+      statements.addCount[tableOf(resolution)].run(...key, yes, no, at, Number(isPublic), Number(isUnknown));
     }
     for (const seen of rows.lastSeen) statements.addLastSeen.run(...seen);
     let names = trimNames(reports);
@@ -151,18 +150,20 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
 
 function recordStatements(database: SqliteDatabase, prefix: string) {
   const [counts, applications, instances] = [`${prefix}counts`, `${prefix}applications`, `${prefix}instances`];
-  return {
-    addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
-    // Sums stop at the largest safe integer, so that no report fails.
-    addCount: prepare(
+  // Sums stop at the largest safe integer, so that no report fails.
+  const addCount = (table: string) =>
+    prepare(
       database,
-      `INSERT INTO ${counts}
+      `INSERT INTO ${prefix}${table}
         (resolution, flag, application, environment, start, variant, yes, no, at, is_public, is_unknown)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET
         yes = min(yes + excluded.yes, ${MOST}), no = min(no + excluded.no, ${MOST}), at = max(at, excluded.at),
         is_public = min(is_public, excluded.is_public), is_unknown = min(is_unknown, excluded.is_unknown)`,
-    ),
+    );
+  return {
+    addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
+    addCount: { recent_counts: addCount('recent_counts'), counts: addCount('counts') },
     addLastSeen: prepare(
       database,
       `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
@@ -170,7 +171,8 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
     ),
     excessNames: preparePluck(
       database,
-      `SELECT flag FROM ${counts} WHERE resolution = 4 AND is_unknown AND application = ?
+      `SELECT flag FROM ${counts} INDEXED BY ${prefix}unknown_names
+      WHERE resolution = 4 AND is_unknown AND application = ?
       ORDER BY is_public, at DESC, flag DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
     ),
     isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
@@ -232,9 +234,11 @@ function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) 
   const statement = statementsByText(database);
   return ({ resolution, by, from = 0, until = MOST, after, limit = -1, ...only }) => {
     const filters = Object.entries(only).filter(([, value]) => value !== undefined);
-    // Rows of `ever` have one start. Naming it lets the index by application give the order.
+    const table = tableOf(resolution);
     const [first, ...others] = by;
+    // Rows of `ever` have one start. Naming it lets the key give the order.
     const order = resolution === 'ever' && first === 'application' ? [first, 'start' as const, ...others] : by;
+    const index = table === 'counts' && first === 'flag' ? `INDEXED BY ${prefix}counts_by_flag` : '';
     // The plus keeps SQLite from the index by start, which does not give the order.
     const conditions = [
       `resolution = ${RESOLUTIONS[resolution].code} AND +start >= ? AND +start < ?`,
@@ -243,7 +247,7 @@ function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) 
       ...(by.includes('variant') ? [] : ["variant = ''"]),
       ...(after ? [`(${[...order]}) > (${order.map(() => '?')})`] : []),
     ];
-    const sql = `SELECT ${[...by]}, min(total(yes), ${MOST}), min(total(no), ${MOST}) FROM ${prefix}counts
+    const sql = `SELECT ${[...by]}, min(total(yes), ${MOST}), min(total(no), ${MOST}) FROM ${prefix}${table} ${index}
       WHERE ${conditions.join(' AND ')} GROUP BY ${[...order]} ORDER BY ${[...order]} LIMIT ?`;
     const place = after ? order.map((key) => after[key] ?? 0) : [];
     const rows = statement(sql).all(from, until, ...filters.map(([, value]) => value), ...place, limit);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Commit, DocumentKey, Storage } from '../../storage/port.js';
+import type { Commit, DocumentKey, FlagsStorage } from '../../storage/port.js';
 import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
 
 export function commitRules(rule: StorageRule): void {
@@ -196,7 +196,7 @@ export function dataVersionRules(rule: StorageRule): void {
     const other = await again();
     const versions = new Set([await storage.dataVersion?.()]);
     for (let expected = 0; expected < 20; expected++) {
-      const writer: Storage = expected % 2 === 0 ? storage : (other ?? storage);
+      const writer: FlagsStorage = expected % 2 === 0 ? storage : (other ?? storage);
       await commit(writer, { writes: [put(flag('a'), { expected })], events: [happened(flag('a'))] });
       versions.add(await storage.dataVersion?.());
     }

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../base/common.types.js';
-import type { Storage } from '../../storage/port.js';
+import type { FlagsStorage } from '../../storage/port.js';
 import { declareSuite, type Topics, withInstances } from '../test-runner.js';
 import { commitRules, dataVersionRules, vacancyRules } from './commits.js';
 import { contentRules, deletionRules, documentRules, instanceRules } from './documents.js';
@@ -12,18 +12,18 @@ import type { StorageRule } from './samples.js';
 /** A storage under test. The suite opens a new one for every rule. */
 export interface StorageUnderTest {
   /** An empty storage. The suite closes it. */
-  readonly storage: Storage;
+  readonly storage: FlagsStorage;
   /**
    * Opens another instance on the same data, as a second process would. The suite closes it. Leave it out only if the data
    * cannot have a second instance, as in memory.
    */
-  readonly again?: () => Awaitable<Storage>;
+  readonly again?: () => Awaitable<FlagsStorage>;
   /** Deletes the data. Called after all instances have been closed. */
   readonly dispose?: () => Awaitable<void>;
 }
 
 /**
- * Declares the tests that every `Storage` must pass, including races. Call it at the top level of a test file, with any test
+ * Declares the tests that every `FlagsStorage` must pass, including races. Call it at the top level of a test file, with any test
  * runner that has global `describe` and `it`.
  *
  * No rule can be switched off: a storage that breaks one loses changes. Values must come back as
@@ -47,7 +47,7 @@ export interface StorageUnderTest {
 export function storageConformance(name: string, open: () => Awaitable<StorageUnderTest>): void {
   declareSuite(`${name} conforms to the storage port`, TOPICS, async (body) => {
     const { storage, again, dispose } = await open();
-    await withInstances<Storage>({ first: storage, again, dispose }, (openAgain) => body(storage, openAgain));
+    await withInstances<FlagsStorage>({ first: storage, again, dispose }, (openAgain) => body(storage, openAgain));
   });
 }
 

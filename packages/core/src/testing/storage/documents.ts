@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Storage } from '../../storage/port.js';
+import type { FlagsStorage } from '../../storage/port.js';
 import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
 
 export function documentRules(rule: StorageRule): void {
@@ -106,7 +106,7 @@ export function contentRules(rule: StorageRule): void {
 }
 
 /** Asserts that a value comes back as body, as summary, and as data and before of an event. */
-async function comesBack(storage: Storage, value: unknown): Promise<void> {
+async function comesBack(storage: FlagsStorage, value: unknown): Promise<void> {
   const expected = (await storage.get(flag('a')))?.revision ?? 0;
   await commit(storage, {
     writes: [put(flag('a'), { expected, body: value, summary: value })],
@@ -170,7 +170,7 @@ export function instanceRules(rule: StorageRule): void {
     if (!other) return;
     for (let expected = 0; expected < 20; expected++) {
       const writer = expected % 2 === 0 ? storage : other;
-      const reader: Storage = expected % 2 === 0 ? other : storage;
+      const reader: FlagsStorage = expected % 2 === 0 ? other : storage;
       await commit(writer, { writes: [put(flag('a'), { expected, body: expected })], events: [happened(flag('a'))] });
       assert.equal((await reader.get(flag('a')))?.body, expected);
       same(await idsOf(reader, 'flag'), ['a']);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EventFilter, Storage } from '../../storage/port.js';
+import type { EventFilter, FlagsStorage } from '../../storage/port.js';
 import { commit, eventsOf, flag, happened, project, put, type StorageRule, same } from './samples.js';
 
 const MINUTE = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', '2026-01-01T00:02:00.000Z'] as const;
@@ -78,7 +78,7 @@ export function eventFilterRules(rule: StorageRule): void {
 }
 
 /** Four events with different data. */
-async function commitSamples(storage: Storage): Promise<void> {
+async function commitSamples(storage: FlagsStorage): Promise<void> {
   await commit(storage, {
     writes: [put(flag('a'))],
     events: [happened(flag('a'), { data: 1, type: 'created', project: 'shop', at: MINUTE[0] })],
@@ -98,7 +98,7 @@ async function commitSamples(storage: Storage): Promise<void> {
 }
 
 /** Returns the data of the matching events. */
-async function dataOf(storage: Storage, filter: EventFilter): Promise<unknown[]> {
+async function dataOf(storage: FlagsStorage, filter: EventFilter): Promise<unknown[]> {
   const events = await eventsOf(storage, { filter });
   return events.map(({ data }) => data);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { Storage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
+import type { FlagsStorage, StoredEvent, StoredEventQuery } from '../../storage/port.js';
 import { commit, eventsOf, flag, happened, put, type StorageRule, same } from './samples.js';
 
 export function eventRules(rule: StorageRule): void {
@@ -155,7 +155,7 @@ export function eventRules(rule: StorageRule): void {
 }
 
 /** Commits events, each with a new document as its subject: f0, f1, … */
-async function commitEvents(storage: Storage, count: number): Promise<void> {
+async function commitEvents(storage: FlagsStorage, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const key = flag(`f${index}`);
     await commit(storage, { writes: [put(key)], events: [happened(key)] });
@@ -172,7 +172,7 @@ function expectedSubjects(from: number, until: number): string[] {
 
 /** Polls the feed in small pages while the writers run, and once more afterwards. Returns the events. */
 export async function feedWhile(
-  storage: Storage,
+  storage: FlagsStorage,
   writers: readonly (() => Promise<void>)[],
 ): Promise<readonly StoredEvent[]> {
   const seen: StoredEvent[] = [];
@@ -201,7 +201,7 @@ export async function readWhile<T>(
   return given;
 }
 
-async function readOn(storage: Storage, seen: StoredEvent[]): Promise<number> {
+async function readOn(storage: FlagsStorage, seen: StoredEvent[]): Promise<number> {
   const last = seen.at(-1);
   const page = await eventsOf(storage, { limit: 7, ...(last ? { after: last.position } : {}) });
   seen.push(...page);

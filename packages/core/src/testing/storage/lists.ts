@@ -1,4 +1,4 @@
-import type { ListQuery, Storage } from '../../storage/port.js';
+import type { FlagsStorage, ListQuery } from '../../storage/port.js';
 import { commit, flag, idsOf, pageOf, project, put, type StorageRule, same } from './samples.js';
 
 /** The flags of all parents, or those of one. */
@@ -121,13 +121,13 @@ export function listPageRules(rule: StorageRule): void {
   });
 }
 
-async function putFlags(storage: Storage, ids: readonly string[]): Promise<void> {
+async function putFlags(storage: FlagsStorage, ids: readonly string[]): Promise<void> {
   await commit(storage, { writes: ids.map((id) => put(flag(id), { parent: 'shop' })) });
 }
 
 /** Reads page after page until one is empty. */
 async function readInPages(
-  storage: Storage,
+  storage: FlagsStorage,
   query: Omit<ListQuery, 'part' | 'after'> & { readonly limit: number },
 ): Promise<readonly string[]> {
   const ids: string[] = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CommitResult, Storage } from '../../storage/port.js';
+import type { CommitResult, FlagsStorage } from '../../storage/port.js';
 import { feedWhile, readWhile } from './events.js';
 import { commit, eventsOf, flag, happened, onlyWinner, project, put, type StorageRule, same } from './samples.js';
 
@@ -109,10 +109,10 @@ export function raceRules(rule: StorageRule): void {
   });
 }
 
-type Commits = (contender: number) => Partial<Parameters<Storage['commit']>[0]>;
+type Commits = (contender: number) => Partial<Parameters<FlagsStorage['commit']>[0]>;
 
 /** Starts all commits before it awaits one, on each storage in turn. */
-function contend(storages: readonly Storage[], contenders: number, commits: Commits): Promise<CommitResult[]> {
+function contend(storages: readonly FlagsStorage[], contenders: number, commits: Commits): Promise<CommitResult[]> {
   const started = Array.from({ length: contenders }, async (_, contender) => {
     const storage = storages[contender % storages.length];
     assert.ok(storage);
@@ -122,7 +122,7 @@ function contend(storages: readonly Storage[], contenders: number, commits: Comm
 }
 
 /** Reads, changes and retries after conflicts, until `times` commits have succeeded. */
-async function writeUntilWon(storage: Storage, times: number): Promise<void> {
+async function writeUntilWon(storage: FlagsStorage, times: number): Promise<void> {
   const key = flag('shared');
   let won = 0;
   while (won < times) {
@@ -132,7 +132,7 @@ async function writeUntilWon(storage: Storage, times: number): Promise<void> {
   }
 }
 
-async function writeOwn(storage: Storage, id: string, times: number): Promise<void> {
+async function writeOwn(storage: FlagsStorage, id: string, times: number): Promise<void> {
   for (let expected = 0; expected < times; expected++) {
     await commit(storage, { writes: [put(flag(id), { expected })], events: [happened(flag(id))] });
   }

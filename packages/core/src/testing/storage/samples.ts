@@ -4,9 +4,9 @@ import type {
   CommitResult,
   DocumentKey,
   DocumentPut,
+  FlagsStorage,
   ListQuery,
   NewEvent,
-  Storage,
   StoredEvent,
   StoredEventQuery,
 } from '../../storage/port.js';
@@ -18,7 +18,9 @@ export { same };
  * Declares one rule of the storage port, and its test on an empty storage. `again` opens another instance on the same data,
  * or returns undefined if there can be only one.
  */
-export type StorageRule = Rule<(storage: Storage, again: () => Promise<Storage | undefined>) => Promise<void>>;
+export type StorageRule = Rule<
+  (storage: FlagsStorage, again: () => Promise<FlagsStorage | undefined>) => Promise<void>
+>;
 
 export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 export const project = (id: string): DocumentKey => ({ kind: 'project', id });
@@ -45,14 +47,14 @@ export function happened(subject: DocumentKey, details: Partial<NewEvent> = {}):
 }
 
 /** Commits, asserts success, and returns the new revisions. */
-export async function commit(storage: Storage, parts: Partial<Commit>): Promise<readonly number[]> {
+export async function commit(storage: FlagsStorage, parts: Partial<Commit>): Promise<readonly number[]> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
   assert.ok(result.ok, `unexpected conflict: ${JSON.stringify(result)}`);
   return result.revisions;
 }
 
 /** Commits, and asserts a conflict with `culprit`. */
-export async function conflict(storage: Storage, parts: Partial<Commit>, culprit: DocumentKey): Promise<void> {
+export async function conflict(storage: FlagsStorage, parts: Partial<Commit>, culprit: DocumentKey): Promise<void> {
   const result = await storage.commit({ writes: [], events: [], ...parts });
   same(result, { ok: false, conflict: culprit });
 }
@@ -65,17 +67,17 @@ export function onlyWinner(results: readonly CommitResult[]): number {
 }
 
 /** Returns the events of a query. Default: all, oldest first. */
-export async function eventsOf(storage: Storage, query: Partial<StoredEventQuery> = {}): Promise<StoredEvent[]> {
+export async function eventsOf(storage: FlagsStorage, query: Partial<StoredEventQuery> = {}): Promise<StoredEvent[]> {
   const page = await storage.events({ order: 'oldest-first', limit: 1000, ...query });
   return page.events;
 }
 
-export async function idsOf(storage: Storage, kind: string, parent?: string): Promise<string[]> {
+export async function idsOf(storage: FlagsStorage, kind: string, parent?: string): Promise<string[]> {
   return pageOf(storage, { kind, ...(parent === undefined ? {} : { parent }) });
 }
 
 /** Returns the ids of a list. */
-export async function pageOf(storage: Storage, query: Omit<ListQuery, 'part'>): Promise<string[]> {
+export async function pageOf(storage: FlagsStorage, query: Omit<ListQuery, 'part'>): Promise<string[]> {
   const listed = await storage.list({ part: 'summary', ...query });
   return listed.map(({ key }) => key.id);
 }

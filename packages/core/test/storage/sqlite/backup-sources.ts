@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
-import type { Storage } from '../../../src/storage/port.js';
+import type { FlagsStorage } from '../../../src/storage/port.js';
 import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { happened } from '../samples.js';
 
 /** Documents of a separate kind, of about a page each. */
-export async function fill(storage: Storage, documents: number): Promise<void> {
+export async function fill(storage: FlagsStorage, documents: number): Promise<void> {
   const body = { text: 'x'.repeat(4000) };
   const commits = Array.from({ length: documents }, (_, index) => {
     const key = { kind: 'filler', id: `${index}` };
@@ -14,7 +14,7 @@ export async function fill(storage: Storage, documents: number): Promise<void> {
   await Promise.all(commits);
 }
 
-export async function eventsIn(storage: Storage) {
+export async function eventsIn(storage: FlagsStorage) {
   return (await storage.events({ order: 'oldest-first', limit: 1_000_000 })).events;
 }
 

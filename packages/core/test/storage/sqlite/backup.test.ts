@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createFlags, type Flags } from '../../../src/index.js';
-import type { Storage } from '../../../src/storage/port.js';
+import type { FlagsStorage } from '../../../src/storage/port.js';
 import { publishFile } from '../../../src/storage/sqlite/backup.js';
 import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
@@ -37,7 +37,7 @@ describe('backup', () => {
   });
 
   /** A restored backup has the events of the living storage, up to one; at least those of the moment before it was made. */
-  async function expectPrefix(storage: Storage, acknowledged: number): Promise<Storage> {
+  async function expectPrefix(storage: FlagsStorage, acknowledged: number): Promise<FlagsStorage> {
     const restored = await sqliteStorage(backup);
     const [log, copied] = [await eventsIn(storage), await eventsIn(restored)];
     expect(copied.length).toBeGreaterThanOrEqual(acknowledged);

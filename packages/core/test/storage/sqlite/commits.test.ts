@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import type { Storage } from '../../../src/storage/port.js';
+import type { FlagsStorage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { busy, creation, flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -118,7 +118,7 @@ const INJECTED = { message: expect.stringContaining('injected fault') };
 
 describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit (%s)', (reaction) => {
   let directory: ReturnType<typeof temporaryDirectory>;
-  let storage: Storage;
+  let storage: FlagsStorage;
 
   beforeEach(async () => {
     directory = temporaryDirectory();
@@ -246,7 +246,7 @@ describe('host transactions', () => {
 
   describe("the host's own work on the same handle", () => {
     let database: Database.Database;
-    let storage: Storage;
+    let storage: FlagsStorage;
 
     beforeEach(async () => {
       database = new Database(':memory:');

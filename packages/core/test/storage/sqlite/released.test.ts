@@ -9,7 +9,7 @@ import { createFlags } from '../../../src/index.js';
 import { projectDocuments } from '../../../src/projects/project.js';
 import { segmentDocuments } from '../../../src/segments/segment.js';
 import type { Aggregate } from '../../../src/storage/documents.js';
-import type { ListedDocument, Storage } from '../../../src/storage/port.js';
+import type { FlagsStorage, ListedDocument } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { tokenDocuments } from '../../../src/tokens/token.js';
 import { expectContentOf01 } from '../../fixtures/expect-content.js';
@@ -28,7 +28,7 @@ describe('files of earlier versions', () => {
     return { ...listed, content: { labels: [], owner: null, ...(listed.content as object) } };
   }
 
-  async function expectReplayed(storage: Storage, { kind, evolve }: Aggregate<unknown, never>): Promise<void> {
+  async function expectReplayed(storage: FlagsStorage, { kind, evolve }: Aggregate<unknown, never>): Promise<void> {
     for (const { key, content } of await storage.list({ kind, part: 'body' })) {
       const { events } = await storage.events({ order: 'oldest-first', filter: { subject: key }, limit: 1000 });
       const state = hasHistory(key)

@@ -6,7 +6,7 @@ jest.mock('../../storage-kinds.js', () => {
 });
 
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
-const SELECTED = ['clone', 'event-feed', 'pages', 'reference-races', 'token-use'];
+const SELECTED = ['clone', 'event-feed', 'pages', 'reference-races', 'repeated-ids', 'token-use'];
 
 describe.each(SELECTED)('%s', (file) => {
   require(join(__dirname, `../../rules/${file}.test.ts`));

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { until } from '../../../../../test/until.js';
 import { createFlags } from '../../../src/create-flags.js';
 import { memoryStorage } from '../../../src/storage/memory/storage.js';
-import type { Storage } from '../../../src/storage/port.js';
+import type { FlagsStorage } from '../../../src/storage/port.js';
 import { createIdleCheckpoint, type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { creation, flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -206,7 +206,7 @@ describe('the write-ahead log', () => {
 const page = { order: 'newest-first', limit: 20 } as const;
 const feed = { order: 'oldest-first', limit: 20 } as const;
 
-const questions: readonly (readonly [string, (storage: Storage) => unknown])[] = [
+const questions: readonly (readonly [string, (storage: FlagsStorage) => unknown])[] = [
   ['one document', (storage) => storage.get(flag('a'))],
   ['a list of all documents', (storage) => storage.list({ kind: 'flag', part: 'summary' })],
   ['a list under one parent', (storage) => storage.list({ kind: 'flag', parent: 'shop', part: 'body' })],
@@ -251,7 +251,7 @@ interface Step {
 }
 
 /** The query plans of a read, step by step. */
-async function plansOf(ask: (storage: Storage) => unknown): Promise<readonly Step[]> {
+async function plansOf(ask: (storage: FlagsStorage) => unknown): Promise<readonly Step[]> {
   const executed: string[] = [];
   const database = new Database(':memory:', { verbose: (sql) => executed.push(String(sql)) });
   const storage = await sqliteStorage({ database });

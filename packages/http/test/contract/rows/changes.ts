@@ -1,5 +1,6 @@
 import type { Change } from '@flags/core';
 import type { PossibleCode } from '../../../src/openapi/responses.js';
+import { ADMIN_SECRET } from '../contract-host.js';
 import type { Row, Step } from '../row.js';
 import { inOrder } from '../row.js';
 import {
@@ -200,9 +201,32 @@ const applying: readonly Row[] = [
   {
     endpoint: 'applyChanges',
     name: 'answers a repeated id with the first result',
+    given: inOrder(withStrategy, async (flags) => {
+      const token = await flags.verifyToken(ADMIN_SECRET);
+      await flags.as(token ?? '').apply([ENABLE], { id: ID, reason: 'Launch' });
+    }),
+    request: { method: 'POST', path: CHANGES, body: { id: ID, reason: 'Again', changes: [ENABLE] } },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        ...LAUNCH,
+        actor: 'administrator',
+        events: LAUNCH.events.map((event) => ({
+          ...event,
+          createdBy: 'administrator',
+          createdByTokenId: expect.any(String),
+          createdByTokenType: 'admin',
+        })),
+      },
+    },
+  },
+  {
+    endpoint: 'applyChanges',
+    name: 'refuses a repeated id of another actor',
     given: launched,
-    request: { method: 'POST', path: CHANGES, body: { id: ID, changes: [{ op: 'disable', ref: PRODUCTION }] } },
-    expect: { status: 200, unchanged: true, body: LAUNCH },
+    request: { method: 'POST', path: CHANGES, body: { id: ID, changes: [ENABLE] } },
+    expect: { status: 409, code: 'id_taken' },
   },
   {
     endpoint: 'applyChanges',

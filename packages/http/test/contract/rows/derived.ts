@@ -1,10 +1,12 @@
-import type { Route } from '../../../src/route.js';
+import { ID_HEADER, isRepeatable, type Route } from '../../../src/route.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
-import type { Expectation, Row, RowRequest } from '../row.js';
+import { type Expectation, inOrder, type Row, type RowRequest } from '../row.js';
+import { DEFAULT } from '../states.js';
 import { WRITTEN_ROWS } from './all-rows.js';
 
+const TAKEN = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a99';
 const TOO_LARGE = `"${'x'.repeat(1024 * 1024)}"`;
 
 /** The common refusals of every route with a gate, derived from a successful request. */
@@ -38,6 +40,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     }),
     ...(route.body === undefined ? [] : bodyRefusals(variation)),
     ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
+    ...(isRepeatable(route) ? [takenId(sample, variation)] : []),
     ...(route.path.includes(':') ? [undecodablePath(route, sample, variation)] : []),
   ];
 }
@@ -61,6 +64,18 @@ function staleState(variation: Variation): Row {
     status: 412,
     code: 'revision_mismatch',
   });
+}
+
+function takenId({ given, request: { body } }: Row, variation: Variation): Row {
+  // A body may have the id too, and then it is the same.
+  const { id = TAKEN } = Object(body) as { readonly id?: string };
+  const refused = variation('refuses an id that another change has', withHeader(ID_HEADER, id), {
+    status: 409,
+    code: 'id_taken',
+  });
+  const taken = (flags: Parameters<NonNullable<Row['given']>>[0]) =>
+    flags.createFlag(DEFAULT, { name: 'taken' }, { id });
+  return { ...refused, given: given ? inOrder(given, taken) : taken };
 }
 
 function undecodablePath({ path }: Route, { request }: Row, variation: Variation): Row {

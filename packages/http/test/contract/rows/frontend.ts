@@ -82,7 +82,7 @@ export const frontendRows: readonly Row[] = [
     expect: {
       status: 200,
       body: null,
-      afterwards: async (flags) => expect((await flags.listApplications()).items).toMatchObject([{ appName: 'page' }]),
+      afterwards: async (flags) => expect((await flags.listApplications()).items).toMatchObject([{ name: 'page' }]),
     },
   },
   {

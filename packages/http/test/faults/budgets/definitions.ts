@@ -1,12 +1,5 @@
-import {
-  type Constraint,
-  createFlags,
-  type DocumentPut,
-  type Flags,
-  isFlagsError,
-  memoryStorage,
-  type Storage,
-} from '@flags/core';
+import { type Constraint, createFlags, type Flags, type FlagsStorage, isFlagsError, memoryStorage } from '@flags/core';
+import type { DocumentPut } from '@flags/core/storage';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT = { project: 'default' };
@@ -51,7 +44,7 @@ const texts = (count: number, length: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(6, '0')}${'u'.repeat(length - 6)}`);
 
 /** Puts the flags into a new storage. The bytes leave room for the segment that many flags share. */
-export async function fillStorage(storage: Storage, size: StoreSize): Promise<void> {
+export async function fillStorage(storage: FlagsStorage, size: StoreSize): Promise<void> {
   const left = size.bytes - (size.large + 1) * MEBIBYTE;
   const template = await templateOf(Math.floor(left / size.flags));
   for (let first = 0; first < size.flags; first += 500) {
@@ -72,7 +65,7 @@ interface Template {
 }
 
 /** Gives the flag `busy` a long log, like a switch that changes very often. */
-async function makeManyEvents(storage: Storage, flags: Flags, count: number): Promise<void> {
+async function makeManyEvents(storage: FlagsStorage, flags: Flags, count: number): Promise<void> {
   await flags.createFlag(DEFAULT, { name: 'busy' });
   const subject = { kind: 'flag', id: 'busy' };
   const { revision = 0 } = (await storage.get(subject)) ?? {};
@@ -140,7 +133,7 @@ function largeFlag({ body, summary }: Template, number: number): DocumentPut {
 }
 
 /** Creates everything else that the requests name, by the public interface. */
-export async function furnish(storage: Storage, flags: Flags, size: StoreSize): Promise<void> {
+export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSize): Promise<void> {
   for (const kind of ['admin', 'client', 'frontend'] as const) {
     const place = kind === 'admin' ? {} : { environment: 'production' };
     await flags.createToken({ name: `${kind} of the table`, kind, secret: SECRETS[kind], ...place });

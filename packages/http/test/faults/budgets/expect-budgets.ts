@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core';
+import type { Awaitable } from '@flags/core/types';
 import { extent } from '../../../../../test/extent.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import type { StoreSize } from './definitions.js';

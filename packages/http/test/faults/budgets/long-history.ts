@@ -1,4 +1,5 @@
-import { createFlags, type Flags, type NewEvent, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
+import type { NewEvent } from '@flags/core/storage';
 import { SECRETS } from './definitions.js';
 
 const DEFAULT = { project: 'default' };
@@ -22,7 +23,7 @@ const texts = (count: number, length: number) =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(6, '0')}${'u'.repeat(length - 6)}`);
 
 /** Creates the flags, and appends events to the log without deciding them. */
-export async function fillHistory(storage: Storage, size: HistorySize): Promise<void> {
+export async function fillHistory(storage: FlagsStorage, size: HistorySize): Promise<void> {
   const flags = await createFlags({ storage: keptOpen(storage), pollInterval: 0, usageInterval: 0 });
   await flags.createToken({ name: 'admin of the table', kind: 'admin', secret: SECRETS.admin });
   await createLargest(flags);
@@ -37,8 +38,8 @@ export async function fillHistory(storage: Storage, size: HistorySize): Promise<
   await flags.close();
 }
 
-function keptOpen(storage: Storage): Storage {
-  return Object.assign(Object.create(storage) as Storage, { close: () => undefined });
+function keptOpen(storage: FlagsStorage): FlagsStorage {
+  return Object.assign(Object.create(storage) as FlagsStorage, { close: () => undefined });
 }
 
 /** A flag of nearly 1 MiB, of 50,000 values and long variants, which every event of its description repeats. */
@@ -69,7 +70,7 @@ async function changeManyFlags(flags: Flags): Promise<void> {
 const EVENTS_PER_SET = 1000;
 
 /** Appends events that switch a flag on and off, many to each revision. */
-async function appendSwitches(storage: Storage, flag: string, count: number): Promise<void> {
+async function appendSwitches(storage: FlagsStorage, flag: string, count: number): Promise<void> {
   const key = { kind: 'flag', id: flag };
   for (let first = 0; first < count; first += EVENTS_PER_SET) {
     const stored = await storage.get(key);

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core';
+import type { Awaitable } from '@flags/core/types';
 import { MEBIBYTE } from './bodies.js';
 import { adminSecret, SECRETS, type StoreSize } from './definitions.js';
 import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';

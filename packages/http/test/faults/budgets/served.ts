@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type Storage } from '@flags/core';
+import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../../express/src/create-router.js';
 import { STRANGER } from './definitions.js';
@@ -21,13 +21,13 @@ export type Instruction = 'begin' | 'end' | number;
 /** The content of a server's store. */
 export interface StoreContents<Size> {
   /** Writes to the new storage, before the server opens it. */
-  readonly fill: (storage: Storage, size: Size) => Promise<void>;
-  readonly furnish: (storage: Storage, flags: Flags, size: Size) => Promise<void>;
+  readonly fill: (storage: FlagsStorage, size: Size) => Promise<void>;
+  readonly furnish: (storage: FlagsStorage, flags: Flags, size: Size) => Promise<void>;
 }
 
 /** Serves the router on a filled store of a new storage, and measures the requests. Answers every message. */
 export function serve<Size>(
-  openStorage: (name: string) => Promise<Storage>,
+  openStorage: (name: string) => Promise<FlagsStorage>,
   { fill, furnish }: StoreContents<Size>,
 ): void {
   // An interrupted test leaves no server behind.

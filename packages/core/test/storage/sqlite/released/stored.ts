@@ -1,10 +1,10 @@
-import type { Storage } from '../../../../src/storage/port.js';
+import type { FlagsStorage } from '../../../../src/storage/port.js';
 
 const KINDS = ['flag', 'project', 'token', 'segment', 'segment-registry', 'dependency'] as const;
 const FLAGS = ['checkout', '__proto__', 'banner'] as const;
 
 /** The complete content of a storage by the two ports. */
-export async function storedIn(storage: Storage) {
+export async function storedIn(storage: FlagsStorage) {
   const list = async (part: 'body' | 'summary') =>
     (await Promise.all(KINDS.map(async (kind) => storage.list({ kind, part })))).flat();
   const { events, total } = await storage.events({ order: 'oldest-first', limit: 10_000, total: true });
@@ -18,7 +18,7 @@ export async function storedIn(storage: Storage) {
 }
 
 /** In the form of the files of earlier versions. */
-async function usageIn({ usage }: Storage) {
+async function usageIn({ usage }: FlagsStorage) {
   if (!usage) throw new Error('The storage has no usage.');
   const pairs = await usage.sum({ resolution: 'ever', by: ['application', 'flag'] });
   const applications = await usage.applications({ instances: true });

@@ -1,0 +1,43 @@
+// An application that writes declarations: what it exports must be nameable.
+import { createFlags, defineFlags, memoryStorage } from '@flags/core';
+
+export const schema = defineFlags(
+  { packed: { variants: { red: { color: 'string' } } } },
+  { context: { plan: ['free'] } },
+);
+export const storage = memoryStorage();
+export const typed = await createFlags({ storage, schema });
+export const evaluator = typed.evaluator;
+export const variant = typed.getVariant('packed');
+export const payload = typed.getPayload('packed');
+export const drift = await typed.drift();
+export const flags = await createFlags({ storage: memoryStorage() });
+export const settings = flags.settings;
+export const status = flags.status();
+export const contexts = flags.recentContexts();
+export const explanation = flags.explain('packed');
+export const [explained] = explanation.strategies;
+export const constraint = explained?.constraints[0];
+export const rollout = explained?.rollout;
+export const flag = await flags.createFlag({ project: 'default' }, { name: 'declared' });
+export const detail = await flags.getFlag({ project: 'default', flag: 'declared' });
+export const [environment] = detail.environments;
+export const strategy = environment?.strategies[0];
+export const found = await flags.searchFlags();
+export const [overview] = found.items;
+export const audience = overview?.environments[0]?.audience;
+export const plan = await flags.plan([]);
+export const [effect] = plan.effects;
+export const preview = await flags.preview([], { environment: 'production', contexts: [] });
+export const bucket = preview.flags[0]?.contexts[0]?.buckets[0];
+export const history = await flags.listHistory();
+export const part = history.items[0]?.differences[0]?.parts[0];
+export const definitions = await flags.exportDefinitions();
+export const defined = definitions.flags?.[0]?.environments?.production?.strategies;
+export const imported = await flags.importDefinitions(definitions, { dryRun: true });
+export const [difference] = imported.differences;
+export const usage = await flags.listUsage();
+export const applications = await flags.listApplicationsByFlag();
+export const counts = await flags.countEvaluations();
+export const seen = await flags.listSeenFlags();
+export const events = await flags.listNextEvents();

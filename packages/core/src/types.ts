@@ -1,0 +1,108 @@
+/*
+ * The types of parts: of results, of inputs and of options. Code seldom names them: `@flags/core` exports what you pass
+ * and get. Declaration files that TypeScript writes for your code refer to them.
+ */
+
+export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef, JsonPatchOperation } from './base/common.types.js';
+export type { Environment, FlagType, Role } from './base/settings.types.js';
+export type {
+  ChangeOperationName,
+  ChangeVocabulary,
+  ContextPreview,
+  DocumentName,
+  FlagPreview,
+  PreviewBucket,
+  PreviewedEvaluation,
+  PreviewQuery,
+  SegmentUseRequest,
+  UndoOptions,
+} from './changesets/change-set.types.js';
+export type { SchemaOptions } from './definitions/define-flags.js';
+export type {
+  DefinedEnvironment,
+  DefinedProject,
+  DefinedSegment,
+  DefinedStrategy,
+  ExportQuery,
+  ImportedChangeSet,
+  ImportedDifference,
+} from './definitions/definition.types.js';
+export type {
+  ContextDeclarations,
+  DefaultFlagType,
+  DriftKind,
+  FlagDeclaration,
+  FlagDeclarations,
+  PayloadDescription,
+  PayloadOf,
+  StandardResult,
+  StandardSchema,
+  ValueDescription,
+} from './definitions/schema.types.js';
+export type {
+  ConstraintDefinition,
+  DependencyDefinition,
+  FlagDefinition,
+  ParameterValue,
+  PayloadType,
+  StrategyDefinition,
+  VariantDefinition,
+  VariantOverride,
+} from './evaluation/definitions.types.js';
+export type {
+  AudiencePart,
+  ConstraintExplanation,
+  ContextEnvironment,
+  ContextMembers,
+  DependencyExplanation,
+  EvaluationProblemCode,
+  ExplanationReason,
+  FallbackVariant,
+  RolloutExplanation,
+  SegmentExplanation,
+  VariantExplanation,
+} from './evaluation/evaluated.types.js';
+export type {
+  EnvironmentChoice,
+  EnvironmentConfiguration,
+  EvaluateAllOptions,
+  FlagConfiguration,
+  PayloadOptions,
+  SegmentConfiguration,
+  VariantOptions,
+} from './evaluation/evaluation.types.js';
+export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './events/event.types.js';
+export type { EffectState, FlagVisibility } from './flags/effect.types.js';
+export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
+export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
+export type {
+  ConfiguredStrategy,
+  EnvironmentInput,
+  StrategyPlace,
+  StrategyReplacement,
+} from './flags/strategy.types.js';
+export type { WeightType } from './flags/variant.types.js';
+export type { DocumentDifference, PartDifference } from './history/history.types.js';
+export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
+export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
+export type {
+  RegisteredContextualFlags,
+  TypedChoice,
+  TypedEvaluation,
+  TypedFallback,
+  TypedOptions,
+  TypedProperties,
+} from './typed-flags.types.js';
+export type {
+  ApplicationFilter,
+  ApplicationInstance,
+  BulkReport,
+  ClientRegistration,
+  EvaluationCounts,
+  FlagApplication,
+  FlagCounts,
+  MetricsReport,
+  ReportOrigin,
+  SeenFlags,
+  YesNo,
+} from './usage/usage.types.js';
