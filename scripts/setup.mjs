@@ -1,9 +1,10 @@
 // Installs the dependencies with pnpm, unless node_modules already has them, and bundles the admin page.
 //
-//   node scripts/setup.mjs           all dependencies
+//   node scripts/setup.mjs           all dependencies, except those of the documentation site
 //   node scripts/setup.mjs server    only those that examples/server needs to be built and run
+//   node scripts/setup.mjs site      all dependencies
 //
-// A full installation also serves the server, and stays a full one.
+// An installation also serves what needs fewer dependencies, and never becomes smaller.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,28 +17,39 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** Inside node_modules, so that deleting that folder also deletes it. */
 const STATE_FILE = join(ROOT, 'node_modules/.setup.json');
 
-const requested = process.argv[2] === 'server' ? 'server' : 'all';
+/**
+ * Options of pnpm for each scope, from the smallest to the largest. --filter always includes the root. Its dependencies
+ * build the server. Its devDependencies are most of the bytes; --prod omits them.
+ */
+const SCOPES = {
+  server: ['--prod', '--filter-prod', '@flags/example-server...'],
+  all: ['--filter', '!@flags/site'],
+  site: [],
+};
+
+const requested = process.argv[2] ?? 'all';
 const fingerprint = fingerprintOfDependencies();
 const nodeAbi = process.versions.modules;
 const installed = readState();
 
 const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi === nodeAbi;
-const isSufficient = installed?.scope === 'all' || installed?.scope === requested;
+const isSufficient = installed !== undefined && rank(installed.scope) >= rank(requested);
 if (!isCurrent || !isSufficient) install();
 bundleAdminPage();
 
 function install() {
-  const scope = installed?.scope === 'all' ? 'all' : requested;
+  const scope = installed !== undefined && rank(installed.scope) > rank(requested) ? installed.scope : requested;
   // There is no fingerprint while pnpm runs, so that an interrupted installation does not count as complete.
   mkdirSync(dirname(STATE_FILE), { recursive: true });
   writeFileSync(STATE_FILE, JSON.stringify({ scope }));
-  // --filter always includes the root. Its dependencies build the server. Its devDependencies are most of the bytes;
-  // --prod omits them.
-  const filter = scope === 'server' ? ['--prod', '--filter-prod', '@flags/example-server...'] : [];
-  pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...filter);
+  pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...SCOPES[scope]);
   // pnpm may have reused a build of another version of Node.
   if (!isDriverUsable()) pnpm('rebuild', '--recursive', '--config.sideEffectsCache=false', 'better-sqlite3');
   writeFileSync(STATE_FILE, JSON.stringify({ scope, fingerprint, nodeAbi }));
+}
+
+function rank(scope) {
+  return Object.keys(SCOPES).indexOf(scope);
 }
 
 function pnpm(...options) {
@@ -64,15 +76,15 @@ function fingerprintOfDependencies() {
   const parents = ['packages', 'examples', 'test'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => join(parent, name)),
   );
-  const manifests = ['.', 'benchmarks', ...parents.sort()].map((folder) => join(folder, 'package.json'));
+  const manifests = ['.', 'benchmarks', 'site', ...parents.sort()].map((folder) => join(folder, 'package.json'));
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
     if (existsSync(join(ROOT, file))) hash.update(file).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex');
 }
 
-/** The installed dependencies. Without a state file, pnpm was run directly: a full installation, maybe outdated. */
+/** The installed dependencies. Without a state file, pnpm was run directly: all dependencies, maybe outdated. */
 function readState() {
   if (existsSync(STATE_FILE)) return JSON.parse(readFileSync(STATE_FILE, 'utf8'));
-  return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'all' } : undefined;
+  return existsSync(join(ROOT, 'node_modules/.modules.yaml')) ? { scope: 'site' } : undefined;
 }

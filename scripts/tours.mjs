@@ -82,7 +82,7 @@ await flags.addStrategy(PRODUCTION, {
 await flags.enable(PRODUCTION);
 await send('PATCH', `${FEATURES}/warm/variants`, variants('a'));
 await send('GET', '/api/client/features', { token: client, status: 200 });
-await flags.updateFlag(PRODUCTION, { description: 'Changed, so that client features are made anew' });
+await flags.updateFlag(PRODUCTION, { description: 'Changed, so that client features are generated again' });
 // The first evaluation compiles the flag.
 flags.isEnabled('warm');
 

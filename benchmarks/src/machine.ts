@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** What the figures depend on, with how busy it is at the moment, and nothing that tells whose machine it is. */
+/** The machine and its current load, without anything that identifies its owner. */
 export function machine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() || 'unknown processor';

@@ -1,6 +1,6 @@
 import type { Change, Flags } from '@flags/core';
 
-/** How many flags, spread evenly over how many projects. */
+/** The number of flags, and of the projects over which they are spread evenly. */
 export interface Population {
   readonly flags: number;
   readonly projects: number;

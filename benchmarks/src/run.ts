@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { machine } from './machine.js';
 
-/** They need only what npm installs, and little time. */
+/** They need only the installed packages, and little time. */
 const DEFAULTS = ['growth', 'evaluation'];
 
 const folder = new URL('../', import.meta.url);
 
-/** Runs the named benchmarks, or the default ones, and writes what each prints to `results/<name>.md`. */
+/** Runs the named benchmarks, or the default ones, and writes their output to `results/<name>.md`. */
 async function main(): Promise<void> {
   const { scripts } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8')) as { scripts: object };
   const named = process.argv.slice(2);
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What the program prints; its progress goes to the terminal. */
+/** The output of the program; its progress goes to the terminal. */
 async function run(name: string): Promise<string> {
   const child = spawn('npm', ['run', '--silent', name], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';

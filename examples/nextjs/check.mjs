@@ -31,12 +31,23 @@ try {
   await post(`${admin}/checkout/environments/production/on`, {});
   assert.match(await textOf('/'), /The new checkout/);
   assert.equal((await fetch(`${url}/flags/elsewhere`)).status, 404);
+
+  // The HTML has what the hooks of OpenFeature show, for the user of the request and for nobody else.
+  const ofAda = { contextName: 'userId', operator: 'IN', values: ['ada'] };
+  await post(admin, { name: 'banner' });
+  await post(`${admin}/banner/environments/production/strategies`, { name: 'default', constraints: [ofAda] });
+  await setVariants(`${admin}/banner/variants`, [
+    { name: 'red', weight: 1000, payload: { type: 'string', value: 'red' } },
+  ]);
+  await post(`${admin}/banner/environments/production/on`, {});
+  const pages = await Promise.all(Array.from({ length: 60 }, (_, n) => textOf('/', n % 2 === 0 ? 'ada' : 'bob')));
+  for (const [n, page] of pages.entries()) assert.equal(/<p>The (<!-- -->)?red/.test(page), n % 2 === 0);
 } finally {
   server.kill();
   await once(server, 'exit');
   rmSync(directory, { recursive: true });
 }
-console.log('ok: the page and the route handler share the flags');
+console.log('ok: the page and the route handler share the flags, and the HTML has the flags of its user');
 
 async function post(path, body) {
   const headers = { authorization: secret, 'content-type': 'application/json' };
@@ -44,8 +55,14 @@ async function post(path, body) {
   assert.ok(response.ok, `${path}: ${response.status}`);
 }
 
-async function textOf(path) {
-  return (await fetch(url + path)).text();
+async function setVariants(path, variants) {
+  const headers = { authorization: secret, 'content-type': 'application/json' };
+  const response = await fetch(url + path, { method: 'PUT', headers, body: JSON.stringify(variants) });
+  assert.ok(response.ok, `${path}: ${response.status}`);
+}
+
+async function textOf(path, user = 'bob') {
+  return (await fetch(url + path, { headers: { cookie: `user=${user}` } })).text();
 }
 
 async function until(condition) {

@@ -1,4 +1,4 @@
-/** Sells to a user by the new checkout where the flag `checkout` is on for that user. */
+/** Uses the new checkout if the flag `checkout` is on for the user. */
 function chooseCheckout(flags, userId) {
   return flags.isEnabled('checkout', { userId }) ? 'new' : 'old';
 }

@@ -137,7 +137,7 @@ interface Cost {
 
 type Round = Readonly<Record<'before' | 'now', Cost>>;
 
-/** The sides take turns in being first. */
+/** The builds take turns at being first. */
 async function compare(
   sides: Readonly<Record<'before' | 'now', Side>>,
   { operation, rounds, calls }: { readonly operation: Operation; readonly rounds: number; readonly calls: number },

@@ -9,7 +9,7 @@ export interface SentRequest {
   readonly body?: string;
 }
 
-/** Sends one request, and returns what the next ones depend on. */
+/** Sends one request, and returns the values that the next ones depend on. */
 export async function exchange(
   origin: string,
   { method, path, headers = {}, body }: SentRequest,

@@ -4,14 +4,14 @@ import { placeAt, populate } from '../population.js';
 import { openerOf, routerOf } from './build.js';
 import { announce, configuration } from './served.js';
 
-/** What a server holds while it is under load. */
+/** The content of a server under load. */
 export interface Content {
   readonly flags: number;
-  /** One flag is switched so often meanwhile. */
+  /** The number of switches of one flag meanwhile. */
   readonly changesPerSecond: number;
 }
 
-/** What a server is started with. */
+/** The options of a server. */
 export interface FlagsServer {
   /** The repository whose build serves. */
   readonly repository: string;
@@ -20,7 +20,7 @@ export interface FlagsServer {
   readonly content: Content;
 }
 
-/** Who may come in. */
+/** The authentication. */
 export interface Tokens {
   readonly admin: string;
   readonly client: string;
@@ -40,7 +40,7 @@ app.disable('x-powered-by');
 app.use(await routerOf(repository, flags));
 announce(app, { admin: admin.secret, client: client.secret });
 
-/** So that lists show when flags were last seen. */
+/** Lists then show when flags were last seen. */
 async function reportAll(flags: Flags, { flags: count }: Content): Promise<void> {
   const now = new Date().toISOString();
   for (let first = 0; first < count; first += 500) {
@@ -50,7 +50,7 @@ async function reportAll(flags: Flags, { flags: count }: Content): Promise<void>
   }
 }
 
-/** Goes on until the process ends. */
+/** Runs until the process ends. */
 function keepChanging(flags: Flags, { changesPerSecond }: Content): void {
   if (changesPerSecond === 0) return;
   const place = placeAt(1);

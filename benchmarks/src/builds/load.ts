@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 import type { SentRequest } from './exchange.js';
 import type { ServerProcess } from './server-process.js';
 
-/** What one round has shown. */
+/** The result of one round. */
 export interface Round {
   readonly requestsPerSecond: number;
   /** Milliseconds. */
@@ -13,7 +13,7 @@ export interface Round {
 
 export interface Load {
   readonly server: Pick<ServerProcess, 'origin' | 'processorTime'>;
-  /** What to send next. */
+  /** The next request. */
   readonly next: () => SentRequest;
   readonly status: number;
   readonly seconds: number;
@@ -22,9 +22,9 @@ export interface Load {
 const CONNECTIONS = 10;
 
 /**
- * Sends from ten connections, each the next request as soon as it has its answer.
+ * Sends requests on ten connections, each one after the response to the previous one.
  *
- * @throws Error when any answer has another status, or none comes
+ * @throws Error when any answer has another status, or if there is none
  */
 export async function load({ server, next, status, seconds }: Load): Promise<Round> {
   const processorTime = await server.processorTime();

@@ -29,7 +29,7 @@ interface Side {
   readonly rounds: Round[];
 }
 
-/** Compares what this build and another one serve over HTTP, each in a process of its own. */
+/** Compares this build with another one over HTTP, each in a separate process. */
 export async function routeTable(comparison: RouteComparison): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const scenario of SCENARIOS.filter(({ name }) => name.includes(comparison.only))) {
@@ -41,7 +41,7 @@ export async function routeTable(comparison: RouteComparison): Promise<string> {
   return table(header, rows);
 }
 
-/** Has both builds serve the same requests, in turns. Their responses may differ, but not in the status. */
+/** Sends the same requests to both builds, in turn. Their responses may differ, but not in the status. */
 async function rowOf(scenario: Scenario, comparison: RouteComparison): Promise<readonly string[]> {
   const { before, folder, rounds, seconds } = comparison;
   const sides: Side[] = [];
@@ -66,7 +66,7 @@ async function rowOf(scenario: Scenario, comparison: RouteComparison): Promise<r
   return cellsOf(scenario, now, old);
 }
 
-/** Sends the first request of a build. Each build has requests of its own, because it must be sent every change. */
+/** Sends the first request of a build. Each build has separate requests, because it must receive every change. */
 async function firstRequest(scenario: Scenario, server: ServerProcess<Tokens>): Promise<Pick<Side, 'next' | 'status'>> {
   let number = 0;
   const token = server.details[scenario.token];
@@ -90,7 +90,7 @@ function cellsOf({ name, isRead }: Scenario, now: readonly Round[], old: readonl
   return [name, ...rates, ratio.toFixed(2), margin, ...latencies, `× ${processor.toFixed(2)}`];
 }
 
-/** Round by round: neighbours have met the same machine. */
+/** Round by round, because adjacent rounds run under the same conditions. */
 function medianRatio(ours: readonly Round[], theirs: readonly Round[], figure: (round: Round) => number): number {
   return median(
     ours.flatMap((round, number) => {

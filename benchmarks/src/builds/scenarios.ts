@@ -7,7 +7,7 @@ export interface Scenario {
   readonly name: string;
   readonly content: Content;
   readonly token: 'admin' | 'client';
-  /** The nth request. For requests that change something it must not be one that changes nothing. */
+  /** The nth request. A request of a change must have an effect. */
   readonly request: (number: number) => SentRequest;
   /** Sends the `ETag` of the first answer along. */
   readonly conditional?: true;
@@ -74,7 +74,7 @@ function flagPath(number: number): string {
   return `${FEATURES}/${placeAt(number).flag}`;
 }
 
-/** How often every flag has been written before. */
+/** The number of earlier writes of every flag. */
 function round(number: number): number {
   return Math.floor(number / WRITTEN);
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 
-/** What a server process is told first. */
+/** The first message to a server process. */
 export async function configuration<T>(): Promise<T> {
   const [message] = await once(process, 'message');
   return message;
 }
 
-/** Tells the parent where to go, and from then on, whenever it asks, how much processor time was used (in µs). */
+/** Sends the parent the address, and on every later request the used processor time (in µs). */
 export function announce(app: Express, details: object): void {
   const server = app.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { answerOf } from '../child-answer.js';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess<Details = object> {
   readonly origin: string;
   readonly details: Details;
-  /** Microseconds of processor time that it has used. */
+  /** The used processor time in microseconds. */
   processorTime(): Promise<number>;
   stop(): Promise<void>;
 }

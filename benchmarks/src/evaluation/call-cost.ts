@@ -14,8 +14,8 @@ const MANY = 1_000_000;
 const ROUNDS = 5;
 
 /**
- * Bytes that one call allocates on the heap. Few calls are enough where something is allocated, and no collection falls
- * between them when the young generation is large; that nothing is, is told of a million calls.
+ * Bytes that one call allocates on the heap. A few calls are enough for a call that allocates: with a large young
+ * generation, no collection runs between them. A million calls show that a call allocates nothing.
  */
 export function bytesPerCall(call: Call): number {
   const roughly = heapGrowth(call, FEW) / FEW;

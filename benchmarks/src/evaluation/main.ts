@@ -10,7 +10,7 @@ import { at, type Engine, SCENARIOS, type Scenario, users } from './scenarios.js
 
 type Figures = ReadonlyMap<Scenario, string>;
 
-/** Prints nanoseconds (median) and bytes of one call, per scenario and engine, and what a preview costs. */
+/** Prints nanoseconds (median) and bytes of one call, per scenario and engine, and the cost of a preview. */
 async function main(): Promise<void> {
   const only = process.argv[2];
   const engines = [await flagsEngine(), await unleashClientEngine(), flagdCoreEngine(), growthBookEngine()];
@@ -42,7 +42,7 @@ function callTable(measured: ReadonlyMap<string, Figures>): string {
 }
 
 async function figuresOf(engine: Engine): Promise<Figures> {
-  // Everything is called first: no scenario may profit from code that has seen nothing else.
+  // Calls everything first, so that no scenario profits from running first.
   for (let call = 0; call < 200_000; call++) for (const scenario of SCENARIOS.slice(0, 5)) engine.calls[scenario](call);
   const figures = new Map<Scenario, string>();
   for (const scenario of SCENARIOS) {

@@ -5,7 +5,7 @@ import { placeAt, populate, rolloutOf } from '../population.js';
 const ROUNDS = 30;
 const CONTEXTS = 1_000;
 
-/** What a preview of one changed flag costs, among few flags and among many. */
+/** The cost of a preview of one changed flag, among few flags and among many. */
 export async function previewTable(): Promise<string> {
   const header = ['flags', 'preview, ms', 'slowest preview, ms', 'longest stall, ms'];
   const rows: (readonly string[])[] = [];

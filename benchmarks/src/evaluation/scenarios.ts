@@ -1,4 +1,4 @@
-/** What is asked of every engine. Each call takes a number and evaluates for another user. */
+/** The scenarios for every engine. Each call has a number and evaluates another user. */
 export const SCENARIOS = [
   'on for all',
   '50 % rollout',
@@ -37,7 +37,7 @@ export const listedIds: readonly string[] = Array.from({ length: 10_000 }, (_, a
 
 export const manyNames: readonly string[] = Array.from({ length: MANY_FLAGS }, (_, at) => `team-${at % 17}.flag-${at}`);
 
-/** What a call gets of a list: neighbouring calls get different ones. */
+/** Returns an item of a list for a call: consecutive calls get different ones. */
 export function at<Item>(items: readonly Item[], call: number): Item {
   return items[call % items.length] as Item;
 }

@@ -3,7 +3,7 @@ import type { FlagQuery, Flags } from '@flags/core';
 import { median } from '../median.js';
 import { type Population, placeAt, populate, projectAt } from '../population.js';
 
-/** Where flags are stored, to be opened again and again. */
+/** A place of stored flags, which can be opened repeatedly. */
 export interface Place {
   open(): Promise<Flags>;
   /** Bytes of the file; undefined when there is none. */
@@ -27,10 +27,10 @@ const SEARCHES: readonly (readonly [string, FlagQuery])[] = [
   ['list the flags of all projects', {}],
 ];
 
-/** By what is measured: microseconds of one call (medians), milliseconds where it says so, bytes. */
+/** By the name of the measurement: microseconds of one call (medians), milliseconds if named so, bytes. */
 export type Figures = ReadonlyMap<string, number>;
 
-/** Fills a place and measures what it costs to work with that many flags. */
+/** Fills a place and measures the cost of operations with that many flags. */
 export async function figuresOf(place: Place, population: Population): Promise<Figures> {
   const filling = await place.open();
   await populate(filling, population);
@@ -47,7 +47,7 @@ export async function figuresOf(place: Place, population: Population): Promise<F
   return figures;
 }
 
-/** The processor's time is that of all threads: collecting garbage takes a good part of it, beside. */
+/** The processor time includes all threads, also those that collect garbage. */
 async function openingsOf(place: Place): Promise<Figures> {
   const times: number[] = [];
   const processor: number[] = [];
@@ -91,7 +91,7 @@ async function callsOn(flags: Flags, { flags: count, projects }: Population): Pr
   return figures;
 }
 
-/** What clients poll is made anew after a change. */
+/** The document that clients poll is generated again after a change. */
 async function afterChanges(flags: Flags, change: (call: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let call = 0; call < LISTS * 4; call++) {

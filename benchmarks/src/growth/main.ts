@@ -8,7 +8,7 @@ import { figuresTable, growthTable } from './table.js';
 
 const FLAGS = 10_000;
 
-/** Prints what operations cost among few flags and among many. An argument: the largest number of flags. */
+/** Prints the cost of operations among few flags and among many. An argument: the largest number of flags. */
 async function main(folder: string): Promise<void> {
   const largest = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
   const sqlitePlace = (number: number) => openFile(join(folder, `${number}.db`));

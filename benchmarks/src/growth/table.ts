@@ -4,7 +4,7 @@ import { type Figures, figuresOf, type OpenPlace } from './figures.js';
 const SIZES = [100, 1_000, 10_000, 100_000];
 
 /**
- * What operations cost among few flags and among many, with the ratio to a tenth of the flags.
+ * The cost of operations among few flags and among many, with the ratio to a tenth of the flags.
  *
  * @param largest the largest number of flags
  */

@@ -6,7 +6,7 @@ import express from 'express';
 import { placeAt, populate } from '../population.js';
 
 const FLAGS = 10_000;
-/** The flag that the preview is about. */
+/** The previewed flag. */
 export const PREVIEWED = placeAt(7).flag;
 
 export interface Host {

@@ -7,7 +7,7 @@ const VISITS = 10;
 const ROUNDS = 5;
 const USERS = Array.from({ length: 1_000 }, (_, index) => `userId=user-${index * 7919}, country=no`).join('\n');
 
-/** Prints what the admin page costs in a real browser, beside its budget. */
+/** Prints the cost of the admin page in a real browser, and its budget. */
 async function main(): Promise<void> {
   const host = await startHost();
   await startSharedBrowser();

@@ -48,7 +48,7 @@ export function frameTimes(page: Page): Promise<readonly number[]> {
   });
 }
 
-/** Returns a function that tells the milliseconds of processor time that the page has used since. */
+/** Returns a function that returns the processor time, in milliseconds, that the page has used since. */
 export async function processorTime(page: Page): Promise<() => Promise<number>> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });

@@ -17,7 +17,7 @@ interface Moment {
 
 type Nodes = readonly ChildProcess[];
 
-/** What is done before a change, and ends with it. */
+/** The disturbance before a change, which ends with it. */
 type Disturbance = (nodes: Nodes, url: string) => Promise<unknown>;
 
 const SCENARIOS: readonly (readonly [name: string, 'listen' | 'poll', rounds: number, Disturbance])[] = [
@@ -27,7 +27,7 @@ const SCENARIOS: readonly (readonly [name: string, 'listen' | 'poll', rounds: nu
   ['with polling only, once a second', 'poll', 12, () => pause(Math.random() * 1_000)],
 ];
 
-/** How long it takes until every other node evaluates what one has changed. */
+/** The time until every other node evaluates a change. */
 export async function convergenceTable(url: string): Promise<string> {
   await createFlag(url);
   const rows: string[][] = [];
@@ -60,7 +60,7 @@ async function startNode(url: string, mode: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Milliseconds of each of the other nodes, from when the change was begun or from when the disturbance had ended. */
+/** Milliseconds of each other node, from the start of the change or the end of the disturbance. */
 async function timesOf(
   [writer, ...readers]: Nodes,
   { on, disturb }: { readonly on: boolean; readonly disturb: () => Promise<unknown> },
@@ -76,7 +76,7 @@ async function timesOf(
   return typeof resumed === 'function' ? [(moments.at(-1)?.at ?? 0) - from] : moments.map(({ at }) => at - from);
 }
 
-/** The writer tells of its own evaluation too. */
+/** The writer also reports its own evaluation. */
 async function messageWith(child: ChildProcess, key: string): Promise<Moment> {
   for (;;) {
     const [message] = await once(child, 'message');
@@ -91,7 +91,7 @@ async function endListening(_nodes: Nodes, url: string): Promise<void> {
   await client.end();
 }
 
-/** Gives what lets the last node go on, once the change is made. */
+/** Returns a function that resumes the last node, once the change is made. */
 async function suspend(nodes: Nodes): Promise<() => number> {
   const last = nodes.at(-1);
   last?.kill('SIGSTOP');

@@ -6,7 +6,7 @@ const PLACE = { project: 'default', flag: 'checkout', environment: 'production' 
 /** Milliseconds since 1970, finer than whole ones: processes of one machine share the clock. */
 const now = () => performance.timeOrigin + performance.now();
 
-/** A node that switches the flag when it is told to, and tells when it evaluates it otherwise than before. */
+/** A node that switches the flag on request, and reports when its evaluation changes. */
 async function main(url: string, listen: boolean): Promise<void> {
   const storage = postgresStorage({ connectionString: url, schema: 'converging', listen });
   const flags = await createFlags({ storage, usageInterval: 0, onError: () => undefined });

@@ -1,2 +1,2 @@
-/** PostgreSQL's defaults: what it has acknowledged survives a loss of power. */
+/** PostgreSQL's defaults: acknowledged commits survive a power cut. */
 export const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };

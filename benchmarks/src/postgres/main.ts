@@ -6,7 +6,7 @@ import { convergenceTable } from './convergence.js';
 import { DURABLE } from './durable.js';
 import { throughputTable } from './throughput.js';
 
-/** Prints what nodes on one PostgreSQL can do, how soon they agree, and what many flags cost. */
+/** Prints the throughput of nodes on one PostgreSQL, the time until they agree, and the cost of many flags. */
 const server = await startPostgres({ settings: DURABLE });
 const openPlace = (number: number) => ({
   open: () => createFlags({ storage: postgresStorage({ connectionString: server.url(), schema: `grown_${number}` }) }),

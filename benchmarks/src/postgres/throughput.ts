@@ -6,7 +6,7 @@ import { table } from '../markdown.js';
 import { median } from '../median.js';
 import { populate } from '../population.js';
 
-/** What to do, and how often; the answer comes when it is done. */
+/** A command and its number of calls. The response follows when it is done. */
 export interface Task {
   readonly operation: Operation;
   readonly calls: number;
@@ -14,10 +14,10 @@ export interface Task {
 
 export type Operation = 'create a flag' | 'switch a flag on or off' | 'read a flag' | 'report metrics';
 
-/** Each node has as many flags of its own, so that nodes wait for the database and not for each other's changes. */
+/** The flags of each node. Nodes have separate flags, so that they wait for the database and not for each other. */
 export const OWN_FLAGS = 64;
 const NODES = [1, 2, 4];
-/** After one that warms up. */
+/** The rounds after a warm-up round. */
 const ROUNDS = 25;
 /** Calls of each node in a round. */
 const CALLS: Record<Operation, number> = {

@@ -6,7 +6,7 @@ import { keepStreaming, type Streams } from './streams.js';
 const WORKERS = 10;
 const STREAMS = 40;
 
-/** What became of the requests. */
+/** The results of the requests. */
 export interface LoadOutcome {
   readonly answered: number;
   /** By status; `0` is a connection that broke. */
@@ -17,7 +17,7 @@ export interface LoadOutcome {
 export interface Load {
   /** Requests per second when each worker sends the next as soon as it has the answer. */
   measure(milliseconds: number): Promise<number>;
-  /** Goes on with so many requests per second. */
+  /** Continues with this many requests per second. */
   hold(rate: number): void;
   progress(): LoadOutcome;
   stop(): Promise<LoadOutcome>;
@@ -81,7 +81,7 @@ function statusOf(agent: Agent, origin: string, { method, path, body }: MixedReq
       response.resume();
       response.on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
     });
-    // A server closes connections that were idle for some seconds, at times just when the next request is on its way.
+    // A server closes connections that were idle for some seconds, sometimes while the next request is sent.
     sent.on('error', () => resolve(sent.reusedSocket ? statusOf(agent, origin, { method, path, body }) : 0));
     sent.end(text);
   });

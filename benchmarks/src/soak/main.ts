@@ -16,12 +16,12 @@ import { verdictOn } from './verdict.js';
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 20);
 const SAMPLES = 80;
 const CALIBRATION = 10_000;
-/** So many times faster than time goes the clock of the flags: an hour, after which metrics are dropped, is a minute. */
+/** The factor by which the flags' clock is faster: an hour, after which metrics are dropped, takes a minute. */
 const HASTE = 60;
-/** How long applications are remembered, by that clock: two minutes of ours. */
+/** The retention of applications by that clock: two real minutes. */
 const APPLICATION_RETENTION = 2 * 3_600_000;
 
-/** Two processes on one file, under a mixed load at half of the rate that they can bear, until nothing grows any more. */
+/** Two processes on one file, under a mixed load at half of their maximum rate, until nothing grows. */
 async function soak(directory: string): Promise<boolean> {
   const file = join(directory, 'flags.db');
   const clock = { start: Date.now(), haste: HASTE };

@@ -2,7 +2,7 @@ import type { Load } from './load.js';
 import type { NodeProcess } from './node-process.js';
 import type { FileSample, Probe } from './probe.js';
 
-/** One look at everything. Of the processes the worse counts. */
+/** One observation. Its figures are those of the worse process. */
 export interface Observation extends FileSample {
   /** Milliseconds. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface Observation extends FileSample {
   readonly delayP99: number;
   readonly delayLongest: number;
   readonly answered: number;
-  /** Microseconds of processor time, of all processes, since they began. */
+  /** The processor time of all processes since their start, in microseconds. */
   readonly processorTime: number;
   readonly evaluations: number;
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** What the file holds. */
+/** The content of the file. */
 export interface FileSample {
   /** Bytes. */
   readonly file: number;
@@ -18,7 +18,7 @@ export interface Probe {
   close(): void;
 }
 
-/** Looks into the file from outside, between transactions. */
+/** Reads the file from another process, between transactions. */
 export function openProbe(path: string): Probe {
   const database = new Database(path, { readonly: true });
   const count = (rows: string) =>

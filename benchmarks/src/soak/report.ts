@@ -16,7 +16,7 @@ export interface SoakReport {
 const MEBIBYTE = 2 ** 20;
 const ROWS = 10;
 
-/** What the soak has found, in Markdown. */
+/** The results of the soak test, in Markdown. */
 export function describe({ minutes, machine, maximum, outcome, observations, verdict }: SoakReport): string {
   const { answered, statuses, streams } = outcome;
   const counted = [...statuses].sort(([one], [other]) => one - other).map(([status, count]) => `${status}: ${count}`);

@@ -9,11 +9,11 @@ export interface MixedRequest {
 
 const PROJECT = '/api/admin/projects/default';
 const FEATURES = `${PROJECT}/features`;
-/** Flags that exist before the load begins, and stay. */
+/** Flags that exist before the load starts, and are never deleted. */
 export const FLAGS = 500;
-/** These come and go. */
+/** Flags that are created and deleted. */
 const PASSING = 100;
-/** Reporting applications go for good, and others come: what is kept of them has to stay bounded. */
+/** Reporting applications disappear, and others appear: their stored data must stay bounded. */
 const REPORTS_OF_ONE = 200;
 
 const random = (below: number) => Math.floor(Math.random() * below);
@@ -36,7 +36,7 @@ export function nextRequest(ordinal: number): MixedRequest {
   return { method: 'POST', path: '/api/client/metrics', body: report(ordinal) };
 }
 
-/** A flag's whole life, one step at a time: most steps find it in another state, and are refused. */
+/** The whole life of a flag, step by step. Most steps meet another state, and are refused. */
 function passing(): MixedRequest {
   const name = `passing-${random(PASSING)}`;
   switch (random(3)) {
@@ -53,7 +53,7 @@ function variant() {
   return { name: `v${random(5)}`, weight: 1000, weightType: 'variable', stickiness: 'default' };
 }
 
-/** The period ends later than now, by whatever clock, which counts as now. */
+/** The period ends in the future of both clocks, which counts as now. */
 function report(ordinal: number) {
   const application = Math.floor(ordinal / REPORTS_OF_ONE);
   const counts = Array.from({ length: 5 }, () => [placeAt(random(FLAGS)).flag, { yes: random(9), no: 1 }] as const);

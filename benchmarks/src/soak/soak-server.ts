@@ -8,7 +8,7 @@ import { createFlagsRouter } from '@flags/express';
 import express from 'express';
 import { placeAt } from '../population.js';
 
-/** What a process is started with. */
+/** The options of a process. */
 export interface NodeSettings {
   readonly file: string;
   readonly clock: { readonly start: number; readonly haste: number };
@@ -16,19 +16,19 @@ export interface NodeSettings {
   readonly applicationRetention: number;
 }
 
-/** How a process is. */
+/** The state of a process. */
 export interface NodeSample {
   /** Bytes, after the garbage was collected. */
   readonly heap: number;
   readonly buffers: number;
   readonly resident: number;
-  /** Sockets, timers, and what else keeps the loop busy. */
+  /** Sockets, timers, and other active resources. */
   readonly handles: number;
-  /** Milliseconds that the event loop was late, since the sample before. */
+  /** The delay of the event loop since the previous sample, in milliseconds. */
   readonly delay: { readonly median: number; readonly p99: number; readonly longest: number };
-  /** Microseconds of processor time, since it began. */
+  /** Microseconds of processor time, since its start. */
   readonly processorTime: number;
-  /** Evaluations in this process, since it began. */
+  /** Evaluations in this process, since its start. */
   readonly evaluations: number;
 }
 
@@ -52,7 +52,7 @@ const evaluating = setInterval(() => {
   }
 }, 10);
 
-/** Milliseconds between two looks at the loop, which the histogram counts as delay. */
+/** Milliseconds between two samples of the loop, which the histogram counts as delay. */
 const RESOLUTION = 10;
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
 delay.enable();

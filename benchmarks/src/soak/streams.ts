@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** Clients that come, listen for some seconds, and go without a word. */
+/** Clients that connect, listen for some seconds, and disconnect. */
 export interface Streams {
   progress(): { readonly begun: number; readonly messages: number };
   stop(): void;
@@ -8,7 +8,7 @@ export interface Streams {
 
 const LONGEST = 20_000;
 
-/** @param count how many listen at a time */
+/** @param count the number of simultaneous listeners */
 export function keepStreaming(origins: readonly string[], count: number): Streams {
   const open = new Set<ClientRequest>();
   let begun = 0;

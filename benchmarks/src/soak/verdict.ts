@@ -2,7 +2,7 @@ import { median } from '../median.js';
 import type { LoadOutcome } from './load.js';
 import type { Observation } from './observation.js';
 
-/** One thing that has to hold. */
+/** One condition. */
 export interface Finding {
   readonly fact: string;
   readonly figure: string;
@@ -14,12 +14,12 @@ interface Plateau {
   readonly fact: string;
   readonly unit: number;
   readonly name: string;
-  /** Growth that is taken for noise, whatever it is a share of. */
+  /** Growth that counts as noise, in absolute numbers. */
   readonly noise: number;
 }
 
 const MEBIBYTE = 2 ** 20;
-/** So much may the fitted line rise over the last half, as a share of its mean. */
+/** The maximum rise of the fitted line over the last half, as a share of its mean. */
 const SHARE = 0.1;
 
 const PLATEAUS: readonly Plateau[] = [
@@ -27,11 +27,11 @@ const PLATEAUS: readonly Plateau[] = [
   { fact: 'buffers', figure: ({ buffers }) => buffers, unit: MEBIBYTE, name: 'MiB', noise: MEBIBYTE },
   { fact: 'resident memory', figure: ({ resident }) => resident, unit: MEBIBYTE, name: 'MiB', noise: 4 * MEBIBYTE },
   { fact: 'handles', figure: ({ handles }) => handles, unit: 1, name: '', noise: 8 },
-  // The file keeps the size of the most that it has ever held.
+  // The file keeps its maximum size.
   { fact: 'write-ahead log', figure: ({ log }) => log, unit: MEBIBYTE, name: 'MiB', noise: 16 * MEBIBYTE },
 ];
 
-/** By the hasty clock an hour and two, and one more until they are dropped: minutes of ours, and one for the sample. */
+/** Three hours of the fast clock until they are dropped, which are real minutes, and one minute for the sample. */
 const KEPT = [
   {
     fact: 'rows of counters',
@@ -42,7 +42,7 @@ const KEPT = [
   { fact: 'applications', rows: ({ applications }: Observation) => applications, perRequest: 1.2 / 200, minutes: 4 },
 ];
 
-/** Nothing but the log of events may grow over the last half of the time, and nothing may have failed. */
+/** Over the last half of the time, only the event log may grow, and no request may fail. */
 export function verdictOn(observations: readonly Observation[], outcome: LoadOutcome): readonly Finding[] {
   const half = observations.slice(observations.length / 2);
   return [
@@ -64,7 +64,7 @@ function levelOf({ fact, figure, unit, name, noise }: Plateau, observations: rea
   };
 }
 
-/** What is kept of metrics may not outnumber what the requests of the time for which they are kept can have brought. */
+/** Stored metrics may not exceed the reports within their retention. */
 function retentionIn(observations: readonly Observation[]): readonly Finding[] {
   return KEPT.map(({ fact, rows, perRequest, minutes }) => {
     const shares = observations.map((one) => {
@@ -76,7 +76,7 @@ function retentionIn(observations: readonly Observation[]): readonly Finding[] {
   });
 }
 
-/** By medians: whatever else the machine does shows in some samples, and is not the servers' doing. */
+/** By medians, because other work of the machine affects some samples. */
 function delayIn(observations: readonly Observation[]): Finding {
   const [early, late] = halvesOf(observations).map((half) => median(half.map(({ delayMedian }) => delayMedian)));
   const [before = 0, after = 0] = [early, late];
@@ -84,7 +84,7 @@ function delayIn(observations: readonly Observation[]): Finding {
   return { fact: 'median delay of the event loop', figure, holds: after <= Math.max(10, 2 * before) };
 }
 
-/** Processor time for a request, with the evaluations beside it: what grows costs more. */
+/** Processor time per request and its evaluations: growing state costs more. */
 function workIn(observations: readonly Observation[]): Finding {
   const [before = 0, after = 0] = halvesOf(observations).map((half) => {
     const [first, last] = [half[0], half.at(-1)];
@@ -105,7 +105,7 @@ function answersIn({ answered, statuses }: LoadOutcome): Finding {
   return { fact: `failures among ${answered} requests`, figure, holds: failed.length === 0 };
 }
 
-/** The line through the values by least squares: their mean, and by how much it rises from the first to the last. */
+/** The line through the values by least squares: their mean, and its rise from the first to the last. */
 function fit(values: readonly number[]): { readonly mean: number; readonly rise: number } {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const middle = (values.length - 1) / 2;

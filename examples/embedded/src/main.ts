@@ -7,7 +7,7 @@ const FILE = process.argv[2] ?? './embedded.db';
 
 const production = { project: 'default', flag: 'checkout', environment: 'production' };
 
-/** A service that keeps its flags in its own process: one SQLite file, no HTTP, no second program. */
+/** A service with flags in its own process: one SQLite file, no HTTP, no second program. */
 async function main(): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage(FILE), actor: 'shop' });
   const shop = openShop(flags);
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Creates the flag, decides whom it is for, and switches it on. */
+/** Creates the flag, adds its strategy, and switches it on. */
 async function rollOut(flags: Flags): Promise<void> {
   await flags.createFlag({ project: 'default' }, { name: 'checkout', description: 'The new checkout' });
   await flags.addStrategy(production, { name: 'flexibleRollout', parameters: { rollout: 25, groupId: 'checkout' } });

@@ -1,10 +1,10 @@
 import type { Flags } from '@flags/core';
 
-/** The rest of the service: it asks for each user, and hears of every change, whoever makes it. */
+/** The rest of the service. It evaluates the flag for each user, and receives every change of any process. */
 export interface Shop {
   /** Prints which checkout a user sees. */
   sell(userId: string): void;
-  /** Resolves when the shop has heard of so many changes. */
+  /** Resolves when the shop has received this many changes. */
   hasHeardOf(changes: number): Promise<void>;
 }
 

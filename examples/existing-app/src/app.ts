@@ -12,7 +12,7 @@ declare module 'express-session' {
   }
 }
 
-/** An application as there are many: helmet, a body parser, sessions, a page; and the flags for its own users. */
+/** A typical application: helmet, a body parser, sessions, a page; and the flags for its own users. */
 export function createApp(flags: Flags, sessionSecret: string): Express {
   const app = express();
   app.use(helmet());
@@ -54,12 +54,12 @@ export function createApp(flags: Flags, sessionSecret: string): Express {
   return app;
 }
 
-/** Leads nowhere else after the login: a path of this application, or its start page. */
+/** Redirects only within this application after the login: to a path, or to the start page. */
 function pathOnly(target: unknown): string {
   return typeof target === 'string' && /^\/(?![/\\])/.test(target) ? target : '/';
 }
 
-/** The flags' API for whoever is logged in. The event log names the user who made a change. */
+/** The flags' API for every logged-in user. The event log names the user who made a change. */
 function flagsRouter(flags: Flags): RequestHandler {
   return createFlagsRouter(flags, {
     auth: (request) => userNamed(request.session.userName),

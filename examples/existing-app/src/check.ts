@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
 
-/** Proves over HTTP what the README of this example says. */
+/** Tests the statements of this example's README over HTTP. */
 const flags = await createFlags({ storage: memoryStorage() });
 const server = createApp(flags, 'a secret for this check').listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -65,7 +65,7 @@ async function check(fact: string, body: () => Promise<void>): Promise<void> {
   console.log(`ok: ${fact}`);
 }
 
-/** Logs in, and gives a function that makes requests within that session. */
+/** Logs in, and returns a function that sends requests within that session. */
 async function callerNamed(name: string, password: string) {
   const headers = { 'content-type': 'application/json' };
   const login = await fetch(`${origin}/login`, { method: 'POST', headers, body: JSON.stringify({ name, password }) });

@@ -11,6 +11,6 @@ const server = createApp(flags, randomUUID()).listen(port, '127.0.0.1', () => {
 
 process.once('SIGTERM', () => {
   server.close();
-  // Ends the streams too, which the server would wait for.
+  // Also ends the streams, which the server would wait for.
   void flags.close();
 });

@@ -1,6 +1,6 @@
 import type { UserRole } from '@flags/express';
 
-/** The application's own users: the library knows nothing of them. */
+/** The application's own users: the library does not know them. */
 export interface User {
   readonly name: string;
   readonly role: UserRole;

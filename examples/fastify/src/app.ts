@@ -7,7 +7,7 @@ export function createApp(flags: Flags): FastifyInstance {
   const app = fastify();
   const handler = toNodeHandler(createFlagsApi(flags, { auth: 'token' }), { basePath: '/internal/flags' });
 
-  // Before Fastify reads bodies. Other paths go on to the routes of the application, errors to its error handler.
+  // Before Fastify reads bodies. Other paths continue to the routes of the application, errors to its error handler.
   app.addHook('onRequest', (request, reply, done) => {
     handler(request.raw, reply.raw, (error) => done(error as Error | undefined)).catch(done);
   });

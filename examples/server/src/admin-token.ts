@@ -1,20 +1,20 @@
 import { type CreatedToken, type Flags, isFlagsError, type NewToken } from '@flags/core';
 import { ConfigError } from './config.js';
 
-/** How an administrator gets in. */
+/** The admin token of the server. */
 export interface AdminAccess {
-  /** There when a token was made just now, and then only. */
+  /** Present only if the token has just been created. */
   readonly secret?: string;
   /** The given token was deleted, and stays deleted. */
   readonly isDeleted?: true;
 }
 
-/** Other servers may create tokens at the same moment, and take the name. */
+/** Other servers may create tokens with the same name at the same moment. */
 const ATTEMPTS = 5;
 
 /**
- * Sees to it that there is an admin token: the given one, or one made at the first start. A token that was deleted does
- * not come back with a restart.
+ * Ensures that an admin token exists: the given one, or one created at the first start. A restart does not restore a
+ * deleted token.
  *
  * @throws ConfigError when the given one cannot be an admin token
  */
@@ -25,7 +25,7 @@ export async function ensureAdminToken(flags: Flags, given: string | undefined):
   return { secret };
 }
 
-/** A token that is stored already is accepted as it is, also with a secret that is too short for a new one. */
+/** Accepts a stored token unchanged, even if its secret is too short for a new one. */
 async function ensureGivenToken(flags: Flags, secret: string): Promise<AdminAccess> {
   const known = await flags.verifyToken(secret);
   if (known?.kind === 'admin') return {};
@@ -50,7 +50,7 @@ async function acceptExisting(flags: Flags, secret: string): Promise<AdminAccess
   throw unusable('It is the secret of a token that has expired or is of another kind.');
 }
 
-/** Under a name that no other admin token has: the name, or the name with a number. */
+/** Uses a name that no other admin token has: the given one, or the given one with a number. */
 async function createAdmin(flags: Flags, { name, secret }: Pick<NewToken, 'name' | 'secret'>): Promise<CreatedToken> {
   for (let attempt = 1; ; attempt++) {
     const names = new Set((await flags.listTokens()).items.map((token) => token.name));

@@ -31,7 +31,7 @@ export function createApp({ flags, router, logger }: Parts): Express {
   return app;
 }
 
-/** The server is healthy when its storage answers, to one small document, and to what other processes have changed. */
+/** The server is healthy if its storage returns a small document, and the changes of other processes. */
 function health(flags: Flags) {
   return async (_request: Request, response: Response): Promise<void> => {
     try {
@@ -46,12 +46,12 @@ function health(flags: Flags) {
   };
 }
 
-/** What the router has answered itself: the request's log line carries the cause. */
+/** Errors that the router has answered itself: the request's log line has the cause. */
 export function noteFault(error: Error, { res: response }: Request): void {
   if (response !== undefined) response.err = error;
 }
 
-/** What nobody handled: the request's log line carries the cause, the answer only the line's id. */
+/** Unhandled errors: the request's log line has the cause, the reply only the line's id. */
 function answerFault(error: unknown, request: Request, response: Response, next: NextFunction): void {
   response.err = asError(error);
   if (response.headersSent) {
@@ -63,7 +63,7 @@ function answerFault(error: unknown, request: Request, response: Response, next:
   response.status(status).json({ name: status < 500 ? 'BadDataError' : 'InternalError', message, id: request.id });
 }
 
-/** Express marks what the caller did wrong (a malformed URL) with a status of its own. */
+/** Express sets a status on errors of the caller, such as a malformed URL. */
 function statusOf(error: unknown): number {
   const status = (error as { status?: unknown } | null)?.status;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;

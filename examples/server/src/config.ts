@@ -1,6 +1,6 @@
 import type { CorsOptions } from '@flags/express';
 
-/** What the reference server is told by its environment. */
+/** The configuration of the reference server, from environment variables. */
 export interface ServerConfig {
   /** 0: any free port. */
   readonly port: number;
@@ -8,26 +8,26 @@ export interface ServerConfig {
   /** A file, `:memory:`, or the connection string of a PostgreSQL database. */
   readonly database: string;
   readonly auth: 'token' | 'none';
-  /** The secret of an admin token that is to exist. */
+  /** The secret of an admin token that must exist. */
   readonly adminToken?: string;
-  /** Which pages may use the frontend API and OFREP; only those of the server's own origin when absent. */
+  /** The origins whose pages may use the frontend API and OFREP. Default: the server's own origin. */
   readonly cors?: CorsOptions;
-  /** Whose pages may change flags. */
+  /** The origins whose pages may change flags. */
   readonly trustedOrigins: readonly string[];
   /** Without authentication: further hosts that requests may name. */
   readonly allowedHosts: readonly string[];
-  /** In bytes: how large all flags, segments and projects together may be. */
+  /** The maximum size of all flags, segments and projects together, in bytes. */
   readonly stateLimit?: number;
   readonly recentContexts?: number;
 }
 
-/** Something the person who starts the server has to put right. The message is one line that says how. */
+/** A mistake in the configuration. The message is one line that says how to correct it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Reads the configuration; what is absent or empty gets its default.
+ * Reads the configuration. Absent and empty variables have their defaults.
  *
  * @throws ConfigError naming the variable
  */

@@ -4,8 +4,7 @@ export function isPostgres(database: string): boolean {
 }
 
 /**
- * What may be said of `FLAGS_DB` in a log: connection strings without their users, passwords and parameters, which may hold
- * secrets too.
+ * Returns `FLAGS_DB` for logs: connection strings without users, passwords and parameters, which may contain secrets.
  */
 export function nameOfDatabase(database: string): string {
   if (!isPostgres(database)) return database;

@@ -5,10 +5,10 @@ import { ConfigError, type ServerConfig } from './config.js';
 import { TIMEOUTS } from './timeouts.js';
 
 /**
- * Starts to listen, and resolves when connections are taken. Clients that are too slow to ask, or do not read their
- * answers, are cut off.
+ * Starts to listen, and resolves when the server accepts connections. Disconnects clients that send too slowly, or do
+ * not read their responses.
  *
- * @throws ConfigError when the port or the host cannot be had
+ * @throws ConfigError when the port or the host is not available
  */
 export async function listen(
   app: RequestListener,
@@ -30,7 +30,7 @@ export async function listen(
   return server;
 }
 
-/** Where a listening server is reached. */
+/** Returns the address of a listening server. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;

@@ -3,28 +3,30 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
-/** How many bytes of log wait for a reader before further lines are dropped. */
+/** The bytes of log that wait for a reader before further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const STDOUT = 1;
 
-/** Where the log goes. Writing never blocks and never throws: lines that cannot be written are dropped and counted. */
+/**
+ * The output of the log. Writing never blocks and never throws: lines that cannot be written are dropped and counted.
+ */
 export interface LogOutput {
   write(line: string): void;
-  /** Resolves when everything written so far has left the process, at the latest after so many milliseconds. */
+  /** Resolves when everything written so far has left the process, at the latest after this many milliseconds. */
   flush(timeout: number): Promise<void>;
 }
 
 /**
  * The log on standard output. A pipe that nobody reads must not stop the server: a blocking write would. The line
- * "log lines dropped" tells a reader who comes back how many are missing.
+ * "log lines dropped" shows a later reader how many are missing.
  */
 export function openLogOutput(): LogOutput {
-  // Pipes and terminals are sockets. fstatSync would tell as well, but in Node 20 an fstatSync of a pipe makes the next
+  // Pipes and terminals are sockets. fstatSync would work too, but in Node 20 an fstatSync of a pipe makes the next
   // require leave symbolic links unresolved.
   return process.stdout instanceof Socket ? streamOutput(process.stdout) : fileOutput(STDOUT);
 }
 
-/** Passes lines to a stream, and lets a bounded amount wait in the stream's buffer. */
+/** Passes lines to a stream. A bounded amount waits in the stream's buffer. */
 export function streamOutput(stream: Writable, maxWaiting = MAX_WAITING_BYTES): LogOutput {
   let dropped = 0;
   let isBroken = false;
@@ -35,7 +37,8 @@ export function streamOutput(stream: Writable, maxWaiting = MAX_WAITING_BYTES): 
   // Once lines are dropped, half of the buffer has to empty before others follow: gaps are few and long, not many and short.
   const hasRoom = (bytes: number) => stream.writableLength + bytes <= (dropped > 0 ? maxWaiting / 2 : maxWaiting);
   stream.on('drain', writeNotice);
-  // The reader has gone (EPIPE), and nobody else can come. Without a listener, the error would end the process.
+  // The reader has closed the pipe (EPIPE), and there cannot be another one. Without a listener, the error would end
+  // the process.
   stream.on('error', () => {
     isBroken = true;
   });
@@ -57,7 +60,7 @@ export function streamOutput(stream: Writable, maxWaiting = MAX_WAITING_BYTES): 
   };
 }
 
-/** Writes each line at once: a file takes it, or fails, as a full disk does. */
+/** Writes each line at once. A write to a file succeeds, or fails on a full disk. */
 export function fileOutput(file: number): LogOutput {
   let dropped = 0;
   return {

@@ -13,23 +13,22 @@ import { openLogOutput } from './log-output.js';
 import { openFlags } from './open-flags.js';
 import { DELETED_ADMIN_TOKEN, welcome } from './welcome.js';
 
-/** How long, in milliseconds, requests may go on after the first signal. */
+/** How long requests may continue after the first signal, in milliseconds. */
 const SHUTDOWN_PATIENCE = 10_000;
 /** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. */
 const SAME_KEYSTROKE = 300;
 
-/** What has to end before the process does. */
+/** The resources to close before the process ends. */
 interface Running {
   readonly server: Server;
   readonly router: FlagsRouter;
   readonly flags: Flags;
 }
 
-/** How long, in milliseconds, the last lines of the log may wait for their reader before the process ends. */
+/** How long the last lines of the log may wait for their reader before the process ends, in milliseconds. */
 const LOG_PATIENCE = 500;
 
-// By default, V8 lets the heap grow to several times the size of its live objects before it collects garbage. With a limit of
-// 50 % the server takes a quarter less memory under load, at the same speed.
+// Limits the growth of the heap: the server takes a quarter less memory under load, at the same speed.
 setFlagsFromString('--heap-growing-percent=50');
 
 const output = openLogOutput();

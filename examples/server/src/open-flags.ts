@@ -5,7 +5,7 @@ import { ConfigError, type ServerConfig } from './config.js';
 import { isPostgres, nameOfDatabase } from './database-name.js';
 
 /**
- * Opens the flags kept in a PostgreSQL database; in a SQLite file, which is created when it is not there; or in memory for
+ * Opens the flags kept in a PostgreSQL database; in a SQLite file, which is created if it is missing; or in memory for
  * `:memory:`.
  *
  * @throws ConfigError when the database cannot be used

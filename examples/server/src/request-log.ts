@@ -4,7 +4,7 @@ import { redactUrl } from '@flags/express';
 import type { Logger } from 'pino';
 import { type HttpLogger, pinoHttp } from 'pino-http';
 
-/** Logs one line per request. Headers are left out, and secrets in a path are hidden: nobody gets in by the log. */
+/** Logs one line per request. Omits headers, and hides secrets in paths, so that the log contains no credentials. */
 export function requestLog(logger: Logger): HttpLogger {
   return pinoHttp({
     logger,

@@ -4,9 +4,12 @@ export interface Timeouts {
   readonly head: number;
   /** For the whole request, its body included. */
   readonly request: number;
-  /** For any byte to move, either way: for a client that does not read its answer. Streams show signs of life more often. */
+  /**
+   * Without any byte in either direction, as with a client that does not read its response. Streams send heartbeats
+   * more often.
+   */
   readonly silence: number;
-  /** Between two looks at the heads and requests that are late. */
+  /** Between two checks for late heads and requests. */
   readonly check: number;
 }
 

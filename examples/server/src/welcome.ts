@@ -1,11 +1,11 @@
 import type { AdminAccess } from './admin-token.js';
 import type { ServerConfig } from './config.js';
 
-/** The server starts all the same: others may need it. */
+/** The server starts nevertheless, because others may need it. */
 export const DELETED_ADMIN_TOKEN =
   'FLAGS_ADMIN_TOKEN is the secret of a token that was deleted, and that stays deleted: take the variable away, or set a new secret.';
 
-/** What a person who starts the server reads: where the admin page is, how to make the first call. The log follows. */
+/** The message at the start of the server: the address of the admin page, and the first call. The log follows. */
 export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
   return `The admin page: ${url}/ui/\n${advice(config, url, access)}`;
 }

@@ -5,7 +5,7 @@ interface Content {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Calls the admin API as an administrator does. */
+/** Calls the admin API as an administrator. */
 export function adminClient(url: string, token: string) {
   return {
     createFlag: (name: string) => request('POST', '/api/admin/projects/default/features', { body: { name } }),
@@ -25,7 +25,7 @@ export function adminClient(url: string, token: string) {
   }
 }
 
-/** Asks again as long as a server says that it is busy: nothing was changed then. Anything but success else fails. */
+/** Repeats a request while a server is busy, because nothing has changed then. Fails for any other error. */
 export async function expectDone(ask: () => Promise<Response>): Promise<void> {
   for (;;) {
     const answer = await ask();

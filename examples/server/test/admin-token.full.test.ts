@@ -13,7 +13,7 @@ const OWN = 'a-secret-of-my-own-with-32-characters';
 const file = databaseOfEachTest();
 
 describe('the admin token', () => {
-  it('is shown at the first start, with a call that works as it is', async () => {
+  it('is shown at the first start, with a call that works', async () => {
     const server = await startServer({ FLAGS_DB: file.path });
     const [, header, url] = /curl -H 'Authorization: (.+)' (\S+)/.exec(server.printed()) ?? [];
     const response = await fetch(String(url), { headers: { authorization: String(header) } });
@@ -21,7 +21,7 @@ describe('the admin token', () => {
     expect(url?.startsWith(server.url)).toBe(true);
   });
 
-  it('is not shown again, and the next start says how to get another', async () => {
+  it('is not shown again; the next start says how to create another', async () => {
     const first = await startServer({ FLAGS_DB: file.path });
     const secret = shownSecret(first);
     await first.end('SIGTERM');
@@ -31,7 +31,7 @@ describe('the admin token', () => {
     expect((await adminClient(second.url, secret).get('/api/admin/projects')).status).toBe(200);
   });
 
-  it('can be given, at every start anew, and is never printed', async () => {
+  it('can be given at every start, and is never printed', async () => {
     const environment = { FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN };
     const first = await startServer(environment);
     await first.end('SIGTERM');
@@ -46,7 +46,7 @@ describe('the admin token', () => {
     expect((await adminClient(server.url, OWN).get('/api/admin/projects')).status).toBe(200);
   });
 
-  inFull('can be given anew, and both are accepted', async () => {
+  inFull('can be replaced by another given one, and both are accepted', async () => {
     const other = `another-${OWN}`;
     await (await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN })).end('SIGTERM');
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: other });
@@ -55,7 +55,7 @@ describe('the admin token', () => {
     }
   });
 
-  inFull('stays deleted when it is still given, and the log says what to do', async () => {
+  inFull('stays deleted when it is given again, and the log says what to do', async () => {
     const first = await startServer({ FLAGS_DB: file.path, FLAGS_ADMIN_TOKEN: OWN });
     expect((await adminClient(first.url, OWN).remove(`/api/admin/api-tokens/${OWN}`)).status).toBe(200);
     await first.end('SIGTERM');
@@ -96,7 +96,7 @@ describe('the admin token', () => {
 });
 
 describe('a server without authentication', () => {
-  it('refuses pages of other origins, and hosts that are not its own, but those that are configured', async () => {
+  it('refuses pages of other origins, and hosts other than its own and the configured ones', async () => {
     const server = await startServer({
       FLAGS_DB: ':memory:',
       FLAGS_AUTH: 'none',

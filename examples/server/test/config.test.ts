@@ -37,7 +37,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable like an absent one', () => {
     const empty = { PORT: '', HOST: '', FLAGS_DB: '', FLAGS_AUTH: '', FLAGS_ADMIN_TOKEN: '' };
     expect(readConfig(empty)).toEqual(readConfig({}));
   });
@@ -57,7 +57,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ PORT })).toThrow(/^PORT must be a whole number from 0 .* to 65535, not /);
   });
 
-  it('takes the origins of pages from FLAGS_CORS', () => {
+  it('reads the origins of pages from FLAGS_CORS', () => {
     expect(readConfig({ FLAGS_CORS: '*' }).cors).toEqual({ origins: '*' });
     expect(readConfig({ FLAGS_CORS: 'https://shop.example.org, http://localhost:3000' }).cors).toEqual({
       origins: ['https://shop.example.org', 'http://localhost:3000'],

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endAll } from './server-process.js';
 
-/** Where the test that is running has its database. */
+/** The database file of the running test. */
 export interface DatabaseFile {
   readonly path: string;
-  /** The directory of its own that it is in. */
+  /** Its directory. */
   readonly directory: string;
 }
 
-/** Gives every test of a file another database, and afterwards ends its servers and removes it. */
+/** Creates a database for every test of a file. Afterwards ends its servers and removes it. */
 export function databaseOfEachTest(): DatabaseFile {
   let directory = '';
 

@@ -21,7 +21,7 @@ describe('a server that cannot start', () => {
     ['FLAGS_ADMIN_TOKEN', { FLAGS_ADMIN_TOKEN: 'two words' }],
   ];
   it.each(extent({ short: wrong.slice(0, 2), full: wrong }))(
-    'says in one line that %s is to be put right',
+    'says in one line that %s must be corrected',
     async (variable, environment) => {
       await expectOneLine(variable, { FLAGS_DB: ':memory:', ...environment });
     },
@@ -60,7 +60,7 @@ describe('stopping', () => {
 
   afterEach(endAll);
 
-  describe('a server that is told to stop', () => {
+  describe('a server that gets a stop signal', () => {
     it.each(extent({ short: ['SIGTERM'], full: ['SIGTERM', 'SIGINT'] } as const))(
       'ends with 0 on %s',
       async (signal) => {
@@ -71,7 +71,7 @@ describe('stopping', () => {
       },
     );
 
-    it('finishes the request under way, and takes no more', async () => {
+    it('finishes the running request, and accepts no more', async () => {
       const server = await startServer(ENVIRONMENT);
       const finish = await beginCreation(server, 'begun-before-the-signal');
       server.send('SIGTERM');
@@ -81,7 +81,7 @@ describe('stopping', () => {
       expect(await server.exit).toBe(0);
     });
 
-    it('ends the streams, which would go on for ever', async () => {
+    it('ends the streams, which would otherwise never end', async () => {
       const server = await startServer(ENVIRONMENT);
       const stream = await fetch(`${server.url}/api/client/streaming`);
       const text = stream.text();
@@ -90,7 +90,7 @@ describe('stopping', () => {
       expect(await server.exit).toBe(0);
     });
 
-    it('ends at once when it is told a second time', async () => {
+    it('ends at once at the second signal', async () => {
       const server = await startServer(ENVIRONMENT);
       await beginCreation(server, 'never-finished');
       server.send('SIGTERM');
@@ -102,7 +102,7 @@ describe('stopping', () => {
   });
 
   describe('closing a server', () => {
-    it('cuts off a request that does not finish in time', async () => {
+    it('disconnects a request that does not finish in time', async () => {
       const server = await listen(() => undefined, { port: 0, host: '127.0.0.1' });
       const answer = fetch(urlOf(server)).then(
         () => 'answered',
@@ -168,7 +168,7 @@ describe('a client of the reference server', () => {
     socket.write(text);
   }
 
-  /** What a client that reads was answered when it is cut off. */
+  /** Returns the response to a reading client after its disconnection. */
   async function answer(): Promise<string> {
     let text = '';
     socket.setEncoding('latin1').on('data', (chunk) => {
@@ -185,17 +185,17 @@ describe('a client of the reference server', () => {
     await once(server, 'close');
   });
 
-  it('that does not get to the end of its head is told 408', async () => {
+  it('gets 408 if it does not finish its head', async () => {
     await begin({ head: 50 }, 'GET /health HTTP/1.1\r\nhost: ');
     expect(await answer()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('that does not get to the end of its body is told 408', async () => {
+  it('gets 408 if it does not finish its body', async () => {
     await begin({ request: 50, head: 50 }, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n12345');
     expect(await answer()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('that does not read its answer is cut off', async () => {
+  it('is disconnected if it does not read its answer', async () => {
     await begin({ silence: 50 }, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     socket.pause();
     const [connection] = (await once(server, 'connection')) as [Socket];
@@ -203,7 +203,7 @@ describe('a client of the reference server', () => {
     expect((await answer()).length).toBeLessThan(LARGE.length);
   });
 
-  it('that listens to a stream hears signs of life before it would be cut off for silence', () => {
+  it('receives heartbeats on a stream before it would be disconnected for silence', () => {
     const heartbeatInterval = 15_000;
     expect(TIMEOUTS.silence).toBeGreaterThan(2 * heartbeatInterval);
   });

@@ -17,7 +17,7 @@ describe('the reference server', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
 
-  it('answers JSON where there is nothing', async () => {
+  it('answers unknown paths with JSON', async () => {
     const response = await fetch(`${server.url}/nothing`);
     expect([response.status, response.headers.get('content-type')]).toEqual([404, expect.stringContaining('json')]);
   });
@@ -38,7 +38,7 @@ describe('the reference server', () => {
     ]);
   });
 
-  it('keeps tokens out of the log, those in a path as well', async () => {
+  it('keeps tokens out of the log, also those in a path', async () => {
     const client = adminClient(server.url, TOKEN);
     await client.get('/api/admin/projects');
     await fetch(`${server.url}/api/admin/projects`, { headers: { authorization: `Bearer ${TOKEN}` } });
@@ -48,7 +48,7 @@ describe('the reference server', () => {
     expect(server.printed()).not.toContain(TOKEN);
   });
 
-  it('keeps them out of the log wherever they are put, and whatever is answered', async () => {
+  it('keeps tokens out of the log wherever they are sent, and whatever the answer is', async () => {
     const client = adminClient(server.url, TOKEN);
     const created = await fetch(`${server.url}/api/admin/api-tokens`, {
       method: 'POST',
@@ -113,7 +113,7 @@ describe('a server whose storage fails', () => {
     });
   });
 
-  it('answers 503 where trying again may help, and logs the cause', async () => {
+  it('answers 503 where a retry may help, and logs the cause', async () => {
     removeTables(file.path);
     const response = await adminClient(server.url, TOKEN).get('/api/admin/projects');
     await server.end('SIGTERM');

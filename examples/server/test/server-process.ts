@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const PROGRAM = join(__dirname, '../dist/main.js');
 const started = new Set<ChildProcess>();
 
-/** The reference server as a process of its own, as `npm start` runs it. */
+/** The reference server as a separate process, as `npm start` runs it. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
@@ -26,21 +26,21 @@ export interface LogLine {
   readonly msg: string;
   readonly level: number;
   readonly url?: string;
-  /** How many lines before this one are missing. */
+  /** The number of missing lines before this one. */
   readonly dropped?: number;
   readonly req?: { readonly id: string; readonly method: string; readonly url: string };
   readonly res?: { readonly statusCode: number };
 }
 
-/** How the operating system holds a server back. */
+/** The restrictions of a server by the operating system. */
 export interface Restraint {
-  /** The size, in blocks of 512 bytes, that no file may grow beyond. */
+  /** The maximum size of a file, in blocks of 512 bytes. */
   readonly fileBlocks?: number;
   /** The user that it runs as; only root may name another. */
   readonly uid?: number;
 }
 
-/** Starts a server on a free port and resolves when it listens; rejects with what it printed when it ends instead. */
+/** Starts a server on a free port and resolves when it listens; rejects with its output if it ends instead. */
 export async function startServer(
   environment: Readonly<Record<string, string>>,
   restraint: Restraint = {},
@@ -69,7 +69,7 @@ export async function runToEnd(environment: Readonly<Record<string, string>>, re
   return { code: await exit, printed: printed() };
 }
 
-/** Ends what a failed test has left running. */
+/** Ends the servers that a failed test has left running. */
 export async function endAll(): Promise<void> {
   for (const child of started) {
     child.kill('SIGKILL');

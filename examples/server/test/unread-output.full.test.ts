@@ -4,7 +4,7 @@ import { until } from '../../../test/until.js';
 import { fileOutput, streamOutput } from '../src/log-output.js';
 import { endAll, type ServerProcess, startServer } from './server-process.js';
 
-/** Makes about 3 MB of log: several times what the pipe and the server hold back. */
+/** Makes about 3 MB of log: several times the buffers of the pipe and the server. */
 const FLOOD = { requests: 400, padding: 8_000 };
 
 afterEach(endAll);
@@ -21,7 +21,7 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
     await until(() => server.log().at(-1)?.req?.url === '/health');
   });
 
-  it('ends on SIGTERM all the same', async () => {
+  it('ends on SIGTERM nevertheless', async () => {
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     server.pauseReading();
     await flood(server);
@@ -33,7 +33,7 @@ describe('a server whose standard output is a pipe that nobody reads', () => {
 });
 
 describe('the output of the log', () => {
-  it('tells how many lines are missing before the next line', () => {
+  it('reports how many lines are missing before the next line', () => {
     const { stream, taken, takeOne } = slowReader();
     const output = streamOutput(stream, 20);
     for (const line of ['line 1\n', 'line 2\n', 'line 3\n', 'line 4\n']) output.write(line);
@@ -43,7 +43,7 @@ describe('the output of the log', () => {
     expect(taken).toEqual(['line 1\n', 'line 2\n', expect.stringContaining('"dropped":2'), 'line 5\n']);
   });
 
-  it('keeps nothing for a reader that has gone', async () => {
+  it('keeps nothing after its reader has closed the pipe', async () => {
     const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
     const output = streamOutput(stream);
     output.write('line 1\n');
@@ -53,7 +53,7 @@ describe('the output of the log', () => {
   });
 
   const onLinux = process.platform === 'linux' ? it : it.skip;
-  onLinux('drops a line that the disk has no room for', () => {
+  onLinux('drops a line that does not fit on the disk', () => {
     const file = openSync('/dev/full', 'w');
     expect(() => fileOutput(file).write('line 1\n')).not.toThrow();
     closeSync(file);
@@ -93,7 +93,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A stream that takes a chunk when it is told to. */
+/** A stream that accepts a chunk on demand. */
 function slowReader() {
   const taken: string[] = [];
   let takeOne = () => {};

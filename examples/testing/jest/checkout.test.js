@@ -12,27 +12,27 @@ test('sells by the old checkout where the flag is off', () => {
   expect(chooseCheckout(testFlags({ checkout: false }), '7')).toBe('old');
 });
 
-test('a misspelt flag fails the test', () => {
+test('fails for a misspelt flag', () => {
   expect(() => chooseCheckout(testFlags({ chekout: true }), '7')).toThrow('did you mean chekout?');
 });
 
 describe('with flags that all tests share', () => {
   const flags = testFlags({ checkout: true, banner: red });
 
-  test('an override holds within its function', async () => {
+  test('overrides a flag within a function', async () => {
     await flags.override({ checkout: false }, async () => {
       expect(await renderPage(flags, '7')).toBe('old checkout, #f00 banner');
     });
     expect(await renderPage(flags, '7')).toBe('new checkout, #f00 banner');
   });
 
-  test('every combination renders a page', async () => {
+  test('renders a page for every combination', async () => {
     await flags.vary(['checkout', 'banner'], async ({ checkout }) => {
       expect(await renderPage(flags, '7')).toMatch(checkout ? /^new/ : /^old/);
     });
   });
 
-  test('a fork can be changed', async () => {
+  test('changes a fork only', async () => {
     const fork = flags.fork();
     await fork.disable({ project: 'default', flag: 'checkout', environment: 'production' });
     expect([chooseCheckout(fork, '7'), chooseCheckout(flags, '7')]).toEqual(['old', 'new']);

@@ -22,11 +22,11 @@ test('sells by the new checkout to those for whom the flag is on', async () => {
   expect(chooseCheckout(flags, '8')).toBe('old');
 });
 
-test('each test has flags of its own', async () => {
+test('creates separate flags for each test', async () => {
   await expect(flags.enable(production)).rejects.toMatchObject({ code: 'environment_has_no_strategies' });
 });
 
-test('a refused change is told by its code', async () => {
+test('throws the code of a refused change', async () => {
   const error = await flags.createFlag({ project: 'default' }, { name: 'checkout' }).catch((reason) => reason);
   expect(isFlagsError(error)).toBe(true);
   expect(error.code).toBe('flag_exists');

@@ -14,7 +14,7 @@ export function createApp(flags: TypedFlags<typeof schema>): Express {
     response.json({ checkout, color });
   });
   app.get('/misspelt', (request, response) => {
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     response.json(request.flags.isEnabled('chekout'));
   });
   // @ts-expect-error: not a plan

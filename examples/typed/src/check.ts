@@ -7,7 +7,7 @@ import { OpenFeature } from '@openfeature/server-sdk';
 import { createApp } from './app.js';
 import { schema } from './schema.js';
 
-/** Proves what the README of this example says. The compiler proves the lines below `@ts-expect-error`. */
+/** Tests the statements of this example's README. The compiler tests the lines below `@ts-expect-error`. */
 const problems: string[] = [];
 const flags = await createFlags({
   storage: memoryStorage(),
@@ -46,9 +46,9 @@ const client = typedClient(schema, OpenFeature.getClient());
 await check('clients of OpenFeature know the declared flags', async () => {
   assert.equal(await client.getBooleanValue('checkout', false, { targetingKey: '7', plan: 'pro' }), true);
   assert.deepEqual(await client.getObjectValue('banner', { color: 'none' }), { color: '#f00' });
-  // @ts-expect-error: no value of the property
+  // @ts-expect-error: not a value of the property
   await client.getBooleanValue('checkout', false, { plan: 'gold' });
-  // @ts-expect-error: no flag of the schema
+  // @ts-expect-error: not a flag of the schema
   await client.getBooleanValue('chekout', false);
   // @ts-expect-error: the payload of this flag is an object
   await client.getStringValue('banner', '');

@@ -14,7 +14,7 @@ export interface Connection {
   readonly flags: Flags | undefined;
   /** The store or address, without a password. */
   readonly name: string;
-  /** The advice for a caller that the server refuses. */
+  /** What the error says when the server refuses the caller. */
   readonly refusal: string;
   close(): Promise<void>;
 }
@@ -35,10 +35,10 @@ export interface ConnectionOptions {
 
 /** The origin of requests to a store of this process. It never leaves the process. */
 const LOCAL_ORIGIN = 'http://localhost';
-/** How long a command waits for the whole answer of a server, in milliseconds. */
-const PATIENCE = 30_000;
+/** The time limit of a request with its whole reply, in milliseconds. */
+const TIMEOUT = 30_000;
 /** The maximum size of a reply, in bytes. An export may be large, but an endless reply must not fill the memory. */
-const LARGEST_ANSWER = 128 * 1024 * 1024;
+const MAX_REPLY = 128 * 1024 * 1024;
 /** In bytes. Only the limits of the engine apply to a local store. */
 const LOCAL_BODY_LIMIT = 64 * 1024 * 1024;
 
@@ -93,15 +93,15 @@ function connectToServer(address: string, token: string | undefined): Connection
 
 /** Sends a request to a server. The time also limits the reading of the body. */
 export function fetchInTime(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE) });
+  return fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
 }
 
 /**
- * Reads the body of an answer.
+ * Reads the body of a reply.
  *
  * @throws CommandError if the body ends early, takes too long, or is too large
  */
-export async function readBody({ body }: Response, server: string, limit = LARGEST_ANSWER): Promise<string> {
+export async function readBody({ body }: Response, server: string, limit = MAX_REPLY): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
@@ -112,14 +112,12 @@ export async function readBody({ body }: Response, server: string, limit = LARGE
     }
   } catch (error) {
     throw new CommandError(
-      `${server} broke off its answer (${reasonOf(error)}). Look whether the command took effect.`,
+      `${server} ended its reply early (${reasonOf(error)}). Check whether the command took effect.`,
     );
   }
   if (size > limit) {
     const most = limit / 1024 / 1024;
-    throw new CommandError(
-      `${server} answers with more than ${most} MiB, which no command reads. Is it the flags API?`,
-    );
+    throw new CommandError(`${server} sends more than ${most} MiB, more than any command reads. Is it the flags API?`);
   }
   return Buffer.concat(pieces).toString('utf8');
 }
@@ -240,7 +238,7 @@ export function createApi(connection: Connection): Api {
     const init =
       body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
-    const text = await readBody(response, connection.name, connection.flags ? Infinity : LARGEST_ANSWER);
+    const text = await readBody(response, connection.name, connection.flags ? Infinity : MAX_REPLY);
     if (!response.ok) throw refusal(connection, response.status, text);
     return (text === '' ? undefined : parse(connection, text)) as T;
   }
@@ -270,7 +268,7 @@ function notTheApi({ name }: Connection, status: number): string {
 }
 
 /** The maximum number of shown details of an error. */
-const MOST_DETAILS = 100;
+const MAX_DETAILS = 100;
 
 function refusal(connection: Connection, status: number, text: string): CommandError {
   let body: Readonly<Record<string, unknown>>;
@@ -284,7 +282,7 @@ function refusal(connection: Connection, status: number, text: string): CommandE
   if (status === 401) return new ApiError(status, code, `${connection.name} ${connection.refusal}`);
   if (status === 404 && (code === 'unknown' || code === 'not_found'))
     return new ApiError(status, code, notTheApi(connection, status));
-  const details: readonly unknown[] = Array.isArray(body.details) ? body.details.slice(0, MOST_DETAILS) : [];
+  const details: readonly unknown[] = Array.isArray(body.details) ? body.details.slice(0, MAX_DETAILS) : [];
   return new ApiError(status, code, [message, ...details.map(describeDetail)].join('\n  '));
 }
 
@@ -295,8 +293,8 @@ function describeDetail(detail: unknown): string {
 
 /** Returns a text of an error as one line. */
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value.slice(0, LONGEST_TEXT).replaceAll(/\s+/g, ' ') : undefined;
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT).replaceAll(/\s+/g, ' ') : undefined;
 }
 
 /** The maximum length of a text in an error. */
-const LONGEST_TEXT = 2_000;
+const MAX_TEXT = 2_000;

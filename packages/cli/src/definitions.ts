@@ -80,10 +80,10 @@ export async function applyDocument(
 }
 
 /** A request has at most 1 MiB. */
-const LARGEST_BODY = 900_000;
+const MAX_BODY = 900_000;
 
 function isSmall(document: unknown): boolean {
-  return sizeOf(document) <= LARGEST_BODY;
+  return sizeOf(document) <= MAX_BODY;
 }
 
 function sizeOf(value: unknown): number {
@@ -141,7 +141,7 @@ function toParts({ projects = [], segments = [], flags = [] }: Definitions) {
   let size = 0;
   for (const { member, item } of items) {
     size += sizeOf(item) + 1;
-    if (!part || size > LARGEST_BODY) {
+    if (!part || size > MAX_BODY) {
       part = { version: 1, projects: [], segments: [], flags: [] };
       parts.push(part as unknown as Definitions);
       size = sizeOf(item);

@@ -84,7 +84,7 @@ async function applyOnce({ api, options }: CommandSession, changes: readonly Cha
   }
 }
 
-/** What clients would see. */
+/** The differences that clients would notice. */
 export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
 
 /**
@@ -99,7 +99,7 @@ export function showPlan(
 ): Effects {
   if (!Array.isArray(effects)) {
     throw new CommandError(
-      `${api.connection.name} does not say what clients would see. Update the server to release 0.3.`,
+      `${api.connection.name} does not say what clients would notice. Update the server to release 0.3.`,
     );
   }
   const clients = describeEffects(effects).map((line) => `  ${line}`);
@@ -147,7 +147,7 @@ export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly st
 /**
  * Describes documents of a plan, a history or an import: one line per document, and one per difference.
  *
- * @param states what else names the strategies of the documents, such as the states of events
+ * @param states other states that name the strategies of the documents, such as those of events
  */
 export function documentLines(
   documents: readonly ComparedDocument[],

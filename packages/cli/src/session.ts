@@ -82,9 +82,7 @@ export function inSession<Arguments extends readonly unknown[], Options extends 
       const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
       if (connection.flags !== undefined || !isOfData) throw error;
       const advice = 'Is it the flags API, in a release that fits this command?';
-      throw new CommandError(
-        `${connection.name} gave an answer that no command can read (${error.message}). ${advice}`,
-      );
+      throw new CommandError(`${connection.name} sent a reply that no command can read (${error.message}). ${advice}`);
     } finally {
       await connection.close();
     }
@@ -144,17 +142,17 @@ export async function findFlag({ api, options }: CommandSession, name: string): 
   throw new CommandError(`There is no flag ${name}${project === undefined ? '' : ` in project ${project}`}. ${advice}`);
 }
 
-const MOST_NAMES_COMPARED = 20_000;
-const MOST_NAMES_SHOWN = 3;
+const MAX_COMPARED = 20_000;
+const MAX_SHOWN = 3;
 
 /** Returns the most similar names, the closest first. */
 function closestTo(name: string, names: readonly string[]): readonly string[] {
   const wanted = name.slice(0, 100).toLowerCase();
   return names
-    .slice(0, MOST_NAMES_COMPARED)
+    .slice(0, MAX_COMPARED)
     .map((one) => ({ one, edits: distance(wanted, one.toLowerCase()) }))
     .filter(({ edits }) => edits <= Math.max(2, Math.floor(wanted.length / 3)))
     .sort((a, b) => a.edits - b.edits)
-    .slice(0, MOST_NAMES_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(({ one }) => one);
 }

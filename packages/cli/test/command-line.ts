@@ -20,7 +20,7 @@ export interface Terminal {
   readonly keys?: string;
   /** The question that the keys answer. */
   readonly question?: string;
-  /** The width of the terminal that the output is. Default: the output is a pipe. */
+  /** The width of the output's terminal. Default: the output is a pipe. */
   readonly columns?: number;
 }
 

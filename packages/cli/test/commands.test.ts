@@ -28,7 +28,7 @@ async function jsonOf<T>(result: Promise<Result>): Promise<T> {
 describe.each([
   ['a SQLite file', () => onFile(), it],
   ['a running server', () => onServer(), inFull],
-] as const)('on %s', (_name, open, also) => {
+] as const)('the command line on %s', (_name, open, also) => {
   it('creates a flag, switches it, sets a rollout and variants, and shows all of it', async () => {
     const flags = await open();
     const created = await flags(
@@ -64,7 +64,7 @@ describe.each([
     expect((await flags('off', 'checkout', '--yes')).out).toBe('Nothing to change.\n');
   });
 
-  it('undoes a change, and shows what the undo changes', async () => {
+  it('undoes a change, and shows the changes of the undo', async () => {
     const flags = await open();
     await flags('create', 'checkout');
     await flags('on', 'checkout', '--yes', '--reason', 'Launch');
@@ -98,7 +98,7 @@ describe.each([
     await flags('rollout', 'checkout', '0', '--yes');
     const why = await flags('why', 'checkout', '--user', '7', '--context', 'country=DE', 'plan=pro');
     expect(why.out).toMatch(
-      /^checkout is off in production: no strategy holds\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
+      /^checkout is off in production: no strategy matches\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
     );
     await flags('rollout', 'checkout', '100', '--yes');
     expect(await jsonOf(flags('why', 'checkout', '--json'))).toMatchObject({ name: 'checkout', enabled: true });
@@ -116,7 +116,7 @@ describe.each([
     await flags('on', 'child', '--yes');
     await flags('on', 'fancy', '--yes');
     expect((await flags('why', 'child')).out).toBe(
-      'child is off in production: a parent is not as needed\n  ✓ needs old off\n  ✗ needs base on\n',
+      'child is off in production: a flag that it depends on has another state\n  ✓ needs old off\n  ✗ needs base on\n',
     );
     expect((await flags('why', 'fancy')).out).toContain('  ✗ needs look with the variant a or b\n');
     expect((await flags('list', 'child')).out).toMatch(/^child .* off because of base /m);
@@ -261,7 +261,7 @@ describe.each([
 });
 
 describe('confirmation', () => {
-  it('asks if clients see a difference, also through a parent, and otherwise does not', async () => {
+  it('is required if clients notice a difference, also through a parent, and otherwise not', async () => {
     const flags = await onFile();
     const on = { enabled: true, strategies: [{ name: 'default' }] };
     const document = path('family.json');
@@ -289,7 +289,7 @@ describe('confirmation', () => {
     expect(await flags('archive', 'other')).toMatchObject({ code: 3 });
   });
 
-  it('changes the first environment and reviews the last without a production environment', async () => {
+  it('is not required in the first environment, and is in the last, without a production environment', async () => {
     const flags = await onFile();
     await flags('create', 'checkout');
     const others = ['--environments', 'test, live'];
@@ -321,7 +321,7 @@ describe('confirmation', () => {
     });
   });
 
-  it('asks on a terminal', async () => {
+  it('is asked on a terminal', async () => {
     await (await onFile())('create', 'checkout');
     const args = ['on', 'checkout', '--store', path('flags.db')];
     const no = await flagsCommand(args, { keys: 'n\n' });
@@ -336,7 +336,7 @@ describe('confirmation', () => {
     ).toMatchObject({ code: 3 });
   });
 
-  it('reviews variants of a flag that is on in production, and the last environment where there is no production', async () => {
+  it('reviews variants of a flag that is on in production, and the last environment without production', async () => {
     const flags = await onFile();
     await flags('create', 'checkout');
     expect(await flags('variants', 'checkout', 'red', 'blue')).toMatchObject({ code: 0 });
@@ -352,7 +352,7 @@ describe('confirmation', () => {
 });
 
 describe('stores', () => {
-  it('creates a store, says so, and keeps an existing one', async () => {
+  it('are created with a message, and existing ones are kept', async () => {
     const store = path('new.db');
     expect(await flagsCommand(['migrate', '--dry-run', '--store', store])).toMatchObject({
       out: `Would create ${store}.\n`,
@@ -362,7 +362,7 @@ describe('stores', () => {
     expect((await flagsCommand(['migrate', '--store', store])).out).toBe(`${store} is up to date: 1 project.\n`);
   });
 
-  it('copies a store to a file that can be used', async () => {
+  it('are copied to a file that can be used', async () => {
     const flags = await onFile();
     await flags('create', 'checkout');
     const copy = path('copy.db');
@@ -372,7 +372,7 @@ describe('stores', () => {
     expect((await flagsCommand(['list', '--store', copy])).out).toContain('checkout');
   });
 
-  it('reads its options from the environment, and the author of changes too', async () => {
+  it('are configured by environment variables, the author of changes too', async () => {
     const env = {
       FLAGS_STORE: path('flags.db'),
       FLAGS_ACTOR: 'ada',
@@ -397,7 +397,7 @@ it('shows the history of a deleted flag of a project', async () => {
   expect(await flags('history', 'other', '--project', 'default')).toMatchObject({ code: 1 });
 });
 
-it('reads as many pages of the history as its limit takes', async () => {
+it('reads as many pages of the history as its limit needs', async () => {
   const flags = await onServer();
   const big = { project: 'default', flag: 'big' };
   await server().flags.createFlag(big, { name: 'big' });

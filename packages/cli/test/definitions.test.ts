@@ -48,7 +48,7 @@ flags:
     ['a SQLite file', () => onFile(), it],
     ['a running server', () => onServer(), inFull],
   ] as const)('flags as code on %s', (_name, open, also) => {
-    it('plans, applies once, and exports the same', async () => {
+    it('are planned, applied once, and exported unchanged', async () => {
       const flags = await open();
       const file = written('flags.yaml', YAML);
       const plan = await flags('plan', file);
@@ -125,7 +125,7 @@ flags:
       });
     });
 
-    it('archives what a document lacks only with --prune', async () => {
+    it('archive flags that a document lacks only with --prune', async () => {
       const flags = await open();
       await flags('create', 'old');
       const file = written('flags.json', JSON.stringify({ version: 1, flags: [{ name: 'new' }] }));
@@ -225,7 +225,7 @@ describe('older stores', () => {
       [['tokens']],
       [['plan', 'flags.yaml']],
       [['on', 'checkout', '--yes']],
-    ])('stays as it is after %j', async (args) => {
+    ])('does not change by %j', async (args) => {
       const before = digest();
       const paths = args.map((one) => (one.includes('.') ? pathOf(one) : one));
       const { code, err } = await flagsCommand([...paths, '--store', pathOf('flags.db')]);
@@ -234,7 +234,7 @@ describe('older stores', () => {
       expect(digest()).toBe(before);
     });
 
-    it('is copied as it is before flags migrate', async () => {
+    it('is copied before its flags migrate', async () => {
       const before = digest();
       const store = ['--store', pathOf('flags.db')];
       expect(await flagsCommand(['backup', pathOf('copy.db'), ...store])).toMatchObject({ code: 0 });
@@ -244,7 +244,7 @@ describe('older stores', () => {
       expect(await flagsCommand(['migrate', ...copy])).toMatchObject({ code: 0 });
     });
 
-    it('is read after flags migrate', async () => {
+    it('is readable after its flags migrate', async () => {
       const store = ['--store', pathOf('flags.db')];
       expect(await flagsCommand(['migrate', ...store])).toMatchObject({ code: 0 });
       expect(await flagsCommand(['list', ...store])).toMatchObject({ code: 0 });

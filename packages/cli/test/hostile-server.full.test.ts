@@ -71,7 +71,7 @@ it.each([
     expect([args, [0, 1, 64].includes(code)]).toEqual([args, true]);
   }
   expect(await failureOf('why', 'a')).toMatch(
-    /^http:\S+ gave an answer that no command can read \(.+\)\. Is it the flags API, in a release that fits/,
+    /^http:\S+ sent a reply that no command can read \(.+\)\. Is it the flags API, in a release that fits/,
   );
 });
 
@@ -90,7 +90,7 @@ it.each([
   expect(await failureOf('list')).toMatch(/^(The server answered 422|Refused)\.$/);
 });
 
-it('keeps the texts of an error short, and in their lines', async () => {
+it('shortens the texts of an error, and keeps them in their lines', async () => {
   const details = Array.from({ length: 100_000 }, () => ({ path: '/a\nb', message: 'x'.repeat(10) }));
   answer = json({ code: 'x', message: `first\nsecond ${'y'.repeat(100_000)}`, details }, 422);
   const { err } = await flagsCommand(['list', '--store', url]);
@@ -98,24 +98,24 @@ it('keeps the texts of an error short, and in their lines', async () => {
   expect(err).toMatch(/^first second y+\n {2}\/a b: x{10}\n/);
 });
 
-it('stops where a history repeats its pages, or has only empty ones', async () => {
+it('stops if a history repeats its pages, or has only empty ones', async () => {
   answer = json({ changes: [], next: 'again' });
-  expect(await failureOf('history')).toMatch(/gives a history without an end/);
+  expect(await failureOf('history')).toMatch(/sends an endless history/);
   expect(requests).toHaveLength(2);
   requests.length = 0;
   answer = (request, response) => json({ changes: [], next: `${requests.length}` })(request, response);
-  expect(await failureOf('history')).toMatch(/gives a history without an end/);
+  expect(await failureOf('history')).toMatch(/sends an endless history/);
   expect(requests.length).toBeLessThan(510);
 });
 
-it('keeps to the limit of a history whose page is larger', async () => {
+it('stops at the limit of a history whose page is larger', async () => {
   const change = { id: 'x', at: '2026-01-01', actor: 'ada', reason: null, events: [], differences: [] };
   answer = json({ changes: Array(200_000).fill(change) });
   const { code, out } = await flagsCommand(['history', '--limit', '3', '--store', url]);
   expect([code, out.trimEnd().split('\n')]).toEqual([0, Array(3).fill('2026-01-01  ada  x')]);
 });
 
-it('stops reading an answer without an end', async () => {
+it('stops reading an endless reply', async () => {
   const piece = Buffer.alloc(1024 * 1024, ' ');
   let sent = 0;
   answer = (_request, response) => {
@@ -126,21 +126,21 @@ it('stops reading an answer without an end', async () => {
     response.on('drain', send);
     send();
   };
-  expect(await failureOf('list')).toMatch(/answers with more than 128 MiB, which no command reads/);
+  expect(await failureOf('list')).toMatch(/sends more than 128 MiB, more than any command reads/);
   expect(sent).toBeLessThan(256);
 });
 
-it('says that an answer broke off', async () => {
+it('reports an answer that was cut off', async () => {
   answer = (_request, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('{', () => response.destroy());
   };
   expect(await failureOf('list')).toMatch(
-    /^http:\S+ broke off its answer \(.+\)\. Look whether the command took effect\.$/,
+    /^http:\S+ ended its reply early \(.+\)\. Check whether the command took effect\.$/,
   );
 });
 
-it('stops where an Unleash server repeats its archived flags', async () => {
+it('stops if an Unleash server repeats its archived flags', async () => {
   const page = Array.from({ length: 100 }, (_, index) => ({ name: `flag-${index}` }));
   const own = json({ environments: [{ name: 'production' }], strategies: [] });
   answer = (request, response) => {
@@ -149,6 +149,8 @@ it('stops where an Unleash server repeats its archived flags', async () => {
     if (path.startsWith('/api/admin/search')) return json({ features: page })(request, response);
     return json(path.startsWith('/api/admin/projects') ? { projects: [] } : {})(request, response);
   };
-  expect(await failureOf('import', url, '--from', 'unleash', '--yes')).toMatch(/lists archived flags without an end/);
+  expect(await failureOf('import', url, '--from', 'unleash', '--yes')).toMatch(
+    /sends an endless list of archived flags/,
+  );
   expect(requests.filter((path) => path.startsWith('/api/admin/search'))).toHaveLength(2);
 });

@@ -46,7 +46,7 @@ describe('importers', () => {
       return { ...result, noted: result.notes.split('\n').filter((line) => line.startsWith('note:')) };
     }
 
-    it('without a defaultVariant leave the default to the caller', async () => {
+    it('leave the default to the caller without a defaultVariant', async () => {
       const { defaultVariant: _, ...color } = RED;
       const pro = { if: [{ '==': [{ var: 'plan' }, 'pro'] }, 'blue'] };
       const { noted } = await importBeside({
@@ -124,7 +124,7 @@ describe('importers', () => {
       ['another variant than there are', { if: [{ '==': [{ var: 'a' }, 'b'] }, 'blue', 'green'] }],
       ['an unknown evaluator', { $ref: 'nobody' }],
       ['an unknown comparison', { if: [{ sem_ver: [{ var: 'version' }, 'constructor', '1.0.0'] }, 'blue'] }],
-    ])('with %s are imported off, with a note, and keep the others', async (_, targeting) => {
+    ])('are imported off, with a note, if %s, and keep the others', async (_, targeting) => {
       const { flags, noted } = await importBeside({ color: { ...RED, targeting } });
       expect(flags.color?.environments?.production).toMatchObject({ enabled: false, strategies: [] });
       expect(flags.color?.variants).toMatchObject([{ name: 'red' }, { name: 'blue' }]);
@@ -225,7 +225,7 @@ describe('Unleash', () => {
   type Answers = Readonly<Record<string, unknown>>;
   const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
 
-  /** Starts a server that gives recorded answers, and calls a function with its address. */
+  /** Starts a server that returns recorded answers, and calls a function with its address. */
   async function withUnleash<T>(answers: Answers, use: (address: string) => Promise<T>): Promise<T> {
     const unleash = createServer(({ url = '', headers }, response) => {
       const answer = answers[url.replace('/api/admin', '')];
@@ -244,7 +244,7 @@ describe('Unleash', () => {
     withUnleash(answers, (address) => imported(address, '--from', 'unleash', '--source-token', '*:*.secret'));
 
   describe('a state export', () => {
-    it('of 4.19 gives projects, segments and flags', async () => {
+    it('gives projects, segments and flags of 4.19', async () => {
       const { flags, document, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
       expect(document.projects?.map(({ id, name }) => `${id}: ${name}`)).toEqual([
         'default: Default',
@@ -278,7 +278,7 @@ describe('Unleash', () => {
         expect(notes).toContain(note);
     });
 
-    it('of 4.19 gives flags that the store would refuse', async () => {
+    it('gives flags of 4.19 that the store would refuse', async () => {
       const { flags, notes } = await imported(fixture('unleash-4.19.5-state.json'), '--from', 'unleash');
       const inDevelopment = (name: string) => flags[`legacy-${name}`]?.environments?.development;
       for (const name of ['in-none', 'date-bad', 'unknown']) {
@@ -298,7 +298,7 @@ describe('Unleash', () => {
       expect(notes).toContain('legacy-fixed-low: the weights of its variants add up to 600');
     });
 
-    it('of 5.12 gives variants of environments', async () => {
+    it('gives variants of environments of 5.12', async () => {
       await server().flags.createFlag({ project: 'default' }, { name: 'd-parent' });
       await server().flags.createFlag({ project: 'default' }, { name: 'd-child-on' });
       await server().flags.addDependency({ project: 'default', flag: 'd-child-on' }, { flag: 'd-parent' });
@@ -321,7 +321,7 @@ describe('Unleash', () => {
     });
   });
 
-  it('tells whether the users of variants change, which a strategy hashes with its group', async () => {
+  it('reports whether the users of variants change if a strategy hashes them with its group', async () => {
     const state = recorded('unleash-5.12.8-state.json') as { featureStrategies: { parameters: object }[] };
     async function notesOf(strategyName: string, groupId?: string): Promise<string> {
       const featureStrategies = state.featureStrategies.map((one) => ({
@@ -346,7 +346,7 @@ describe('Unleash', () => {
       expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('names the segment beta') });
     });
 
-    it('of 8.2 gives flags with dependencies and variants', async () => {
+    it('gives flags of 8.2 with dependencies and variants', async () => {
       await server().flags.createSegment({ name: 'beta', constraints: [] });
       const { flags, notes } = await imported(file, '--from', 'unleash');
       const inDevelopment = (name: string) => flags[name]?.environments?.development;
@@ -384,7 +384,7 @@ describe('Unleash', () => {
   });
 
   describe('a live server', () => {
-    it('of 5.12 gives the variants of each environment, and archived flags', async () => {
+    it('gives the variants of each environment of 5.12, and archived flags', async () => {
       const { flags, document, notes } = await live(recorded('unleash-5.12.8-live.json'));
       expect(notes).toContain('Archived flags (1) come without their strategies');
       expect(document.segments).toHaveLength(4);
@@ -402,7 +402,7 @@ describe('Unleash', () => {
       expect(flags['m-archived']).toMatchObject({ archived: true, description: 'Gone', labels: ['old'] });
     });
 
-    it('of 8.2 gives variants and archived flags, which it no longer shows with the others', async () => {
+    it('gives variants and archived flags of 8.2, which it no longer shows with the others', async () => {
       const { flags } = await live(recorded('unleash-8.2.0-live.json'));
       expect(flags['v-overrides']?.variants).toHaveLength(2);
       expect(flags['odd-v-full']?.variants).toMatchObject([
@@ -415,7 +415,7 @@ describe('Unleash', () => {
       expect(flags['m-archived']).toMatchObject({ archived: true, archivedAt: '2026-11-22T04:58:01.829Z' });
     });
 
-    it('gives all pages of archived flags, and shared variants where the version has no others', async () => {
+    it('returns all pages of archived flags, and shared variants where the version has no others', async () => {
       const page = (offset: number) => `/search/features?archived=IS:true&sortBy=name&limit=100&offset=${offset}`;
       const archived = Array.from({ length: 101 }, (_, index) => ({ name: `old-${index}`, project: 'default' }));
       const flag = { name: 'v-old', environments: [{ name: 'production', enabled: false, strategies: [] }] };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { extent } from '../../../test/extent.js';
 import { EXIT } from '../src/output.js';
 import { flagsCommand, runningServer, temporaryFolder } from './command-line.js';
+import { replay, transcriptsIn, withoutGenerated } from './transcripts.js';
 
 describe('output', () => {
   const server = runningServer();
@@ -98,7 +99,7 @@ describe('output', () => {
     expect(colored).not.toContain('\u001b[31m');
   });
 
-  it('writes documents as they are into a pipe, and with escapes on a terminal; JSON always with escapes', async () => {
+  it('writes documents unchanged into a pipe, and with escapes on a terminal; JSON always with escapes', async () => {
     const { flags } = server();
     await flags.createFlag({ project: 'default' }, { name: 'a', description: HOSTILE });
     const asJson = await onServer(['show', 'a', '--json']);
@@ -197,7 +198,7 @@ describe('completion', () => {
     expect({ stderr, words: stdout.trim().split(' ') }).toEqual({ stderr: '', words: expected });
   });
 
-  it('offers values after an option that takes one in fish, and files only where files are arguments', async () => {
+  it('offers values after an option with a value in fish, and files only where files are arguments', async () => {
     const { out } = await flagsCommand(['completion', 'fish']);
     expect(out).toMatch(/^complete -c flags -f -n __fish_use_subcommand -a import -d '/m);
     expect(out).toMatch(/^complete -c flags -l store -r$/m);
@@ -223,7 +224,7 @@ describe('errors', () => {
     return `${code} ${err.trimEnd()}`;
   }
 
-  /** An address where nothing listens any more. */
+  /** An address where no server listens any more. */
   async function closedAddress(): Promise<string> {
     const closing = createServer();
     await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
@@ -232,12 +233,12 @@ describe('errors', () => {
     return `127.0.0.1:${port}`;
   }
 
-  it('asks for the store', async () => {
+  it('ask for the store', async () => {
     expect(await errorOf('list')).toMatch(/^64 Name the flags: --store FILE/);
     expect(await errorOf('migrate')).toMatch(/^64 Name the store/);
   });
 
-  it('names a missing file, and how to create it', async () => {
+  it('name a missing file, and how to create it', async () => {
     const store = path('none.db');
     expect(await errorOf('list', '--store', store)).toBe(
       `1 There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
@@ -245,20 +246,20 @@ describe('errors', () => {
     expect(await errorOf('backup', path('copy'), '--store', store)).toMatch(/^1 There is no file/);
   });
 
-  it('names a file that is not a database', async () => {
+  it('name a file that is not a database', async () => {
     const store = path('text.db');
     writeFileSync(store, 'These are no flags, but a text that is long enough to be read. '.repeat(20));
     expect(await errorOf('list', '--store', store)).toMatch(/^1 .*text\.db cannot be opened: .*not a database/);
   });
 
-  it('names a server that cannot be reached', async () => {
+  it('name a server that cannot be reached', async () => {
     const address = await closedAddress();
     expect(await errorOf('list', '--store', `http://${address}`)).toMatch(
       /^1 http:.* cannot be reached \(connect ECONNREFUSED .*\)\. Is the server running\?$/,
     );
   });
 
-  it('names a database that is down, without its password', async () => {
+  it('name a database that is down, without its password', async () => {
     const error = await errorOf('list', '--store', `postgres://ada:hunter2@${await closedAddress()}/flags`);
     expect(error).toMatch(
       /^1 postgres:\/\/127\.0\.0\.1:\d+\/flags cannot be opened: .*ECONNREFUSED.* Is the database running\?$/,
@@ -266,7 +267,7 @@ describe('errors', () => {
     expect(error).not.toContain('hunter2');
   });
 
-  it('asks for a token', async () => {
+  it('ask for a token', async () => {
     const { url } = server();
     expect(await errorOf('list', '--store', url)).toMatch(
       /^1 http:\S+ asks for a token\. Give an admin token: --token or FLAGS_TOKEN\.$/,
@@ -274,7 +275,7 @@ describe('errors', () => {
     expect(await errorOf('on', 'a', '--store', url, '--token', 'wrong')).toMatch(/^1 http:\S+ refuses the token\./);
   });
 
-  it('names an address that is not the API, and accepts that of the admin page', async () => {
+  it('name an address that is not the API, and accept that of the admin page', async () => {
     const { url, secret } = server();
     expect(await errorOf('list', '--store', `${url}/elsewhere`, '--token', secret)).toMatch(
       /^1 .*Is it the address of the flags API\?$/,
@@ -283,7 +284,7 @@ describe('errors', () => {
     expect(await errorOf('list', '--store', 'http://[')).toMatch(/^64 http:\/\/\[ is not an address/);
   });
 
-  it('refuses wrong command lines with 64', async () => {
+  it('exit with 64 for wrong command lines', async () => {
     const store = path('flags.db');
     await flagsCommand(['migrate', '--store', store]);
     await flagsCommand(['create', 'a', '--store', store]);
@@ -308,7 +309,7 @@ describe('errors', () => {
     );
   });
 
-  it('prints refusals of the engine with their details', async () => {
+  it('include the details of refusals of the engine', async () => {
     const store = path('flags.db');
     await flagsCommand(['migrate', '--store', store]);
     expect(await errorOf('create', 'not a name', '--store', store)).toMatch(/^1 .*\n {2}\/changes\/0\/input\/name: /);
@@ -320,59 +321,30 @@ describe('errors', () => {
     );
   });
 
-  it('says which port is taken', async () => {
+  it('refuse a store for the demo', async () => {
+    expect(await errorOf('serve', '--demo', '--store', path('flags.db'))).toMatch(/^64 .*leave out --store/);
+  });
+
+  it('name the port that is in use', async () => {
     const { url } = server();
     const { port } = new URL(url);
     expect(await errorOf('serve', '--port', port)).toBe(`1 Port ${port} is in use. Choose another one: --port 0`);
   });
 });
 
-describe('documents', () => {
+describe('the documents', () => {
   const GUIDE = readFileSync(join(__dirname, '../../../docs/command-line.md'), 'utf8');
   const path = temporaryFolder();
 
-  /** Runs the commands of the transcripts, and returns them with their output as a reader sees it. */
-  async function replay(transcript: string): Promise<string> {
-    const store = path('flags.db');
-    const env = { FLAGS_STORE: store, FLAGS_ACTOR: 'ada' };
-    const lines: string[] = [];
-    let id = '';
-    let last = 0;
-    for (const line of transcript.split('\n').filter((one) => one.startsWith('$ '))) {
-      lines.push(line);
-      if (line === '$ echo $?') lines.push(String(last));
-      if (!line.startsWith('$ flags ')) continue;
-      const { code, out, err } = await flagsCommand(
-        wordsOf(line.slice(8)).map((word) => word.replace(/^.+…$/, id)),
-        { env },
-      );
-      last = code;
-      id = /flags undo (\S+)/.exec(out)?.[1] ?? id;
-      lines.push(`${out}${err}`.replaceAll(store, './flags.db').trimEnd());
-    }
-    return lines.join('\n');
-  }
-
-  function wordsOf(line: string): string[] {
-    return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
-  }
-
-  /** Leaves out what differs each time: ids, secrets and times. */
-  function withoutGenerated(text: string): string {
-    return text
-      .replaceAll(/\d{4}-(\d\d-\d\dT[\d:.]+Z|…)/g, 'TIME')
-      .replaceAll(/(?<=:production\.)\S+/g, 'SECRET')
-      .replaceAll(/\b([0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}|[0-9a-f]{4}…)/g, 'ID');
-  }
-
-  it('shows the transcripts that the commands give', async () => {
-    const transcripts = [...GUIDE.matchAll(/^```console\n([\s\S]*?)\n```$/gm)].map(([, text = '']) => text);
+  it('show the transcripts that the commands print', async () => {
+    const transcripts = transcriptsIn(GUIDE);
     expect(transcripts.length).toBeGreaterThan(1);
     const shown = transcripts.join('\n');
-    expect(withoutGenerated(await replay(shown))).toBe(withoutGenerated(shown));
+    const given = await replay(shown, { store: path('flags.db') });
+    expect(withoutGenerated(given)).toBe(withoutGenerated(shown));
   });
 
-  it('lists every command, option and exit code', async () => {
+  it('list every command, option and exit code', async () => {
     const { out } = await flagsCommand(['--help']);
     const [, commands = ''] = out.split('Commands:');
     for (const [, name] of commands.matchAll(/^ {2}(\w+)/gm)) if (name !== 'help') expect(GUIDE).toContain(`\`${name}`);

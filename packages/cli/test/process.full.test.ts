@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startServer } from '../../../examples/server/test/server-process.js';
 import { inFull } from '../../../test/extent.js';
@@ -12,7 +13,7 @@ afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Runs the built command as a process of its own. */
+/** Runs the built command as a separate process. */
 function flagsProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     const options = { env: { PATH: process.env.PATH, ...env } };
@@ -68,6 +69,32 @@ it('serves sample flags and the admin page at once, and ends cleanly on SIGINT',
   expect(((await usage.json()) as { usage: unknown[] }).usage.length).toBeGreaterThan(40);
   child.kill('SIGINT');
   expect(await exit).toEqual([0, null]);
+});
+
+it('serves a demo in memory beside a named store, with a token for other machines', async () => {
+  const store = path('flags.db');
+  const env = { PATH: process.env.PATH, FLAGS_STORE: store };
+  const served: unknown[] = [];
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const child = spawn(process.execPath, [BIN, 'serve', '--demo', '--port', '0', '--json', '--host', host], { env });
+    running.add(child);
+    const exit = once(child, 'exit');
+    const [text] = await once(child.stdout, 'data');
+    const { url = '', auth, token } = JSON.parse(String(text)) as Record<string, string>;
+    const { port } = new URL(url);
+    const features = `http://127.0.0.1:${port}/api/admin/features`;
+    const anonymous = (await fetch(features)).status;
+    const response = await fetch(features, { headers: { authorization: token ?? '' } });
+    const { total } = (await response.json()) as { total: number };
+    served.push([auth, anonymous, total]);
+    child.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+  }
+  expect(served).toEqual([
+    ['none', 200, 3],
+    ['token', 401, 3],
+  ]);
+  expect(existsSync(store)).toBe(false);
 });
 
 it('serves a store with a token that is created once', async () => {

@@ -10,6 +10,7 @@ export {
   describeCondition,
   describeConditions,
   describeConstraint,
+  describeReason,
   describeStrategy,
   describeVariant,
   HASHING,

@@ -165,8 +165,11 @@ export function prepareEngine(options: FlagsOptions, storage: Storage): Prepared
 
   function start(replica: Replica): ReturnType<PreparedEngine['start']> {
     known = replica.documents;
-    // With push notifications the replica is almost always current.
-    const getCached = storage.watch && ((key: DocumentKey) => cloneDocument(replica.documents.get(key)));
+    // With push notifications the replica is almost always current. While it is stale, another server may have taken over
+    // that has given a revision of the replica to another commit.
+    const isCurrent = () => replica.poller.status().state === 'current';
+    const getCached =
+      storage.watch && ((key: DocumentKey) => (isCurrent() ? cloneDocument(replica.documents.get(key)) : undefined));
     const writer = createChangeSetWriter({
       storage,
       now,

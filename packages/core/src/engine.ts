@@ -12,7 +12,7 @@ import type { TokenVerifier } from './tokens/token.js';
 import type { UsageWriter } from './usage/usage-writer.js';
 
 /*
- * What operations work with, as types only. Operations prepare and decide; they do not know who commits.
+ * The types that operations work with. Operations prepare and decide; they do not know who commits.
  */
 
 /** The dependencies of operations. Engines of different actors share them. */

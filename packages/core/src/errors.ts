@@ -65,6 +65,7 @@ export const ERROR_CODES = [
   'storage_busy',
   'storage_unavailable',
   'outcome_unknown',
+  'history_lost',
   'storage_unsupported',
   'user_lookup_failed',
   'closed',

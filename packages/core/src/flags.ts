@@ -37,6 +37,7 @@ import type {
   EventQuery,
   FeedPage,
   FeedQuery,
+  SubscribeOptions,
 } from './events/event.types.js';
 import { asOf } from './history/as-of.operations.js';
 import * as history from './history/history.operations.js';
@@ -162,10 +163,10 @@ export class Flags
   }
 
   /**
-   * Opaque data version. Changes whenever stored state changes, in any process; that includes reported usage, which tells
-   * when flags were last seen. The version of `projects` also changes every minute, because health depends on the age of
-   * flags, in days. While the version is unchanged, results derived from earlier reads are still valid. Undefined if the
-   * storage has no data version, or if the usage is in another storage.
+   * Opaque data version. Changes whenever stored state changes, in any process; this includes reported usage, which
+   * shows when flags were last seen. The version of `projects` also changes every minute, because health depends on the
+   * age of flags, in days. While the version is unchanged, results derived from earlier reads are still valid.
+   * Undefined if the storage has no data version, or if the usage is in another storage.
    *
    * @param subject `flags` when absent
    * @example
@@ -186,7 +187,7 @@ export class Flags
     return lifetime.end(release);
   }
 
-  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void {
+  subscribe(listener: EventListener, options?: SubscribeOptions): () => void {
     const engine = this[ENGINE];
     engine.lifetime.assertOpen();
     return subscribe(engine, listener, options);

@@ -8,6 +8,7 @@ export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
 // Long work in slices
 export { nextTurn, paced, pause } from './base/paced.js';
+export { readPages } from './base/pages.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
 export { payloadReaderOf } from './definitions/payload.js';

@@ -81,7 +81,7 @@ export interface TypedEvaluation<Schema extends FlagsSchema> {
   configuration(options?: TypedChoice<Schema>): EnvironmentConfiguration;
 }
 
-/** Evaluation alone, of declared flags: no administration can be reached from it. */
+/** Evaluation of declared flags without administration. */
 export type TypedEvaluator<Schema extends FlagsSchema> = Omit<TypedEvaluation<Schema>, 'configuration'>;
 
 /** {@link ContextualFlags} for declared flags. */

@@ -15,7 +15,7 @@ describe('the middleware', () => {
   }
 
   describe.each(EXPRESS_VERSIONS)('request.flags, upon Express $major', (version) => {
-    it('answers for the context of its request', async () => {
+    it('evaluates the context of its request', async () => {
       const { app, flags } = await createHostApp({ version });
       await createForSeven(flags);
       app.use(flagsMiddleware(flags, ({ headers }) => ({ userId: `${headers['x-user']}` })));
@@ -25,7 +25,7 @@ describe('the middleware', () => {
       await flags.close();
     });
 
-    it('answers from one state for as long as the request lasts', async () => {
+    it('evaluates one state for the whole request', async () => {
       const { app, flags } = await createHostApp({ version });
       await createForSeven(flags);
       app.use(flagsMiddleware(flags, () => ({ userId: 7 })));
@@ -38,7 +38,7 @@ describe('the middleware', () => {
       await flags.close();
     });
 
-    it('answers for another environment when told to', async () => {
+    it('evaluates another environment on demand', async () => {
       const { app, flags } = await createHostApp({ version });
       await createForSeven(flags);
       app.use(flagsMiddleware(flags, () => ({ userId: 7 }), { environment: 'development' }));
@@ -47,7 +47,7 @@ describe('the middleware', () => {
       await flags.close();
     });
 
-    it("gives what the host's function throws to the host", async () => {
+    it("passes errors of the host's function to the host", async () => {
       const { app, flags } = await createHostApp({ version });
       app.use(
         flagsMiddleware(flags, () => {
@@ -62,7 +62,7 @@ describe('the middleware', () => {
 });
 
 describe('versions of Express', () => {
-  it('the router loads no Express of its own, and none of its parsers', async () => {
+  it('are not loaded by the router, nor are their parsers', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     for (const name of ['express', 'body-parser', 'router']) {
       jest.doMock(
@@ -80,7 +80,7 @@ describe('versions of Express', () => {
     });
   });
 
-  it('the versions of Express are 4 and 5', () => {
+  it('are 4 and 5', () => {
     expect(require('express4/package.json').version).toMatch(/^4\./);
     expect(require('express/package.json').version).toMatch(/^5\./);
   });

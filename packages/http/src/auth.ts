@@ -1,11 +1,10 @@
-import { type Flags, isFlagsError, type Token, type TokenKind } from '@flags/core';
+import { type Flags, isFlagsError, paginate, type Token, type TokenKind } from '@flags/core';
 import { isApiToken, memoizeAsync } from '@flags/core/integration';
 import type { ProjectFilter } from './changes/visibility.js';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck, type OriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
-import { allPages } from './query.js';
 import type { FlagsRequest } from './request.js';
 import type { Action } from './roles.js';
 import type { Route } from './route.js';
@@ -238,8 +237,8 @@ export async function firstPermittedProject(
   flags: Flags,
 ): Promise<string | null> {
   if (await isPermitted(principal, action, null)) return null;
-  for await (const projects of allPages((page) => flags.listProjects(page))) {
-    for (const { id } of projects) if (await isPermitted(principal, action, id)) return id;
+  for await (const { id } of paginate((page) => flags.listProjects(page))) {
+    if (await isPermitted(principal, action, id)) return id;
   }
   await principal.check(action, null);
   return null;

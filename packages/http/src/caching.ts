@@ -79,13 +79,13 @@ interface ResponseCacheLimits {
 
 const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 5 * 1024 * 1024 };
 
-/** A body that the response cache keeps, with the version of what it shows. The reply must not depend on the caller. */
+/** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
 export interface CachedBody {
   /** Unique among the replies of the route. */
   readonly key: string;
   readonly version: string;
   readonly body: () => unknown;
-  /** What the body shows, without repetitions. The tag of a long reply is its hash. */
+  /** The data of the body, without repetitions. The tag of a long reply is its hash. */
   readonly contents: () => unknown;
 }
 

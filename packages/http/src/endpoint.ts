@@ -271,7 +271,7 @@ async function replyTo(request: FlagsRequest, route: Route, { result, dataVersio
   }
   return textReply({ status, headers, body });
 
-  /** The tag of a long reply hashes its beginning, because what a caller may see can differ. */
+  /** The tag of a long reply hashes its beginning, because callers may see different content. */
   function tagOf(body: string | StartedText): Awaitable<string | undefined> {
     if (typeof body === 'string') return entityTag(next ? `${body}${JSON.stringify(next)}` : body, revision);
     if (tag) return tag();

@@ -104,7 +104,7 @@ function overloaded(): HttpError {
   return new HttpError('overloaded', message, { 'retry-after': '1' });
 }
 
-/** Keeps the place until the client has taken the reply, because a long reply holds what it is generated from. */
+/** Keeps the place until the client has taken the reply, because a long reply holds its source data. */
 export function leaveAfter(reply: Reply, leave: () => void): Reply {
   const { stream, discard } = reply;
   if (!stream) {

@@ -123,7 +123,7 @@ export async function handleNode<Request>(
 
 /** The request properties that depend on the mount, and the response. */
 export interface NodeMount extends Pick<FlagsRequest, 'path' | 'ip' | 'onMatch'> {
-  /** Its `close` tells when the client disconnects. */
+  /** It emits `close` when the client disconnects. */
   readonly response: ServerResponse;
 }
 

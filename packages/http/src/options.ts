@@ -66,8 +66,8 @@ export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
    */
   readonly auth: SessionAuth<A, Native>;
   /**
-   * Checks permissions of users and tokens, which {@link isApiToken} tells apart; {@link roles} has the actions of common
-   * roles. Default: every authenticated actor may do everything.
+   * Checks permissions of users and tokens, which {@link isApiToken} distinguishes; {@link roles} has the actions of
+   * common roles. Default: every authenticated actor may do everything.
    */
   readonly authorize?: Authorize<A | Token>;
 }

@@ -1,5 +1,5 @@
 import type { Page, PageQuery } from '@flags/core';
-import { createValidator, type InputSchemas, type JsonSchema, nextTurn } from '@flags/core/integration';
+import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
 import { invalidInput } from './errors.js';
 import { jsonArray, jsonTexts, type Pieces } from './json-chunks.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
@@ -127,29 +127,13 @@ interface List<Item> {
 export async function listReply<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<RouteResult> {
   const { page, isWhole, toWire, body } = list;
   if (limit === undefined && after === undefined) {
-    return { body: body(jsonArray(isWhole ? (await page({})).items : allPages(page), toWire)) };
+    return { body: body(jsonArray(isWhole ? (await page({})).items : readPages(page), toWire)) };
   }
   const { items, next } = await page({ limit, after } as PageQuery);
   const texts = textsOfPage(items, toWire);
   // The page was cut: ask again with the smaller limit to get its cursor.
   if (texts.length < items.length) return listReply({ limit: texts.length, after }, list);
   return { body: body(jsonTexts(texts)), next: next === undefined ? undefined : { after: next } };
-}
-
-/** The maximum page size of the core. */
-const MAX_PAGE_LIMIT = 1000;
-
-/** Yields the pages of a list to its end. Other requests run between the pages. */
-export async function* allPages<Item>(
-  readPage: (query: PageQuery) => Promise<Page<Item>>,
-): AsyncGenerator<readonly Item[]> {
-  let after: string | undefined;
-  do {
-    const page = await readPage({ limit: MAX_PAGE_LIMIT, after });
-    yield page.items;
-    after = page.next;
-    if (after !== undefined) await nextTurn();
-  } while (after !== undefined);
 }
 
 /** The maximum size of the items on a page, in bytes. The rest of 1 MiB is for the enclosing object. */

@@ -4,13 +4,13 @@ export type UserRole = 'viewer' | 'editor' | 'admin';
 /**
  * The minimum role of every action.
  *
- * - A viewer reads what flags are and were, evaluates them, previews changes, and sees sums of usage. None of this shows
- *   tokens, members or personal data, and none of it writes.
+ * - A viewer reads flags and their history, evaluates them, previews changes, and sees sums of usage. None of this
+ *   shows tokens, members or personal data, and none of it writes.
  * - An editor also changes flags and segments. `deleteFlag` and `deleteSegment` are among the changes, because the undo
- *   of a creation deletes. An editor reads what the work needs: the events that keep the admin page up to date, exports
- *   with the members of projects, and contexts of real users for previews. Reports write usage, so a viewer may not send
- *   them.
- * - An admin also decides about projects, members and API tokens, and makes the system forget an application.
+ *   of a creation deletes. An editor reads the data that this work needs: the events that keep the admin page up to
+ *   date, exports with the members of projects, and contexts of real users for previews. Reports write usage, so a
+ *   viewer may not send them.
+ * - An admin also decides about projects, members and API tokens, and deletes applications.
  */
 export const LEAST_ROLE = {
   listProjects: 'viewer',

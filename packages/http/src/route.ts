@@ -289,7 +289,7 @@ export type QueryValues = Readonly<Record<string, unknown>>;
 /** Why the caller changes something, percent-encoded: headers hold ASCII only. */
 export const REASON_HEADER = 'X-Change-Reason';
 
-/** Whether the event log records what a route changes. Its requests may then give a reason. */
+/** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
   return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && asked !== 'deleteApplication';

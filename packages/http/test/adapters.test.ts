@@ -27,7 +27,7 @@ describe('adapters', () => {
   it.each([
     ['toNodeHandler', toNodeHandler],
     ['toFetchHandler', toFetchHandler],
-  ])('%s refuses anything but the API at once', (name, createHandler) => {
+  ])('refuse anything but the API at once: %s', (name, createHandler) => {
     for (const other of [undefined, flags, createFlagsApi]) {
       expect(() => createHandler(other as never)).toThrow(`${name}(createFlagsApi(flags, { auth }))`);
     }
@@ -187,9 +187,9 @@ describe('options', () => {
       ['no auth', {}],
       ['an unknown auth', { auth: 'open' }],
       ['auth null', { auth: null }],
-      ['an authorize that is no function', { auth: 'none', authorize: true }],
-      ['an onError that is no function', { auth: 'none', onError: 'log' }],
-      ['a describeUsers that is no function', { auth: 'none', describeUsers: {} }],
+      ['an authorize that is not a function', { auth: 'none', authorize: true }],
+      ['an onError that is not a function', { auth: 'none', onError: 'log' }],
+      ['a describeUsers that is not a function', { auth: 'none', describeUsers: {} }],
       ['a body limit of 0', { auth: 'none', bodyLimit: 0 }],
       ['a body limit with a unit', { auth: 'none', bodyLimit: '1mb' }],
       ['other origins that are not named', { auth: 'none', cors: {} }],
@@ -200,7 +200,7 @@ describe('options', () => {
       ],
       ['an origin without a scheme', { auth: 'none', cors: { origins: ['shop.example.org'] } }],
       ['sessions without tokens', { auth: { session: () => null } }],
-      ['sessions that are no function', { auth: { session: true, tokens: true } }],
+      ['sessions that are not a function', { auth: { session: true, tokens: true } }],
       ['a trusted origin with a path', { auth: 'none', trustedOrigins: ['https://a.example.org/'] }],
       ['a trusted origin that is not in a list', { auth: 'none', trustedOrigins: 'https://a.example.org' }],
       ['an allowed host with a scheme', { auth: 'none', allowedHosts: ['https://a.example.org'] }],
@@ -254,12 +254,12 @@ describe('the rows', () => {
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it.each(ROUTES.map((row) => [row.action, row] as const))('%s has the access of its path', (_action, row) => {
+  it.each(ROUTES.map((row) => [row.action, row] as const))('declare for %s the access of its path', (_action, row) => {
     expect(accessOf(row.path)).toBe(row.access);
   });
 
   it.each(ROUTES.map((row) => [row.action, row] as const))(
-    '%s uses path syntax that Express 4 and 5 share',
+    'use for %s path syntax that Express 4 and 5 share',
     (_, row) => {
       expect(row.path).toMatch(/^(?:\/(?::[A-Za-z]+|[a-z\d.-]+))+$/);
     },

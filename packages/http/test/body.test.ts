@@ -55,7 +55,7 @@ describe('connections', () => {
   }
 
   describe.each(EXPRESS_VERSIONS)('a connection, on Express $major', (version) => {
-    it('may send a body byte by byte', () =>
+    it('accepts a body byte by byte', () =>
       withConnection({ version }, async ({ socket }) => {
         const text = '{"name":"checkout"}';
         socket.setNoDelay(true);
@@ -64,7 +64,7 @@ describe('connections', () => {
         expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 201 /);
       }));
 
-    it('that closes while its body is read causes a 400, not a fault', () =>
+    it('causes a 400, not a fault, if it closes while its body is read', () =>
       withConnection({ version }, async ({ socket, host, seen }) => {
         socket.write(`${head(`POST ${FLAGS}`, 100)}{"name":`);
         await until(() => (seen.request?.readableFlowing ?? null) !== null);
@@ -75,7 +75,7 @@ describe('connections', () => {
         expect(host.faults).toEqual([]);
       }));
 
-    it('that closes before its body is read changes nothing', async () => {
+    it('changes nothing if it closes before its body is read', async () => {
       let letIn = () => {};
       const admitted = new Promise<void>((resolve) => {
         letIn = resolve;
@@ -130,14 +130,14 @@ describe('refused bodies', () => {
       ['NaN', 'NaN'],
       ['nested a hundred levels', `{"name":"checkout","x":${nested(100)}}`],
       ['nested as deep as the limit lets it', nested(500_000)],
-    ])('is 400 when it is %s', async (_case, text) => {
+    ])('is refused with 400 when it is %s', async (_case, text) => {
       const { status, body } = await post(text);
       expect(status).toBe(400);
       expect(body).toMatchObject({ name: 'BadDataError', code: 'invalid_json' });
     });
 
     it.each(['null', '1', 'true', '"text"', '[]', '{}'])(
-      'is 400 when it is %s where an object is expected',
+      'is refused with 400 when it is %s where an object is expected',
       async (text) => {
         const { status, body } = await post(text);
         expect(status).toBe(400);
@@ -145,11 +145,11 @@ describe('refused bodies', () => {
       },
     );
 
-    it('is 400 when its compression does not match the header', async () => {
+    it('is refused with 400 when its compression does not match the header', async () => {
       expect((await post('{"name":"checkout"}', { 'content-encoding': 'gzip' })).status).toBe(400);
     });
 
-    it('is 415 in an unknown encoding or charset', async () => {
+    it('is refused with 415 in an unknown encoding or charset', async () => {
       expect((await post('{}', { 'content-encoding': 'rot13' })).status).toBe(415);
       expect((await post('{}', { 'content-type': 'application/json; charset=klingon' })).status).toBe(415);
     });
@@ -174,7 +174,7 @@ describe('refused bodies', () => {
       ['express.raw()', 'raw'],
       ['express.text()', 'text'],
       ['express.json()', 'json'],
-    ])('holds when %s reads it', async (_case, parser) => {
+    ])('applies when %s reads it', async (_case, parser) => {
       const before = parser === undefined ? [] : [version.express[parser]({ type: () => true, limit: '10mb' })];
       const { app, faults } = await createHostApp({ version, before, router: { auth: 'none', bodyLimit: limit } });
       const send = (bytes: number) =>
@@ -236,7 +236,7 @@ describe('refused bodies', () => {
 });
 
 describe('structure of bodies', () => {
-  /** How many arrays, objects and members a value has, and how deep it is, told by the value itself. */
+  /** How many arrays, objects and members a value has, and how deep it is, computed from the value itself. */
   function measure(value: unknown): { readonly structure: number; readonly depth: number } {
     if (typeof value !== 'object' || value === null) return { structure: 0, depth: 0 };
     const inner = Object.values(value).map(measure);
@@ -268,7 +268,7 @@ describe('structure of bodies', () => {
     });
 
     it.each(['"', '"\\', '"\\"', ':'.repeat(10), ']]]]', '"[[[['])(
-      'of what is no JSON is left to the parser: %s',
+      'is left to the parser if the body is not JSON: %s',
       (text) => {
         expect(findExcess(text)).toBeUndefined();
       },
@@ -290,7 +290,7 @@ describe('structure of bodies', () => {
   describe('the text of a body', () => {
     const MEBIBYTE = 1024 * 1024;
 
-    /** Returns the body, and the turns of the event loop that began between its text and its value. */
+    /** Returns the body, and the turns of the event loop that started between its text and its value. */
     async function readIn(text: string): Promise<readonly [value: unknown, turns: number]> {
       let turns = 0;
       const count = () => {

@@ -37,7 +37,7 @@ describe('conditional requests', () => {
       '/api/admin/events/checkout',
       '/api/admin/api-tokens',
       '/api/admin/openapi.json',
-    ])('spares the client an unchanged %s', async (path) => {
+    ])('returns 304 for an unchanged %s', async (path) => {
       const { app, flags } = await createHostApp({ version });
       app.disable('etag');
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -198,18 +198,18 @@ describe('entity tags', () => {
       ['"-7"', []],
       ['7', []],
       ['', []],
-    ])('of %s are %s', (header, revisions) => {
+    ])('are read from %s as %s', (header, revisions) => {
       expect(revisionsIn(header)).toEqual(revisions);
     });
   });
 
   describe('an entity tag', () => {
-    it('differs when the body differs and the revision does not', () => {
+    it('changes with the body at the same revision', () => {
       expect(entityTag('{}', 3)).not.toBe(entityTag('[]', 3));
       expect(revisionsIn(entityTag('{}', 3))).toEqual([3]);
     });
 
-    it('without a revision matches none', () => {
+    it('matches none without a revision', () => {
       expect(revisionsIn(entityTag('{}', undefined))).toEqual([]);
     });
 
@@ -272,7 +272,7 @@ describe('entity tags of changes', () => {
   ];
 
   it.each(CHANGES.map((sent) => [titleOf(sent), sent] as const))(
-    'answers %s with the ETag that a GET of the flag gives',
+    'answers %s with the ETag of a GET of the flag',
     async (_, [method, path, body, flag = 'checkout']) => {
       const sent = request(app)[method](typeof path === 'function' ? path() : path);
       const { headers, status } = await (body === undefined ? sent : sent.send(body));

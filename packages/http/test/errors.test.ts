@@ -30,13 +30,13 @@ describe('error replies', () => {
     });
 
     it.each(['storage_busy', 'storage_unavailable', 'too_much_contention', 'closed'] as const)(
-      'invites to try again after %s',
+      'has Retry-After for %s',
       (code) => {
         expect(errorReply(new FlagsError(code, 'Busy.'), NOWHERE)?.headers).toHaveProperty('retry-after');
       },
     );
 
-    it('shows every detail with its path', () => {
+    it('has every detail with its path', () => {
       const details = [
         { message: 'is required', path: '/name' },
         { message: 'must be boolean', path: '/stale' },
@@ -54,7 +54,7 @@ describe('error replies', () => {
       expect(details).toEqual([{ message }]);
     });
 
-    it('carries the headers of a refusal', () => {
+    it('has the headers of a refusal', () => {
       const reply = errorReply(new HttpError('method_not_allowed', 'No.', { allow: 'GET' }), NOWHERE);
       expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET' } });
     });
@@ -63,7 +63,7 @@ describe('error replies', () => {
       ['a fault', new Error('disk')],
       ['a TypeError', new TypeError('bug')],
       ['an HTTP error of the host', Object.assign(new Error('teapot'), { status: 418, expose: true })],
-      ['a code that is none of ours', Object.assign(new Error('?'), { name: 'FlagsError', code: 'toString' })],
+      ['an unknown code', Object.assign(new Error('?'), { name: 'FlagsError', code: 'toString' })],
       ['undefined', undefined],
       ['a string', 'oops'],
     ])('is left to the host for %s', (_case, error) => {
@@ -71,15 +71,15 @@ describe('error replies', () => {
     });
   });
 
-  describe('a 400 of the member endpoints', () => {
-    it.each(['addMember', 'changeMemberRole', 'removeMember'])('of %s is a list of messages', (action) => {
+  describe('the error replies of the member endpoints', () => {
+    it.each(['addMember', 'changeMemberRole', 'removeMember'])('are a list of messages for a 400 of %s', (action) => {
       const details = [{ message: 'must be integer', path: '/roleId' }, { message: 'nothing else' }];
       const reply = replyAt(action, new FlagsError('invalid_input', 'Bad.', details));
       expect(reply?.status).toBe(400);
       expect(JSON.parse(`${reply?.body}`)).toEqual([{ msg: '/roleId must be integer' }, { msg: 'nothing else' }]);
     });
 
-    it('has the documented texts', () => {
+    it('have the documented texts', () => {
       const exists = replyAt('addMember', new FlagsError('member_exists', 'x'));
       const lastOwner = replyAt('removeMember', new FlagsError('last_owner', 'x'));
       expect(JSON.parse(`${exists?.body}`)).toEqual([{ msg: 'User already has access to project=shop' }]);
@@ -95,7 +95,7 @@ describe('error replies', () => {
 });
 
 describe('faults', () => {
-  describe.each(EXPRESS_VERSIONS)('onError, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('onError, on Express $major', (version) => {
     const full = new FlagsError('storage_unavailable', 'The disk is full.', undefined, { cause: new Error('ENOSPC') });
 
     async function hostWith(onError: (error: FlagsError, request: { readonly originalUrl: string }) => void) {
@@ -121,7 +121,7 @@ describe('faults', () => {
       expect(told).toEqual([]);
     });
 
-    it("gives what it throws to the host's error handler", async () => {
+    it("passes its own errors to the host's error handler", async () => {
       const bug = new Error('The logger is broken.');
       const { app, faults } = await hostWith(() => {
         throw bug;

@@ -39,7 +39,7 @@ describe('the event stream', () => {
     await server.stop();
   });
 
-  describe.each(EXPRESS_VERSIONS)('the event stream, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('the event stream, on Express $major', (version) => {
     it('sends every event of the log, and continues after the last one', async () => {
       const flags = await start({ version });
       await flags.createFlag(DEFAULT, { name: 'before' });
@@ -72,7 +72,7 @@ describe('the event stream', () => {
       expect(namesIn(client)).toEqual(['checkout']);
     });
 
-    it('refuses a position beyond the log, and begins at the current end with an empty one', async () => {
+    it('refuses a position above the log, and starts at the current end with an empty one', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'first' });
       const [newest] = (await flags.listEvents({ limit: 1 })).items;
@@ -86,7 +86,7 @@ describe('the event stream', () => {
       expect([resumed, fresh].map(namesIn)).toEqual([['second'], ['second']]);
     });
 
-    it('shows only events that the caller may list, and refuses callers without the permission', async () => {
+    it('sends only events that the caller may list, and refuses callers without the permission', async () => {
       const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
       const authorize = ({ name }: { name: string }, action: string, project: string | null) =>
         action === 'listEvents' && (name === 'root' || project === name);
@@ -104,7 +104,7 @@ describe('the event stream', () => {
       expect(namesIn(root)).toEqual(['hidden', 'segment-created', 'shown']);
     });
 
-    it('shows an event only to callers who may read all its projects', async () => {
+    it('sends an event only to callers who may read all its projects', async () => {
       const auth = (req: { get(name: string): string | undefined }) => ({ name: req.get('x-user') ?? 'nobody' });
       const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
         name === 'root' || project === name;
@@ -223,7 +223,7 @@ describe('the event stream', () => {
       }
       await received(client, 13);
       expect(client.messages).toHaveLength(13);
-      // Fewer than the events fit into the buffers of the connection: the rest was never made.
+      // Fewer than the events fit into the buffers of the connection: the rest was never generated.
       let ended = false;
       socket.on('close', () => {
         ended = true;
@@ -416,7 +416,7 @@ describe('events on the wire', () => {
       expect(pages).toBe(7);
     });
 
-    it('has one event at least', async () => {
+    it('has at least one event', async () => {
       const { app, flags } = await createHostApp();
       const ref = { project: 'default', flag: 'checkout' };
       await flags.createFlag(ref, { name: 'checkout' });

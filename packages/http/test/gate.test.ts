@@ -220,7 +220,7 @@ describe('the gate', () => {
   });
 });
 
-/** What a client sends whose request evaluates very much. */
+/** A request that evaluates very much. */
 const LONG: readonly (readonly [name: string, path: string, body: object])[] = [
   ['a preview', PREVIEW, previewOf(1000)],
   ['the playground', '/api/admin/playground', { environment: 'production', context: { userId: '7' } }],

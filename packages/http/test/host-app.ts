@@ -20,11 +20,11 @@ export interface HostOptions<A extends Actor> {
 export interface HostApp {
   readonly app: Express;
   readonly flags: Flags;
-  /** What reached the host's error handler. */
+  /** The errors that reached the host's error handler. */
   readonly faults: readonly unknown[];
 }
 
-/** A host application around the router, with an error handler that keeps what it gets. */
+/** A host application around the router, with an error handler that records errors. */
 export async function createHostApp<A extends Actor = Actor>(options: HostOptions<A> = {}): Promise<HostApp> {
   const { version = EXPRESS_5, router, before = [], mount = '/' } = options;
   const flags = options.engine ?? (await createFlags({ storage: memoryStorage(), ...options.flags }));

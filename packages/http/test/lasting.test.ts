@@ -168,7 +168,7 @@ describe('a cached reply', () => {
 });
 
 describe('cached responses', () => {
-  /** A cache, and the keys of the replies that were made. */
+  /** A cache, and the keys of the generated replies. */
   function createCache(limits?: { bytes: number; entryBytes: number }) {
     const made: string[] = [];
     const cache = createResponseCache(limits);
@@ -203,7 +203,7 @@ describe('cached responses', () => {
     expect(made.length).toBeLessThan(200);
   });
 
-  it('of a stream have its head only, except for the caller that made it', async () => {
+  it('contain only the head of a streamed response, except for the caller that made it', async () => {
     const { cache } = createCache();
     const made = { status: 200, headers: { etag: '"a"' }, stream: () => undefined };
     expect(await cache('/a', async () => made)).toBe(made);

@@ -20,7 +20,7 @@ describe('JSON in chunks', () => {
   it.each([
     [{ features: [], version: 1 }],
     [{ version: 1, features: [{ name: 'a' }, { name: '"\u2028' }], none: undefined, nothing: null }],
-  ])('is what JSON.stringify makes of %j', async ({ features, ...others }) => {
+  ])('equals JSON.stringify for %j', async ({ features, ...others }) => {
     const whole = { ...others, features, last: true };
     expect(await textOf(jsonOf({ ...whole, features: jsonArray<unknown>(features) }))).toBe(JSON.stringify(whole));
   });
@@ -32,7 +32,7 @@ describe('JSON in chunks', () => {
     expect(jsonOf({})).toBe('{}');
   });
 
-  it('joins short items and leaves long ones alone', async () => {
+  it('joins short items and sends long ones separately', async () => {
     const pieces: string[] = [];
     for await (const piece of jsonArray(Array(10_000).keys())) pieces.push(piece);
     expect(pieces.length).toBeLessThan(10);
@@ -70,7 +70,7 @@ describe('a buffered long text', () => {
   });
 });
 
-/** A server of one long answer, and what became of the pieces. */
+/** A server of one long answer, and the state of its pieces. */
 async function serve(pieces: (made: number) => string | undefined) {
   const state = { made: 0, ended: false, error: undefined as unknown };
   async function* chunks() {
@@ -122,7 +122,7 @@ describe('a long answer', () => {
     const { state, url } = await serve((made) => (made < 1000 ? PIECE : undefined));
     const response = await get(url);
     let before = -1;
-    // The buffers of the system fill first; then nothing more is made.
+    // The buffers of the system fill first; then nothing more is generated.
     while (before !== state.made) {
       before = state.made;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -202,7 +202,7 @@ describe('a list longer than 1 MiB', () => {
       .expect(200);
   });
 
-  /** Asks for the overview of 12,000 flags ten times at once; returns the pass of the event loop of each read. */
+  /** Requests the overview of 12,000 flags ten times at once. Returns the pass of the event loop of each read. */
   async function readsOfTen(nameLength: number) {
     const storage = memoryStorage();
     const summary = {
@@ -258,7 +258,7 @@ describe('a list longer than 1 MiB', () => {
     expect(reads.filter((one, at) => one === reads[at - 2])).toEqual([]);
   });
 
-  it('has a tag of its content while it is short', async () => {
+  it('has an ETag of its content while it is short', async () => {
     const { app, flags } = await createHostApp();
     const { headers } = await request(app).get(path).expect(200);
     expect(headers['content-length']).toBe('15');
@@ -276,7 +276,7 @@ describe('change sets and definitions longer than 1 MiB', () => {
   const authorize = ({ name }: { name: string }, _action: string, project: string | null) =>
     name === 'all' || project === name;
 
-  it('have a tag, which depends on the permissions of the caller', async () => {
+  it('have an ETag, which depends on the permissions of the caller', async () => {
     const { app, flags } = await createHostApp({ router: { auth: session as never, authorize: authorize as never } });
     for (const project of ['mine', 'other']) await flags.createProject({ id: project, name: project });
     await flags.createFlag({ project: 'mine' }, { name: 'own' });

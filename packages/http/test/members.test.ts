@@ -25,7 +25,7 @@ describe('members on the wire', () => {
   });
 
   it.each(['0', '-1', '1.5', '1e3', '0x1', '+1', '01', 'x', '__proto__', '9007199254740992', '%20'])(
-    'are refused with 400 by the id %s',
+    'are refused with 400 for the id %s',
     async (id) => {
       const { app, flags } = await createHostApp();
       for (const path of [`${USERS}/${id}/roles/4`, `${USERS}/1/roles/${id}`]) {
@@ -46,7 +46,7 @@ describe('members on the wire', () => {
     ],
     [{ userId: '1' }, ['/userId must be integer']],
     [[], [' must be object']],
-  ])('are refused with 400 by the body %j', async (body, messages) => {
+  ])('are refused with 400 for the body %j', async (body, messages) => {
     const { app, flags } = await createHostApp();
     for (const method of ['post', 'put'] as const) {
       const answer = await request(app)[method](`${USERS}/1/roles/4`).send(body).expect(400);
@@ -104,7 +104,7 @@ describe('described users', () => {
       expect(told).toEqual([]);
     });
 
-    it('asks once for several requests at the same moment, and again only for users that it does not know', async () => {
+    it('calls describeUsers once for simultaneous requests, and later only for users that it does not know', async () => {
       const { list, flags, calls } = await hostWith((ids) => ids.map(() => ADA));
       await Promise.all([list(), list(), list()]);
       await list();
@@ -114,7 +114,7 @@ describe('described users', () => {
       expect(calls).toEqual([[7, 8], [9]]);
     });
 
-    it('asks for at most 500 users per call', async () => {
+    it('calls describeUsers for at most 500 users at once', async () => {
       const { list, calls, flags } = await hostWith((ids) => ids.map((id) => ({ name: `User ${id}` })), []);
       for (let userId = 1; userId <= 501; userId++)
         await flags.addMember({ project: 'default' }, { userId, roleId: 4 });
@@ -158,7 +158,7 @@ describe('described users', () => {
       expect(body.users[0].name).toBe('Grace');
     });
 
-    it('cuts long names, and leaves out long pictures', async () => {
+    it('has shortened long names, and omits long pictures', async () => {
       const { list } = await hostWith(() => ({ 7: { name: 'x'.repeat(1000), image: 'y'.repeat(501) } }));
       expect((await list()).body.users[0]).toEqual({ id: 7, roleId: 4, name: 'x'.repeat(200) });
     });
@@ -199,7 +199,7 @@ describe('described users', () => {
       expect(calls).toEqual([['ada']]);
     });
 
-    it('have another tag when a name changes, also if they are long', async () => {
+    it('have another ETag when a name changes, also if they are long', async () => {
       let name = 'Ada';
       const { app, flags } = await hostWith(() => ({ ada: { name } }), []);
       const ref = { project: 'default', flag: 'large' };

@@ -78,7 +78,7 @@ describe('pages', () => {
     });
   });
 
-  describe('the link to a next page', () => {
+  describe('the link to the next page', () => {
     it.each([
       ['/a', 'b', '</a?after=b>; rel="next"'],
       ['/a?', 'b', '</a?after=b>; rel="next"'],
@@ -87,7 +87,7 @@ describe('pages', () => {
       ['/a?limit=1#fragment', 'b', '</a?limit=1&after=b>; rel="next"'],
       ['/a%2Fb>; rel="x"/c', 'b', '</a%2Fb%3E;%20rel=%22x%22/c?after=b>; rel="next"'],
       ['http://host:80/a?limit=1', 'b', '<http://host:80/a?limit=1&after=b>; rel="next"'],
-    ])('from %s after %s is %s', (url, cursor, link) => {
+    ])('has for %s after %s the path %s', (url, cursor, link) => {
       expect(linkToNext(url, { after: cursor })).toBe(link);
     });
   });
@@ -131,7 +131,7 @@ describe('pages', () => {
       expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     });
 
-    it.each(['applications', 'projects'])('of %s too', async (list) => {
+    it.each(['applications', 'projects'])('ends at 1 MiB for %s, too', async (list) => {
       const { app, flags } = await createHostApp();
       const strategies = Array.from({ length: 600 }, (_, at) => `${at}`.padStart(90, 's'));
       for (let count = 0; count < 30; count++) {
@@ -180,7 +180,7 @@ describe('queries on the wire', () => {
       ['from=yesterday', '/from'],
       ['to=2026-02-30', '/to'],
       ['project=a&project=b', '/project'],
-    ])('is refused with ?%s, naming %s', async (query, path) => {
+    ])('is refused for ?%s, naming %s', async (query, path) => {
       const { app } = await createHostApp({ version });
       for (const place of [EVENTS, `${EVENTS}/checkout`]) {
         const { body } = await request(app).get(`${place}?${query}`).expect(400);

@@ -21,7 +21,7 @@ describe('the lifecycle', () => {
   describe('the provider', () => {
     afterEach(stopHosts);
 
-    it('is for servers, and is ready once it is set', async () => {
+    it('runs on servers, and is ready once it is set', async () => {
       const { client } = await startHost();
       expect(client.metadata.providerMetadata.name).toBe('flags');
       expect(client.providerStatus).toBe(ProviderStatus.READY);
@@ -111,7 +111,7 @@ describe('the lifecycle', () => {
       await rm(directory, { recursive: true });
     });
 
-    it('counts what is evaluated through it', async () => {
+    it('counts its evaluations', async () => {
       const usage = memoryUsage();
       const { flags, client } = await startHost({ flags: { appName: 'shop', usage } });
       await switchOn(flags, { name: 'checkout' });
@@ -157,7 +157,7 @@ describe('a change', () => {
   const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };
   const EVERYBODY = { name: 'default' };
 
-  /** The names of flags that the client is told of from now on. */
+  /** The names of flags in the client's events from now on. */
   function changesTold(client: Client): Set<string> {
     const told = new Set<string>();
     client.addHandler(ProviderEvents.ConfigurationChanged, (details) => {
@@ -166,7 +166,7 @@ describe('a change', () => {
     return told;
   }
 
-  /** Everything that happened before has been told once this flag is. */
+  /** When the event of this flag arrives, all earlier events have arrived. */
   async function toldUpTo(marker: string, flags: Flags, told: Set<string>): Promise<readonly string[]> {
     await flags.createFlag(DEFAULT, { name: marker });
     await until(() => told.has(marker));
@@ -186,7 +186,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual(['before', 'checkout']);
   });
 
-  it('in another environment emits no event', async () => {
+  it('emits no event for another environment', async () => {
     const { flags, client } = await startHost();
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await toldUpTo('start', flags, changesTold(client));
@@ -196,7 +196,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual([]);
   });
 
-  it('that concerns no flag emits no event', async () => {
+  it('emits no event if it concerns no flag', async () => {
     const { flags, client } = await startHost();
     await toldUpTo('start', flags, changesTold(client));
     const told = changesTold(client);
@@ -205,7 +205,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual([]);
   });
 
-  it('of a segment emits an event with the flags that use it, and their children', async () => {
+  it('emits an event for a segment with the flags that use it, and their children', async () => {
     const { flags, client } = await startHost();
     const { id } = await flags.createSegment({ name: 'staff', constraints: [] });
     await switchOn(flags, { name: 'parent', strategy: { name: 'default', segments: [id] } });
@@ -221,7 +221,7 @@ describe('a change', () => {
     expect(await toldUpTo('end', flags, told)).toEqual(['child', 'parent']);
   });
 
-  it('of another process emits an event after the provider evaluates it', async () => {
+  it('emits an event for another process after the provider evaluates it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flags-openfeature-'));
     const file = join(directory, 'flags.db');
     const { flags, client } = await startHost({ flags: { storage: sqliteStorage(file), pollInterval: 20 } });

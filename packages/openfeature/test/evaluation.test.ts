@@ -11,7 +11,7 @@ describe('a boolean', () => {
 
   afterEach(stopHosts);
 
-  it('is whether the flag is on', async () => {
+  it('is true if the flag is on', async () => {
     const { flags, client } = host;
     await switchOn(flags, { name: 'checkout', strategy: { name: 'userWithId', parameters: { userIds: 'ada' } } });
     expect(await client.getBooleanValue('checkout', false, { targetingKey: 'ada' })).toBe(true);
@@ -91,7 +91,7 @@ describe('the context', () => {
     ['a boolean property', 'staff', 'true', { staff: true }],
     ['a date, as ISO 8601', 'since', '2026-03-01T12:00:00.000Z', { since: new Date('2026-03-01T12:00:00Z') }],
     ['properties of its own', 'plan', 'pro', { properties: { plan: 'pro' } }],
-  ])('holds %s', async (_, field, value, context) => {
+  ])('can have %s', async (_, field, value, context) => {
     await switchOn(host.flags, { name: 'checkout', strategy: constrained(field, value) });
     expect(await host.client.getBooleanValue('checkout', false, context as EvaluationContext)).toBe(true);
     expect(await host.client.getBooleanValue('checkout', true, { targetingKey: 'someone else' })).toBe(false);
@@ -106,7 +106,7 @@ describe('the context', () => {
     expect(await host.client.getBooleanValue('checkout', true)).toBe(false);
   });
 
-  it('may hold anything', async () => {
+  it('can have any content', async () => {
     const { flags, client } = host;
     await switchOn(flags, { name: 'checkout', strategy: constrained('nested', 'x') });
     const cyclic: Record<string, unknown> = {};
@@ -149,12 +149,12 @@ describe('a value', () => {
   it.each([
     ['string', 'seven'],
     ['csv', 'a,b'],
-  ] as const)('is a text by a payload of type %s', async (type, value) => {
+  ] as const)('is a text for a payload of type %s', async (type, value) => {
     await withPayload({ type, value });
     expect(await host.client.getStringValue('limit', 'none')).toBe(value);
   });
 
-  it('is a number by a payload of type number', async () => {
+  it('is a number for a payload of type number', async () => {
     await withPayload({ type: 'number', value: '7.5' });
     expect(await host.client.getNumberValue('limit', 0)).toBe(7.5);
   });
@@ -162,7 +162,7 @@ describe('a value', () => {
   it.each([
     ['an object', '{"perMinute":7}', { perMinute: 7 }],
     ['a list', '[1,2]', [1, 2]],
-  ])('is %s by a payload of type json', async (_, value, expected) => {
+  ])('is %s for a payload of type json', async (_, value, expected) => {
     await withPayload({ type: 'json', value });
     expect(await host.client.getObjectValue('limit', {})).toEqual(expected);
   });
@@ -213,7 +213,7 @@ describe('a value', () => {
   });
 
   it.each(['null', '['.repeat(101) + ']'.repeat(101)])(
-    'is the default for the payload %s, which holds none',
+    'is the default for the payload %s, which has no value',
     async (value) => {
       await withPayload({ type: 'json', value });
       expect(await host.client.getObjectDetails('limit', { mine: true })).toMatchObject({

@@ -10,7 +10,7 @@ export interface Host {
   readonly client: Client;
 }
 
-/** An application that has the provider; {@link stopHosts} ends all of them. */
+/** An application with the provider; {@link stopHosts} ends all of them. */
 export async function startHost(
   options: { readonly flags?: Partial<FlagsOptions>; readonly provider?: FlagsProviderOptions } = {},
 ): Promise<Host> {
@@ -32,7 +32,7 @@ export async function stopHosts(): Promise<void> {
 
 export interface FlagSetup {
   readonly name: string;
-  /** `default` when absent. */
+  /** Default: `default`. */
   readonly strategy?: Parameters<Flags['addStrategy']>[1];
   readonly variants?: readonly VariantInput[];
 }

@@ -5,8 +5,8 @@ import { FEED_OFFSET, serverIdentity } from './feed/position.js';
 import type { TableNames } from './tables.js';
 
 /**
- * Reads what the data version is made of: one statement, so one snapshot. It runs with nearly every request, so it reads
- * two tables only, and {@link toDataVersion} does what would take long to plan.
+ * Reads the parts of the data version: one statement, so one snapshot. It runs with nearly every request, so it reads
+ * two tables only, and {@link toDataVersion} does the work that would take long to plan.
  */
 export function dataVersionStatement(names: TableNames): string {
   const { table } = names;

@@ -52,8 +52,13 @@ export interface DatabaseLimits extends SessionLimits {
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
 export function openDatabase(pool: PgPool, limits: DatabaseLimits): Database {
-  // A suspended node must not keep its locks for ever.
-  const beginning = [BEGIN, `SET LOCAL idle_in_transaction_session_timeout = ${limits.queryTimeout}`];
+  const beginning = [
+    BEGIN,
+    // A suspended node must not keep its locks for ever.
+    `SET LOCAL idle_in_transaction_session_timeout = ${limits.queryTimeout}`,
+    // A time-out of the role would end the wait for a synchronous standby, and acknowledge a commit that only this server has.
+    'SET LOCAL statement_timeout = 0',
+  ];
 
   async function query<Row>(text: string, values?: readonly unknown[], onLost = () => {}): Promise<readonly Row[]> {
     const session = await openSession(pool, limits);

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { PgPool, PgQuery } from '../src/index.js';
 
-/** Called with each answer of the database, before its client gets it. The client gets what it throws. */
+/** Called with each answer of the database, before its client gets it. The client gets the error that it throws. */
 export type Interference = (query: PgQuery, client: PoolClient, answer: QueryResult) => void;
 
 /** A pool that injects faults between the database and its clients. */

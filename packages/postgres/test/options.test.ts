@@ -2,10 +2,10 @@ import { Pool } from 'pg';
 import { createBatchLoader } from '../src/batches.js';
 import { type PostgresStorageOptions, postgresStorage } from '../src/index.js';
 
-describe('options of a storage on PostgreSQL are refused before it connects:', () => {
+describe('postgresStorage, before it connects,', () => {
   type Options = Parameters<typeof postgresStorage>[0];
 
-  /** Would fail with `storage_unavailable` when it is connected to. */
+  /** A connection to it would fail with `storage_unavailable`. */
   const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
 
   /** Passes a check, and is SQL when it is used. */
@@ -16,7 +16,7 @@ describe('options of a storage on PostgreSQL are refused before it connects:', (
 
   it.each([
     ['an empty connection string', ''],
-    ['a pool that is none', { pool: {} }],
+    ['a pool that is not a pool', { pool: {} }],
     ['a tablePrefix with a quote', { connectionString: NOWHERE, tablePrefix: 'flags"' }],
     ['a tablePrefix with a line break', { connectionString: NOWHERE, tablePrefix: 'flags_\n' }],
     ['an empty tablePrefix', { connectionString: NOWHERE, tablePrefix: '' }],
@@ -28,11 +28,11 @@ describe('options of a storage on PostgreSQL are refused before it connects:', (
     ['a schema in an array', { connectionString: NOWHERE, schema: ['public'] }],
     ['a schema that changes', { connectionString: NOWHERE, schema: changingText('public') }],
     ["a schema of PostgreSQL's own", { connectionString: NOWHERE, schema: 'pg_catalog' }],
-  ])('%s', async (_, options) => {
+  ])('refuses %s', async (_, options) => {
     await expect(postgresStorage(options as Options)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('a tablePrefix in an array, with a pool of the host’s', async () => {
+  it('refuses a tablePrefix in an array, with a pool of the host', async () => {
     const pool = new Pool({ connectionString: NOWHERE });
     const options = { pool, tablePrefix: ['flags_'] } as unknown as Options;
     await expect(postgresStorage(options)).rejects.toThrow(/^tablePrefix must begin with a letter or _/);
@@ -55,7 +55,7 @@ describe('options of a PostgreSQL storage', () => {
     [5, 'needs a connection string'],
     ['./flags.db', 'connectionString must be'],
     [{ connectionString: 'flags' }, 'connectionString must be'],
-  ])('are refused at once when they cannot be used: %j', async (options, words) => {
+  ])('are refused at once when they are invalid: %j', async (options, words) => {
     const opening = postgresStorage(options as PostgresStorageOptions);
     await expect(opening).rejects.toMatchObject({ code: 'invalid_input', message: expect.stringContaining(words) });
   });

@@ -18,11 +18,11 @@ describe('stored text', () => {
   ];
   const TEXTS = ['', ...CHARACTERS, ...CHARACTERS.flatMap((one) => CHARACTERS.map((other) => `${one}x${other}`))];
 
-  it('comes back as it was', () => {
+  it('is read unchanged', () => {
     expect(TEXTS.map((text) => fromStoredText(toStoredText(text)))).toEqual(TEXTS);
   });
 
-  it('is well-formed and without U+0000, so that PostgreSQL takes it', () => {
+  it('is well-formed and without U+0000, so that PostgreSQL accepts it', () => {
     for (const text of TEXTS) {
       const stored = toStoredText(text);
       expect(Buffer.from(stored).toString()).toBe(stored);
@@ -30,7 +30,7 @@ describe('stored text', () => {
     }
   });
 
-  it('sorts by bytes as the texts do by code points', () => {
+  it('sorts by bytes like the original by code points', () => {
     const points = (text: string) => Array.from(text, (character) => character.codePointAt(0) ?? 0);
     const byCodePoints = (one: string, other: string) => {
       const [left, right] = [points(one), points(other)];
@@ -46,15 +46,15 @@ describe('stored text', () => {
 describe('the text of the data version', () => {
   const row = { numbers: '7', server: 'here', feed_offset: '0', newest: '10', snapshot: '5:12:5,8,11', standby: 'f' };
 
-  it('holds the newest position, and the transactions that run below it', () => {
+  it('contains the newest position, and the transactions that run below it', () => {
     expect(toDataVersion(row)).toBe('here/7/10/5,8');
   });
 
-  it('is the same while foreign transactions begin and end above the newest position', () => {
+  it('does not change while foreign transactions start and end above the newest position', () => {
     expect(toDataVersion({ ...row, snapshot: '5:20:5,8,13,19' })).toBe(toDataVersion(row));
   });
 
-  it('is another one when a transaction below has ended', () => {
+  it('changes when a transaction below has ended', () => {
     expect(toDataVersion({ ...row, snapshot: '8:12:8,11' })).not.toBe(toDataVersion(row));
   });
 
@@ -62,19 +62,19 @@ describe('the text of the data version', () => {
     expect(toDataVersion({ ...row, feed_offset: '100', newest: '110' })).toBe('here/7/110/5,8');
   });
 
-  it('holds no transaction if none runs', () => {
+  it('contains no transaction if none runs', () => {
     expect(toDataVersion({ ...row, snapshot: '12:12:' })).toBe('here/7/10/');
   });
 
   it.each([
-    ['there is no event', { ...row, newest: null }],
+    ['no event exists', { ...row, newest: null }],
     ['the newest position is above the snapshot', { ...row, newest: '12' }],
     ['the offset is missing', { ...row, feed_offset: null }],
-  ])('holds the whole snapshot where %s', (_name, found) => {
+  ])('contains the whole snapshot where %s', (_name, found) => {
     expect(toDataVersion(found)).toContain('5:12:5,8,11');
   });
 
-  it('is another one with each call on a standby', () => {
+  it('changes with each call on a standby', () => {
     const standby = { ...row, standby: 't' };
     expect(toDataVersion(standby)).not.toBe(toDataVersion(standby));
   });

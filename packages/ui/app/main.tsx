@@ -7,12 +7,14 @@ import { App } from './app.js';
 import { startTheme } from './parts/layout.js';
 import { startRouter } from './router.js';
 import { startKeys } from './state/keys.js';
+import { startSegmentNames } from './state/segments.js';
 import { isLetIn, startSession } from './state/session.js';
 
 startTheme();
 startRouter();
 startSession();
 startKeys();
+startSegmentNames();
 
 effect(() => {
   if (isLetIn.value) return followChanges((flags) => void invalidateAfterChange(flags));

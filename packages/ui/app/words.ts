@@ -1,4 +1,4 @@
-import { describeCondition, strategyName } from '@flags/core/admin';
+import { describeCondition, describeReason, strategyName } from '@flags/core/admin';
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
 import { segmentName } from './model/describe.js';
 
@@ -85,28 +85,13 @@ export function eventType(type: string): string {
   return EVENTS[type] ?? type;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  unknown_flag: 'no such flag',
-  broken_flag: 'the flag cannot be evaluated',
-  dependency: 'a flag that it depends on has another state',
-  disabled: 'disabled',
-  no_strategies: 'no strategies',
-  strategy: 'a strategy matches',
-  no_strategy_holds: 'no strategy matches',
-  unreadable_context: 'the context cannot be read',
-};
-
-export function reason(code: string): string {
-  return REASONS[code] ?? code;
-}
-
 /** Explains why a flag is on or off: "rollout, bucket 12 ≤ 25". */
 export function why(explained: Explained): string {
   const parent = explained.dependencies.find(({ holds }) => !holds);
   if (explained.reason === 'dependency' && parent) return `depends on ${parent.dependency.feature}`;
   const last = explained.strategies.at(-1);
   if (last === undefined || (explained.reason !== 'strategy' && explained.reason !== 'no_strategy_holds')) {
-    return reason(explained.reason);
+    return describeReason(explained.reason);
   }
   return explained.reason === 'strategy' ? whyHolds(last) : whyNot(explained);
 }

@@ -20,8 +20,10 @@ export async function bundlePage() {
     target: ['chrome123', 'firefox120', 'safari17.5'],
     // The sources, because the bundle is built before the packages.
     alias: { '@flags/core/admin': join(PACKAGE, '../core/src/admin.ts') },
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
+    jsx: 'transform',
+    jsxFactory: 'h',
+    jsxFragment: 'Fragment',
+    inject: ['bundle/jsx.mjs'],
     legalComments: 'none',
     charset: 'utf8',
     logLevel: 'warning',

@@ -27,7 +27,7 @@ const FRAMEWORKS: Record<string, typeof express> = {
   'Express 5': express,
 };
 
-describe.each(Object.entries(FRAMEWORKS))('under %s', (_, framework) => {
+describe.each(Object.entries(FRAMEWORKS))('the handler under %s', (_, framework) => {
   it.each(['', '/a/b'])('serves the page and its files below "%s", and passes the rest on', async (mount) => {
     const app = framework();
     app.use(helmet());
@@ -44,7 +44,7 @@ describe.each(Object.entries(FRAMEWORKS))('under %s', (_, framework) => {
     expect(await (await fetch(`${url}/uix`)).text()).toBe('host');
   });
 
-  it('redirects from where it is mounted to the page, also behind a gateway that strips a prefix', async () => {
+  it('redirects from its mount path to the page, also behind a gateway that strips a prefix', async () => {
     const app = framework();
     app.use('/a/b', createFlagsUi());
     app.use((_request: unknown, response: { end(text: string): void }) => response.end('host'));
@@ -68,7 +68,7 @@ describe.each(Object.entries(FRAMEWORKS))('under %s', (_, framework) => {
   });
 });
 
-it('redirects from the root of a server of its own, and from basePath', async () => {
+it('redirects from the root of its own server, and from basePath', async () => {
   const own = await listen(createFlagsUi());
   expect((await fetch(own)).url).toBe(`${own}/ui/`);
   const based = await listen(createFlagsUi({ basePath: '/flags' }));
@@ -129,7 +129,7 @@ describe('the files', () => {
     }
   });
 
-  it('stay within the budget: 90 kB of script and 10 kB of styles, compressed with gzip', async () => {
+  it('are limited to 90 kB of script and 10 kB of styles, compressed with gzip', async () => {
     const url = await listen(createFlagsUi());
     const page = await (await fetch(`${url}/ui/`)).text();
     const [style, script] = [...page.matchAll(/"(assets\/[^"]+)"/g)].map(([, file]) => `${url}/ui/${file}`);
@@ -140,7 +140,7 @@ describe('the files', () => {
   });
 });
 
-it('keeps hostile options text', async () => {
+it('renders hostile options as text', async () => {
   const title = '</title><script>alert(1)</script>';
   const url = await listen(createFlagsUi({ title, banner: { text: '</script><script>alert(1)</script>' } }));
   const page = await (await fetch(`${url}/ui/`)).text();
@@ -185,7 +185,7 @@ it.each([
   ['/a/', '../'],
   ['/a/b', '../'],
   ['/a/b/c', '../../'],
-])('leads from "/ui%s" back by "%s"', (rest, root) => {
+])('links from "/ui%s" back by "%s"', (rest, root) => {
   expect(relativeRoot(rest)).toBe(root);
   expect(new URL(`${root}assets/x`, `http://host/mount/ui${rest}`).pathname).toBe('/mount/ui/assets/x');
 });

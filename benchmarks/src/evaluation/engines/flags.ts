@@ -4,7 +4,7 @@ import { features } from '../unleash-document.js';
 
 const contexts = users.map(({ id, country, age }) => ({ userId: id, properties: { country, age: String(age) } }));
 
-/** This library as a service asks it, usage counting included. */
+/** This library as a service uses it, including the counting of usage. */
 export async function flagsEngine(): Promise<Engine> {
   const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usageInterval: 0 });
   await Promise.all(features.map((feature) => create(flags, feature)));

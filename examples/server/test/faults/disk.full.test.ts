@@ -12,7 +12,7 @@ const NOBODY = 65_534;
 
 const file = databaseOfEachTest();
 
-/** Creates flags, a few at a time, until a server answers all with 503; gives the names of those that it has created. */
+/** Creates flags, a few at a time, until a server answers all with 503. Returns the names of the created flags. */
 async function createUntilFull(client: AdminClient): Promise<string[]> {
   const created: string[] = [];
   for (let round = 0; ; round += 1) {
@@ -25,7 +25,7 @@ async function createUntilFull(client: AdminClient): Promise<string[]> {
   }
 }
 
-/** Where a large change finds no room, a small one still may. */
+/** A small change may still fit where a large one does not. */
 async function untilRefused(ask: () => Promise<Response>): Promise<Response> {
   for (;;) {
     const answer = await ask();
@@ -53,8 +53,8 @@ async function expectKept(created: readonly string[]): Promise<void> {
   expect(flags.toSorted()).toEqual(created.map((name) => `${name} flag-created`).toSorted());
 }
 
-describe('a server whose files may grow no more', () => {
-  it('refuses changes, serves what is there, and has all that it acknowledged when it is started again', async () => {
+describe('a server whose files cannot grow', () => {
+  it('refuses changes, serves the stored flags, and keeps every acknowledged change over a restart', async () => {
     const restraint = { fileBlocks: 1_200 };
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' }, restraint);
     const created = await createUntilFull(adminClient(server.url, 'none'));
@@ -68,7 +68,7 @@ describe('a server whose files may grow no more', () => {
 });
 
 describe('a server whose file is removed', () => {
-  it('takes no change that would be lost, says that it is not healthy, and goes on evaluating', async () => {
+  it('refuses changes that would be lost, reports that it is not healthy, and continues to evaluate', async () => {
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
     const client = adminClient(server.url, 'none');
     expect((await client.createFlag('checkout')).status).toBe(201);
@@ -96,7 +96,7 @@ const canMount = isRoot && mountsWork();
     expect(run('umount', '-l', file.directory)).toBe(0);
   });
 
-  it('refuses changes and serves what is there, until there is room again', async () => {
+  it('refuses changes and serves the stored flags until there is room again', async () => {
     const filler = join(file.directory, 'filler');
     await writeFile(filler, Buffer.alloc(2 ** 20));
     const server = await startServer({ FLAGS_DB: file.path, FLAGS_AUTH: 'none' });
@@ -110,7 +110,7 @@ const canMount = isRoot && mountsWork();
     await expectKept([...created, 'after']);
   });
 
-  it('is not started on a disk without any room, and says why', async () => {
+  it('does not start without any room, and says why', async () => {
     const blocks = Buffer.alloc(4096);
     let index = 0;
     const fill = () =>
@@ -125,7 +125,7 @@ const canMount = isRoot && mountsWork();
   });
 });
 
-(nobodyCanRun() ? describe : describe.skip)('a server that may not write', () => {
+(nobodyCanRun() ? describe : describe.skip)('a server that is not allowed to write', () => {
   const uid = isRoot ? { uid: NOBODY } : {};
 
   async function expectRefused(): Promise<void> {
@@ -142,13 +142,13 @@ const canMount = isRoot && mountsWork();
 
   afterEach(() => chmod(file.directory, 0o755));
 
-  it('to its file is not started, and leaves the file as it is', async () => {
+  it('does not start if it cannot write to its file, and leaves the file unchanged', async () => {
     await chmod(file.path, 0o444);
     await expectRefused();
     await expectKept(['checkout']);
   });
 
-  it('into its directory is not started, and leaves the file as it is', async () => {
+  it('does not start if it cannot write to its directory, and leaves the file unchanged', async () => {
     await chmod(file.directory, 0o555);
     await expectRefused();
     await chmod(file.directory, 0o755);

@@ -2,13 +2,13 @@ import type { AdminClient } from '../admin-client.js';
 
 const FEATURES = '/api/admin/projects/default/features';
 
-/** One request in the life of a flag, and the one event that it makes. */
+/** One request in the life of a flag, and its event. */
 interface Step {
   readonly event: string;
   readonly request: (client: AdminClient, flag: string) => Promise<Response>;
 }
 
-/** What happens to a flag, in order. Every event is made once in its life, so that each can be looked for. */
+/** The life of a flag, in order. Every event occurs once, so that each can be found. */
 export const LIFE: readonly Step[] = [
   { event: 'flag-created', request: (client, flag) => client.createFlag(flag) },
   { event: 'strategy-added', request: (client, flag) => client.post(place(flag, 'strategies'), { name: 'default' }) },

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Many connections to one event stream, and what came on all of them. */
+/** Many connections to one event stream, and the messages that they have received. */
 export interface IdleClients {
-  /** How many have been sent so many messages, at least. */
+  /** The number of connections with at least this many messages. */
   withMessages(count: number): number;
   withHeartbeats(count: number): number;
-  /** How many are still connected. */
+  /** The number of open connections. */
   open(): number;
   leave(): Promise<void>;
 }
@@ -17,7 +17,7 @@ interface Client {
   heartbeats: number;
 }
 
-/** So many connect at a time: more than a server's backlog would be refused. */
+/** The number of simultaneous connection attempts: more than a server's backlog would be refused. */
 const BATCH = 100;
 
 export async function connectIdle(url: string, count: number): Promise<IdleClients> {

@@ -11,13 +11,13 @@ const HEARTBEATS = extent({ short: 0, full: 2 });
 const KIBIBYTE = 1024;
 /** Descriptors that are needed for other things. */
 const RESERVE = 200;
-/** What one idle stream may cost the server, and what the server's memory may move by without any. */
+/** The maximum memory of one idle stream, and the variation of the server's memory without any. */
 const PER_STREAM = 64 * KIBIBYTE;
 const NOISE = 32 * KIBIBYTE * KIBIBYTE;
 
 afterEach(endAll);
 
-/** As many as the limit of open files admits, here and in the server. */
+/** As many as the limit of open files permits, here and in the server. */
 function possible(): number {
   const limit = Number(execSync('ulimit -n', { shell: '/bin/sh', encoding: 'utf8' }));
   const count = Number.isNaN(limit) ? WANTED : Math.min(WANTED, limit - RESERVE);
@@ -25,7 +25,7 @@ function possible(): number {
   return count;
 }
 
-/** Resident bytes; 0 where the system does not tell. */
+/** Resident bytes; 0 if the system does not report them. */
 function memoryOf({ pid }: ServerProcess): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return 0;
@@ -33,7 +33,7 @@ function memoryOf({ pid }: ServerProcess): number {
 }
 
 describe('idle connections to the event stream', () => {
-  it(`take a bounded amount of memory each, hear every change, keep nobody waiting, and leave nothing: ${WANTED}`, async () => {
+  it(`take a bounded amount of memory each, receive every change, delay nobody, and leave nothing: ${WANTED}`, async () => {
     const count = possible();
     const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
     const admin = adminClient(server.url, '');
@@ -57,14 +57,14 @@ describe('idle connections to the event stream', () => {
     }
     await checkMemory(async () => {
       expect(first - empty).toBeLessThan(count * PER_STREAM + NOISE);
-      // Nothing is kept of those who have left; a process that is busy collects that late.
+      // The server keeps nothing of closed connections, but a busy process collects garbage late.
       await until(() => memoryOf(server) - first < (count * PER_STREAM) / 4 + NOISE);
     });
     expect(await server.end('SIGTERM')).toBe(0);
   });
 });
 
-/** Few streams cost less than the memory of a process moves by anyway. */
+/** A few streams cost less than the usual variation of a process. */
 const checkMemory = extent({ short: async () => undefined, full: (check: () => Promise<void>) => check() });
 
 async function expectToHear(

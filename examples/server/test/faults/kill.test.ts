@@ -7,13 +7,13 @@ import { expectSoundFile, readStored } from './stored.js';
 
 const ROUNDS = extent({ short: 2, full: 100 });
 const WRITERS = 8;
-/** A server is killed when it has answered some number of changes, at most so many. */
+/** A server is killed after a random number of changes, at most this one. */
 const MOST_ANSWERS = 200;
 
 const file = databaseOfEachTest();
 
 describe('a server that is killed while it writes', () => {
-  it('has every acknowledged change once, whole, and counts every acknowledged report, in a sound file', async () => {
+  it('keeps every acknowledged change once and whole, counts every acknowledged report, and leaves a sound file', async () => {
     const acknowledged: string[] = [];
     const reports = { sent: 0, acknowledged: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -35,7 +35,7 @@ interface Round {
   readonly reports: { sent: number; acknowledged: number };
 }
 
-/** Changes flags from several callers at once, kills the server among them, and gives the events it has answered for. */
+/** Changes flags from several callers at once, kills the server among them, and returns the acknowledged events. */
 async function writeUntilKilled(server: ServerProcess, { prefix, reports }: Round): Promise<string[]> {
   const client = adminClient(server.url, 'none');
   const last = 1 + Math.floor(Math.random() * MOST_ANSWERS);
@@ -62,7 +62,7 @@ async function writeUntilKilled(server: ServerProcess, { prefix, reports }: Roun
   return acknowledged;
 }
 
-/** Whether a change was answered with success; it fails when it was refused. */
+/** Returns whether a change succeeded. Fails if it was refused. */
 async function isDone(answer: Promise<Response>): Promise<boolean> {
   const response = await answer.catch(() => undefined);
   if (response === undefined) return false;

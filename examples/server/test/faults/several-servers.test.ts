@@ -5,7 +5,7 @@ import { endAll, startServer } from '../server-process.js';
 import { LIFE, reportOnce } from './flag-life.js';
 import { readStored } from './stored.js';
 
-/** How many flags each writer leads through their lives, with all else that it does at each step. */
+/** The number of flags that each writer takes through their life cycle, with its other requests at each step. */
 const LIVES = extent({ short: 2, full: 100 });
 const WRITERS = extent({ short: 4, full: 8 });
 const RACED = '/api/admin/projects/default/features/raced';
@@ -17,7 +17,7 @@ async function startServers(count: number): Promise<readonly AdminClient[]> {
   return (await Promise.all(starting)).map(({ url }) => adminClient(url, 'none'));
 }
 
-/** What came of a load. */
+/** The results of a load. */
 interface Tally {
   readonly acknowledged: string[];
   reports: number;
@@ -26,7 +26,7 @@ interface Tally {
 }
 
 describe.each(extent({ short: [2], full: [2, 4] }))('%d servers on one file', (count) => {
-  it('lose no change of a mixed load, and answer alike when it is over', async () => {
+  it('lose no change of a mixed load, and give the same answers afterwards', async () => {
     const clients = await startServers(count);
     await expectDone(() => any(clients).createFlag('raced'));
     await expectDone(() => any(clients).put(RACED, { name: 'raced', description: '0' }));
@@ -67,7 +67,7 @@ async function load(clients: readonly AdminClient[], writer: number, tally: Tall
   }
 }
 
-/** Counts one further in the description of a flag, unless somebody else has done so since it was read. */
+/** Increments the number in the description of a flag, unless another writer has done so since it was read. */
 async function race(client: AdminClient, tally: Tally): Promise<void> {
   const read = await client.get(RACED);
   const { description } = (await read.json()) as { description: string };
@@ -82,7 +82,7 @@ async function race(client: AdminClient, tally: Tally): Promise<void> {
   else throw await refusal(answer);
 }
 
-/** Asks all servers until they answer with the same bytes: each learns by itself what the others have changed. */
+/** Asks all servers until they answer with the same bytes: each finds the changes of the others by itself. */
 async function expectAlike(clients: readonly AdminClient[], path: string): Promise<void> {
   for (;;) {
     const texts = await Promise.all(clients.map(async (client) => (await client.get(path)).text()));

@@ -4,11 +4,14 @@ import Database from 'better-sqlite3';
 import { expectInvariants } from '../../../../packages/core/test/properties/invariants.js';
 import { COUNTED } from './flag-life.js';
 
-/** What a file holds that servers have written to. */
+/** The content of a file that servers have written to. */
 export interface Stored {
-  /** How often each event is in the log, by the flag's name and the event's type: `checkout flag-created`. */
+  /**
+   * The number of occurrences of each event in the log, by the flag's name and the event's type: `checkout
+   * flag-created`.
+   */
   readonly events: ReadonlyMap<string, number>;
-  /** How often {@link COUNTED} was reported to be on. */
+  /** The number of reports that {@link COUNTED} was on. */
   readonly counted: number;
 }
 

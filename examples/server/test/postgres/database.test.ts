@@ -7,7 +7,7 @@ import { endAll, runToEnd, startServer } from '../server-process.js';
 const PASSWORD = 'p4ssw0rd-of-the-database';
 const ADMIN = 'secret-of-the-administrator-of-everything';
 
-/** The test server trusts everybody, so it takes the password for what it is worth. */
+/** The test server trusts everybody, so it accepts any password. */
 function withPassword(url: string): string {
   return url.replace('postgres@', `postgres:${PASSWORD}@`);
 }
@@ -21,7 +21,7 @@ describe('servers on one PostgreSQL database', () => {
   afterEach(endAll);
   afterAll(() => database.drop());
 
-  it('see what each other have changed, and print no password', async () => {
+  it('see each other’s changes, and print no password', async () => {
     const environment = { FLAGS_DB: withPassword(database.url), FLAGS_ADMIN_TOKEN: ADMIN };
     const one = await startServer(environment);
     const other = await startServer(environment);
@@ -57,13 +57,13 @@ describe('servers on one PostgreSQL database', () => {
   );
 });
 
-describe('the name of a database', () => {
+describe('the printed name of a database', () => {
   it.each([
     ['./flags.db', './flags.db'],
     ['postgres://flags:secret@db.internal:5433/app?sslkey=secret', 'postgres://db.internal:5433/app'],
     ['postgresql://db/app', 'postgres://db/app'],
     ['postgres://flags:secret@[db/app', 'postgres://…'],
-  ])('holds no secret: %s', (database, name) => {
+  ])('contains no secret: %s', (database, name) => {
     expect(nameOfDatabase(database)).toBe(name);
   });
 });

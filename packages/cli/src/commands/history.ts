@@ -1,4 +1,4 @@
-import { describeConstraint } from '@flags/core/admin';
+import { describeConstraint, describeReason } from '@flags/core/admin';
 import type { ChangeSet, Explained, HistoryEntry, HistoryPage, Plan, Playground } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
@@ -74,7 +74,7 @@ async function readHistory(api: Api, path: string, limit: number): Promise<Histo
     for (const change of found.changes.slice(0, page.limit)) changes.push(change);
     next = found.next;
     if (next !== undefined && (cursors.has(next) || empty > MOST_EMPTY_PAGES)) {
-      throw new CommandError(`${api.connection.name} gives a history without an end. Is it the flags API?`);
+      throw new CommandError(`${api.connection.name} sends an endless history. Is it the flags API?`);
     }
     if (next !== undefined) cursors.add(next);
   } while (next !== undefined && changes.length < limit);
@@ -118,7 +118,7 @@ async function explain(session: CommandSession<ContextOptions>, flag: string): P
   output.json(explanation);
   const { enabled, reason, variant, dependencies, strategies } = explanation;
   const state = enabled ? output.colors.green('on') : output.colors.red('off');
-  output.line(`${flag} is ${state} in ${environment}: ${REASONS[reason] ?? reason.replaceAll('_', ' ')}`);
+  output.line(`${flag} is ${state} in ${environment}: ${describeReason(reason)}`);
   if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
   for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} ${describeDependency(dependency)}`);
   for (const strategy of strategies) {
@@ -137,12 +137,6 @@ function describeDependency({ feature, enabled, variants }: Explained['dependenc
   if (variants?.length) return `needs ${feature} with the variant ${variants.join(' or ')}`;
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  dependency: 'a parent is not as needed',
-  no_strategy_holds: 'no strategy holds',
-  strategy: 'a strategy holds',
-};
 
 /** Describes the position of the context in a gradual rollout. */
 function rolloutOf({ rollout }: Explained['strategies'][number]): string {

@@ -12,6 +12,7 @@ interface ServeOptions extends CommonOptions {
   readonly port: string;
   readonly host: string;
   readonly auth?: 'token' | 'none';
+  readonly demo?: boolean;
 }
 
 /** Adds `serve`: the API and the admin page on this machine, in memory unless a store is named. */
@@ -21,16 +22,27 @@ export function addServeCommand(program: Command, io: CommandIo): void {
     .description('serve the API and the admin page; in memory with sample flags unless a store is named')
     .option('--port <port>', 'port; 0 for any free one', '4242')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .addOption(new Option('--auth <mode>', 'default: none in memory, token for a store').choices(['token', 'none']))
-    .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>()));
+    .option('--demo', 'sample flags in memory, even if FLAGS_STORE names a store')
+    .addOption(
+      new Option('--auth <mode>', 'default: none in memory on this machine, or else token').choices(['token', 'none']),
+    )
+    .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>(), storeOf(command)));
 }
 
-async function serve(io: CommandIo, options: ServeOptions): Promise<void> {
-  const store = options.store || ':memory:';
+/** The store to serve. A store that only the environment names gives way to `--demo`. */
+function storeOf(command: Command): string {
+  const { store, demo } = command.optsWithGlobals<ServeOptions>();
+  if (demo !== true) return store || ':memory:';
+  const isNamed = command.parent?.getOptionValueSource('store') === 'cli';
+  if (isNamed && store !== ':memory:') throw usageError('serve --demo has its flags in memory: leave out --store.');
+  return ':memory:';
+}
+
+async function serve(io: CommandIo, options: ServeOptions, store: string): Promise<void> {
   if (isAddress(store)) throw usageError('serve needs a store, not an address: --store FILE, or --store :memory:');
   if (!/^\d{1,5}$/.test(options.port)) throw usageError(`--port is a number from 0 to 65535, not ${options.port}.`);
   const isEphemeral = store === ':memory:';
-  const auth = options.auth ?? (isEphemeral ? 'none' : 'token');
+  const auth = options.auth ?? (isEphemeral && isLoopback(options.host) ? 'none' : 'token');
   if (options.dryRun === true) throw usageError('serve has no --dry-run. It changes no flags of a store.');
   const environments = namesIn(options.environments);
   const flags = await openFlags(store, { environments, create: true }, {});
@@ -79,13 +91,17 @@ function announce(io: CommandIo, { options, auth, secret, server, store }: Serve
   output.line(`API         ${url}/api/admin`);
   if (secret !== undefined) output.line(`Admin token, shown only now: ${secret}`);
   if (auth === 'token' && secret === undefined) output.line('The store has an admin token already.');
-  const isLocal = ['127.0.0.1', 'localhost', '::1'].includes(options.host);
-  if (auth === 'none' && !isLocal)
+  if (auth === 'none' && !isLoopback(options.host))
     output.line('Everybody who reaches this address can change the flags: see --auth token.');
   // In quotes: zsh reads the asterisks of a secret as a pattern.
   const token = auth === 'none' ? '' : ` --token '${secret ?? 'SECRET'}'`;
   output.line(`In another terminal: flags list --store ${url}${token}`);
   output.line('Stop with Ctrl-C.');
+}
+
+/** Whether only this machine reaches the address. */
+function isLoopback(host: string): boolean {
+  return ['127.0.0.1', 'localhost', '::1'].includes(host);
 }
 
 function listen(server: Server, { port, host }: ServeOptions): Promise<void> {

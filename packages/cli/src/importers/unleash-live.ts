@@ -83,7 +83,7 @@ async function listArchived(get: Get): Promise<readonly Members[]> {
     const known = names.size;
     for (const { name } of page) names.add(name);
     if (names.size === known || found.length >= MOST_ARCHIVED) {
-      throw new CommandError('The server lists archived flags without an end. Is it an Unleash server?');
+      throw new CommandError('The server sends an endless list of archived flags. Is it an Unleash server?');
     }
   }
 }

@@ -14,18 +14,6 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Returns the index of the first item whose name is not less than `name`, in items sorted by name. */
-export function lowerBound<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareCodePoints(nameOf(items[middle] as Item), name) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Ranks surrogates after all other UTF-16 units. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;

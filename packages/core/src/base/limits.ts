@@ -86,9 +86,9 @@ export const LIMITS = {
   unknownNamesPerBatch: 1000,
   /** Names of unknown flags, for all applications. */
   unknownNames: 10_000,
-  /** Usage keeps so many hours, the current one among them. */
+  /** Hours that usage keeps, including the current one. */
   usageHours: 168,
-  /** Usage keeps so many days, the current one among them. */
+  /** Days that usage keeps, including the current one. */
   usageDays: 30,
   /** Stored rows: one per hour, flag, application and environment, and one more per variant. */
   usageHourRows: 700_000,

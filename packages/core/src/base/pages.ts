@@ -36,10 +36,17 @@ export function boundsOf({ limit, after }: PageQuery): PageBounds {
  * for await (const flag of paginate((page) => flags.listFlags({ project: 'default' }, page))) console.log(flag.name);
  */
 export async function* paginate<Item>(list: (page: PageQuery) => Promise<Page<Item>>): AsyncGenerator<Item> {
+  for await (const items of readPages(list)) yield* items;
+}
+
+/** Reads a list to its end and yields its pages. Other work runs between the pages. */
+export async function* readPages<Item>(
+  list: (page: PageQuery) => Promise<Page<Item>>,
+): AsyncGenerator<readonly Item[]> {
   let after: string | undefined;
   do {
     const page = await list({ limit: LIMITS.itemsPerPage, after });
-    yield* page.items;
+    yield page.items;
     after = page.next;
     if (after !== undefined) await nextTurn();
   } while (after !== undefined);

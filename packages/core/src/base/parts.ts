@@ -187,7 +187,7 @@ function toMap<Item extends object>(items: readonly Item[]): ReadonlyMap<string,
 }
 
 /**
- * Returns what identifies an item: an id, a user (members), a parent (dependencies), a field with its operator
+ * Returns the key of an item: an id, a user (members), a parent (dependencies), a field with its operator
  * (constraints), a field (overrides), or a name.
  */
 function keyOf({ id, userId, flag, feature, contextName, operator, name }: Members): unknown {

@@ -60,8 +60,6 @@ export const pageQuery: ObjectSchema<PageQuery> = {
 };
 
 const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
-/** The output of `Date.prototype.toISOString`, which most reports use. */
-const DATE_OUTPUT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -71,45 +69,15 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
  * digits and would not sort as text.
  */
 export function parseIsoDate(text: string): number | undefined {
-  if (text === latest.text) return latest.time;
-  if (text === previous.text) return previous.time;
-  previous = latest;
-  latest = { text, time: parseDateOutput(text) ?? parseAnyForm(text) };
-  return latest.time;
-}
-
-interface ParsedDate {
-  readonly text: string;
-  readonly time: number | undefined;
-}
-
-/** The latest parsed date: several rules parse each date of a report. */
-let latest: ParsedDate = { text: '', time: undefined };
-let previous = latest;
-
-/** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */
-export function parseClientTime(time: string | number): number | undefined {
-  return typeof time === 'number' ? Math.floor(time) : parseIsoDate(time);
-}
-
-/**
- * A fast path for the usual form: each report has several dates. Also returns undefined for rare times such as 24:00.
- */
-function parseDateOutput(text: string): number | undefined {
-  if (!DATE_OUTPUT.test(text)) return undefined;
-  const time = Date.parse(text);
-  const day = text.slice(8, 10);
-  // Every month has 28 days. `Date` moves a later day, or 24:00, into the next month.
-  const isOnDay =
-    day <= '28' && text.slice(11, 13) < '24' ? !Number.isNaN(time) : new Date(time).getUTCDate() === Number(day);
-  return isOnDay ? time : undefined;
-}
-
-function parseAnyForm(text: string): number | undefined {
   const match = ISO_8601.exec(text);
   if (!match || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined;
   const time = Date.parse(normalize(text, match[4]));
   return time >= EARLIEST && time <= LATEST ? time : undefined;
+}
+
+/** Returns the epoch milliseconds of ISO 8601 text or of epoch milliseconds. */
+export function parseClientTime(time: string | number): number | undefined {
+  return typeof time === 'number' ? Math.floor(time) : parseIsoDate(time);
 }
 
 /** Converts ISO 8601 text to UTC with milliseconds, the only stored form. */

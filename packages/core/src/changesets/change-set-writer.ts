@@ -23,7 +23,7 @@ interface ChangeEnvironment {
   readonly now: () => Date;
   readonly feed: Pick<Feed, 'subscriptions' | 'ready' | 'wake'>;
   /** Applies the written documents to the replica, at once. */
-  readonly applyUpdates: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
+  readonly applyUpdates: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
   /** Drops the usage of deleted flags. Never rejects, because the deletion is committed. */
   readonly forgetFlags: (flags: readonly string[]) => Promise<void>;
   /**
@@ -205,6 +205,7 @@ async function commit(
       writes.map(({ write: { key }, found, next }, index) => {
         return { key, update: { revision: result.revisions[index] ?? 0, state: next, before: found } };
       }),
+      set.id,
     );
     if (applying) await applying;
     feed.wake();

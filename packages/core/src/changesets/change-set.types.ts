@@ -101,7 +101,7 @@ export interface ChangeSet {
   readonly revisions: Readonly<Record<DocumentName, number>>;
 }
 
-/** What a change set would do. */
+/** A change set that is planned and not applied. */
 export interface Plan {
   readonly documents: readonly PlannedDocument[];
   /** The differences that clients would see, in code-point order of environments, then of flags. */

@@ -8,7 +8,7 @@ import type { DocumentChange } from './document-changes.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { CommittableUnit } from './unit-of-work.js';
 
-/** What the engines of all actors share. */
+/** The parts that the engines of all actors share. */
 export interface SharedEngine extends Engine {
   readonly lifetime: Lifetime;
   readonly log: ChangeSetLog;

@@ -187,7 +187,7 @@ function createResultCache() {
   const evaluations = new Map<EvaluatedVariant, Map<string, PreviewedEvaluation>>();
   const buckets = new Map<StrategyDefinition, Map<number | null, PreviewBucket>>();
   return {
-    /** The compiled flag has one object for each variant. The reason tells whether the flag is on. */
+    /** The compiled flag has one object for each variant. The reason determines whether the flag is on. */
     evaluation({ enabled, variant, reason }: FlagExplanation): PreviewedEvaluation {
       const ofVariant = getOrCreate(evaluations, variant, () => new Map<string, PreviewedEvaluation>());
       return getOrCreate(ofVariant, reason, () => ({ enabled, variant, reason }));
@@ -210,7 +210,7 @@ function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => V
   return created;
 }
 
-/** Creates random numbers that are the same on both sides, so that chance alone changes no result. */
+/** Creates random numbers that are the same on both sides, so that random numbers alone change no result. */
 function createSharedRandom() {
   let state = 0;
   return {

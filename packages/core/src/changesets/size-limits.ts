@@ -84,7 +84,10 @@ export class StateSize {
 
   constructor(private readonly limit: number) {}
 
+  /** Counts what is stored, and forgets what was counted before. */
   async load(storage: Pick<Storage, 'list'>): Promise<void> {
+    this.sizes.clear();
+    this.total = 0;
     for (const kind of DEFINITION_KINDS) {
       for (const { key, revision, content } of await storage.list({ kind, part: 'body' })) {
         this.applyUpdate(key, { revision, state: content });

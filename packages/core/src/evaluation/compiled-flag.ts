@@ -136,16 +136,16 @@ export function isCompiled(entry: TableEntry): entry is CompiledFlag {
 }
 
 /**
- * An immutable map of flags by name. A flag that was added as its definition is compiled by the first `get`. A change of
- * the newest table updates the one map that it shares with earlier tables, which remember what they had instead. Nothing
- * refers to an earlier table but its users.
+ * An immutable map of flags by name. The first `get` of a definition compiles it. All tables share the map of the
+ * newest table. A change updates that map, and each earlier table keeps the entries that were replaced. Only its users
+ * keep an earlier table alive.
  */
 export class FlagTable implements FlagSource {
   private next: FlagTable | undefined;
-  /** The flags that have changed since, as they were; undefined for a flag that was not there. */
+  /** The replaced entries of flags that have changed since; undefined for a flag that did not exist. */
   private readonly replaced = new Map<string, TableEntry | undefined>();
 
-  /** @param newest belongs to the table from now on */
+  /** @param newest owned by the table from now on */
   constructor(
     private readonly newest: Map<string, TableEntry>,
     private readonly compile: Compile,
@@ -197,7 +197,7 @@ export class FlagTable implements FlagSource {
     return flag;
   }
 
-  /** Takes over what the tables between this one and the newest remember. */
+  /** Collects the replaced entries of the tables between this one and the newest. */
   private collectReplaced(): void {
     for (let later = this.next; later?.next; later = later.next) {
       for (const [name, entry] of later.replaced) if (!this.replaced.has(name)) this.replaced.set(name, entry);

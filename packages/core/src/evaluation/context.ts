@@ -22,7 +22,7 @@ export function allOf(predicates: readonly Predicate[]): Predicate {
   };
 }
 
-// Functions of their own: closures of one function share its variables, and would keep the list of predicates alive.
+// Separate functions, so that the closures do not keep the list of predicates alive.
 
 function bothOf(first: Predicate, second: Predicate): Predicate {
   return (context) => first(context) && second(context);
@@ -72,7 +72,7 @@ export function remoteAddress(context: EvaluationContext): string | undefined {
   return typeof value === 'string' && value.length <= MAX_LENGTH ? value : textOf(value, 'remoteAddress');
 }
 
-// One closure per member: access by a constant name stays fast for contexts of many shapes.
+// One function per member: reading a constant name is faster.
 const MEMBER_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ['userId', (context) => userId(context) ?? propertyText(context, 'userId')],
   ['sessionId', (context) => sessionId(context) ?? propertyText(context, 'sessionId')],
@@ -92,7 +92,7 @@ function textOf(value: unknown, field: string): string | undefined {
   return typeof value === 'string' && value.length <= MAX_LENGTH ? value : convertToText(value, field);
 }
 
-/** A separate function, so that the engine can inline the callers for ordinary text. */
+/** A separate function, so that the callers for ordinary text stay small. */
 function convertToText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = typeof value === 'string' ? value : stringify(value);

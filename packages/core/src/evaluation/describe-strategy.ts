@@ -127,3 +127,18 @@ export function describeVariant({ weight, weightType, payload, overrides = [] }:
 export function describeWeight(weight: number): string {
   return `${weight / 10} %`;
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  unknown_flag: 'no such flag',
+  broken_flag: 'the flag cannot be evaluated',
+  dependency: 'a flag that it depends on has another state',
+  no_strategies: 'no strategies',
+  strategy: 'a strategy matches',
+  no_strategy_holds: 'no strategy matches',
+  unreadable_context: 'the context cannot be read',
+};
+
+/** Describes the reason of an evaluation: "no strategy matches". */
+export function describeReason(code: string): string {
+  return REASONS[code] ?? code.replaceAll('_', ' ');
+}

@@ -51,6 +51,11 @@ export interface EvaluationStatus {
   readonly checkedAt: string;
   /** Why the state is stale. */
   readonly error?: unknown;
+  /**
+   * When this process last found that the storage had lost changes which it had seen, and loaded all flags again: ISO 8601,
+   * UTC, milliseconds. Absent if that never happened.
+   */
+  readonly historyLostAt?: string;
   /** Size of the SQLite write-ahead log in bytes; absent for other storages. */
   readonly walBytes?: number;
   /**
@@ -112,7 +117,7 @@ export interface SegmentConfiguration {
  * changes; a flag's object stays the same until that flag changes.
  */
 export interface EnvironmentConfiguration {
-  /** Changes after every change, in any environment that was asked for. */
+  /** Changes after every change, in any requested environment. */
   readonly version: number;
   /** Flags that are not archived, in name order (code points). */
   readonly flags: readonly FlagConfiguration[];
@@ -130,7 +135,7 @@ export interface ConfigurationChange {
 }
 
 /**
- * Evaluation alone, for code that asks and changes nothing: no administration can be reached from it.
+ * Evaluation without administration, for code that must not change flags.
  *
  * @example
  * const greeting = (flags: Evaluator) => (flags.isEnabled('greeting') ? 'Hello' : '');
@@ -244,7 +249,7 @@ export interface EvaluationOperations extends Evaluator {
    * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another
    * process has just changed.
    *
-   * @returns null for a segment of the instance, undefined for what does not exist
+   * @returns null for a segment of the instance, undefined if there is no such flag or segment
    * @example
    * const project = flags.projectOf({ flag: 'checkout' });
    */
@@ -252,7 +257,7 @@ export interface EvaluationOperations extends Evaluator {
 
   /**
    * Calls the listener after every change of {@link EvaluationOperations.configuration} by any process, once for each
-   * environment that it concerns, but for those that nobody has asked for yet. An error of the listener goes to `onError`.
+   * affected environment, except those that have not been requested yet. An error of the listener goes to `onError`.
    *
    * @returns a function that removes the listener; safe to call again
    * @example

@@ -98,7 +98,7 @@ class Murmur3Bytes {
   }
 }
 
-// Called as a method, charCodeAt becomes megamorphic for mixed string representations, and several times slower.
+// Several times faster than a call as a method.
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
 
 /** The hash state after a prefix, so that a call only hashes the id. */

@@ -25,7 +25,7 @@ import type { SnapshotChange, SnapshotOptions, StrategyRollout } from './snapsho
 import { UsageCounters } from './usage.js';
 import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
 
-/** What a snapshot shares with the snapshots created from it. */
+/** The parts that a snapshot shares with the snapshots created from it. */
 export interface SnapshotRuntime {
   readonly compiler: FlagCompiler;
   readonly counters: UsageCounters;
@@ -184,7 +184,10 @@ export class Snapshot {
     }
   }
 
-  /** Reports a name that no flag has, probably a misspelt one, and counts it. Ignores what is too long for a name. */
+  /**
+   * Reports a name that no flag has, probably a misspelt one, and counts it. Ignores a text that is too long for a
+   * name.
+   */
   private countUnknown(name: unknown, enabled: boolean): void {
     if (typeof name !== 'string' || name.length > LIMITS.name) return;
     const { counters, problems } = this.runtime;

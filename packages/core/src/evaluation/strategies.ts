@@ -1,6 +1,6 @@
 /*
- * What forms, lists and the engine know about each strategy, as data: the admin page bundles this file. What a strategy
- * does is in `compile-strategy.ts`.
+ * The strategies as data, for forms, lists and the engine. The admin page bundles this file. The code of a strategy
+ * is in `compile-strategy.ts`.
  */
 
 import { toNumber, toOptionalText } from './convert.js';
@@ -126,7 +126,7 @@ export function shareOf(percentage: unknown): number {
   return percents > 0 ? Math.min(Math.floor(percents), 100) : 0;
 }
 
-/** Returns the context field without which a context is off; undefined if chance decides then. */
+/** Returns the context field without which a context is off; undefined if a random number decides then. */
 export function stickyField({ stickiness }: Readonly<Record<string, unknown>>): string | undefined {
   const field = toOptionalText(stickiness, 'stickiness') || 'default';
   return field === 'default' || field === 'random' ? undefined : field;

@@ -5,7 +5,7 @@ import { assertOptions } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import type { EventFilter } from '../storage/port.js';
-import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery } from './event.types.js';
+import type { EventListener, EventLog, EventQuery, FeedPage, FeedQuery, SubscribeOptions } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
 import { newestPosition } from './feed-cursor.js';
 
@@ -46,14 +46,10 @@ export async function listNextEvents({ validate, storage }: Engine, input: FeedQ
   return { items: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
 }
 
-export function subscribe(
-  { feed }: Engine,
-  listener: EventListener,
-  options: { readonly after?: string } = {},
-): () => void {
+export function subscribe({ feed }: Engine, listener: EventListener, options: SubscribeOptions = {}): () => void {
   assertListener(listener);
   assertOptions('subscribe', options);
-  return feed.subscribe(listener, options.after);
+  return feed.subscribe(listener, options);
 }
 
 function toFilter({ project, flag, type, from, to }: EventQuery): EventFilter {

@@ -113,6 +113,17 @@ export interface FeedPage {
 
 export type EventListener = (event: FlagsEvent) => void | Promise<void>;
 
+export interface SubscribeOptions {
+  /** Delivery starts with the events after this position. Default: now. */
+  readonly after?: string;
+  /**
+   * Called when the storage has lost events that this subscription has delivered, or the one at `after`, as after a failover
+   * without synchronous replication. Read the state again then. Delivery continues with the events after `position`, which is
+   * undefined at the beginning of the log. A returned promise is awaited. Default: the loss goes to `onError`.
+   */
+  readonly onHistoryLost?: (position: string | undefined) => void | Promise<void>;
+}
+
 export interface EventOperations {
   /**
    * Lists events, newest first.
@@ -127,7 +138,7 @@ export interface EventOperations {
    * Lists the events after a position, oldest first, without a total. For readers that store their own position.
    * Without `after` the list is empty, and `next` is the position of the newest event.
    *
-   * @throws FlagsError `invalid_input`
+   * @throws FlagsError `invalid_input`, `history_lost` (the storage has no longer the event at `after`: start again)
    * @example
    * let { next } = await flags.listNextEvents();
    * // … later:
@@ -149,7 +160,7 @@ export interface EventOperations {
    * @example
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
    */
-  subscribe(listener: EventListener, options?: { readonly after?: string }): () => void;
+  subscribe(listener: EventListener, options?: SubscribeOptions): () => void;
 }
 
 /**

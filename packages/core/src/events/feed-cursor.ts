@@ -58,6 +58,8 @@ export interface FeedCursor {
   next(): Promise<readonly StoredEvent[]>;
   /** Moves the position to this event. */
   advancePast(event: StoredEvent): void;
+  /** Moves the position to the newest event, which it returns. */
+  restart(): Promise<string | undefined>;
   /** Resolves after the current read: whether the latest read succeeded. */
   lastReadSucceeded(): Promise<boolean>;
   /**
@@ -106,6 +108,11 @@ export function createFeedCursor(storage: Storage, after: string | undefined): F
     },
     advancePast: ({ position }) => {
       current = { after: position };
+    },
+    async restart() {
+      const newest = await read(newestPosition(storage));
+      current = { after: newest };
+      return newest;
     },
     lastReadSucceeded: () => latest,
     close() {

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type Polling, startPolling } from '../replica/change-poller.js';
 import type { Storage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
-import type { EventListener, EventType, FlagsEvent } from './event.types.js';
+import type { EventListener, EventType, FlagsEvent, SubscribeOptions } from './event.types.js';
 import { createFeedCursor } from './feed-cursor.js';
 
 /** Delivers committed events to listeners. */
@@ -13,7 +14,7 @@ export interface Feed {
    * Delivers all events after the position in order; without a position, all events from now on. Returns a function
    * that ends the subscription.
    */
-  subscribe(listener: EventListener, after?: string): () => void;
+  subscribe(listener: EventListener, options?: SubscribeOptions): () => void;
   /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
   readonly subscriptions: { readonly size: number };
@@ -63,8 +64,8 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     wake: () => {
       if (subscriptions.size > 0) void pollNow();
     },
-    subscribe: (listener, after) => {
-      const subscription = startSubscription({ storage, listener, onError, after });
+    subscribe: (listener, options = {}) => {
+      const subscription = startSubscription({ storage, listener, onError, ...options });
       if (subscriptions.size === 0 && pollInterval > 0) {
         polling = startPolling({ interval: pollInterval, attempt: poll });
       }
@@ -125,20 +126,18 @@ interface Subscription {
   end(): Promise<unknown>;
 }
 
-interface SubscriptionStart {
+interface SubscriptionStart extends SubscribeOptions {
   readonly storage: Storage;
   readonly listener: EventListener;
   /** Receives errors of the listener. Receives a read error once, and again only after a successful read. */
   readonly onError: (error: unknown) => void;
-  /** The start position. Default: the newest event. */
-  readonly after: string | undefined;
 }
 
 /**
  * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
  * other listeners. After a failed read, the next wake-up reads from the same position.
  */
-function startSubscription({ storage, listener, onError, after }: SubscriptionStart): Subscription {
+function startSubscription({ storage, listener, onError, after, onHistoryLost }: SubscriptionStart): Subscription {
   const cursor = createFeedCursor(storage, after);
   const wake = createSerialRunner(() => deliver().catch(report));
   let ended = false;
@@ -146,11 +145,22 @@ function startSubscription({ storage, listener, onError, after }: SubscriptionSt
 
   async function deliver(): Promise<void> {
     if (ended) return;
-    const events = await cursor.next();
+    const events = await cursor.next().catch(startAgain);
     isFailureReported = false;
     // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
     if (events.length > 0) wake();
     for (const event of events) await notify(event);
+  }
+
+  /** The start is read before the call, so that the caller misses no event after the state that it reads again. */
+  async function startAgain(error: unknown): Promise<readonly StoredEvent[]> {
+    if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
+    const position = await cursor.restart();
+    if (ended) return [];
+    if (onHistoryLost) await onHistoryLost(position);
+    else onError(error);
+    wake();
+    return [];
   }
 
   async function notify(event: StoredEvent): Promise<void> {

@@ -38,7 +38,9 @@ interface DocumentName {
   readonly id: string;
 }
 
-/** The names of what differences refer to by id. An unknown name is described by its id. */
+/**
+ * The names of the documents and strategies that differences refer to by id. An unknown name is described by its id.
+ */
 export interface Names {
   readonly segment?: FindSegmentName;
   readonly role?: (id: number) => string | undefined;
@@ -66,7 +68,7 @@ export function describeDocument({ kind, id }: DocumentName, { segment }: Names 
   return (kind === 'segment' ? segment?.(Number(id)) : undefined) ?? `${kind} ${id}`;
 }
 
-/** Describes the differences of a document. Leaves out those that mean nothing to people, such as times. */
+/** Describes the differences of a document. Omits technical ones, such as times. */
 export function describeDifferences(document: ComparedDocument, names: Names = {}): readonly DescribedDifference[] {
   const isPlanned = !('parts' in document);
   const strategies = isPlanned ? nameStrategies([document.before, document.after]) : [];
@@ -106,7 +108,7 @@ function creationOf({ kind }: DocumentName, state: unknown): string {
   return isOff ? 'created, off in every environment' : 'created';
 }
 
-/** Returns both values in words. Of long lists, only the removed and the added values. */
+/** Returns both values in words. For long lists, returns only the removed and the added values. */
 function valuesOf({ path, before, after }: Difference, names: Names): readonly (string | undefined)[] {
   const isSwitch = typeof before === 'boolean' || typeof after === 'boolean';
   const [was, is] = [before, after].map((value) => (isSwitch ? (value ?? false) : value));
@@ -177,7 +179,7 @@ export function describeValue(pointer: string, value: unknown, names: Names = {}
 
 function describeItem(list: string, item: unknown, names: Names): string {
   if (list === 'segments') return names.segment?.(Number(item)) ?? `segment ${item}`;
-  // In an order, positions would say the same twice.
+  // An order already shows the positions.
   if (list === 'strategies') return names.strategies?.get(String(item))?.replace(/^strategy \d+, /, '') ?? 'a strategy';
   return isObject(item) ? describeObject(item, names) : String(item);
 }

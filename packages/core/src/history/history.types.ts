@@ -46,7 +46,7 @@ export interface ChangeHistoryOperations {
    * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
    * segment, and for flags that depend on any of these. Does not count evaluations or report problems.
    *
-   * Both sides draw the same random numbers, so that chance alone changes no result. Works in slices of some
+   * Both sides draw the same random numbers, so that random numbers alone change no result. Works in slices of some
    * milliseconds; do not change the contexts until the promise resolves.
    *
    * @param query at most 1000 contexts, and fewer if the changes concern many flags

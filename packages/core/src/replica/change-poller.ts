@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
 import { readFeedHeads, type StoredEventHead } from '../events/feed-cursor.js';
 import { type KeyedUpdate, nameOf } from '../storage/documents.js';
@@ -65,6 +66,8 @@ function pauseAfter(failures: number, interval: number): number {
 const BATCH = 500;
 /** Documents of a backlog that are applied at once. They occupy the event loop for some tens of milliseconds. */
 const BACKLOG = 2_000;
+/** Own change sets to remember. A loss begins with the newest ones. */
+const MAX_EXPECTED = 100;
 /** Documents per concurrent read, so that a remote database answers them in about one round trip. */
 const CONCURRENT_READS = 64;
 
@@ -72,6 +75,8 @@ export interface ChangePoller {
   /** Applies all changes since the last call. Never rejects: the status holds the error. */
   refresh(): Promise<EvaluationStatus>;
   status(): EvaluationStatus;
+  /** Remembers a commit of this process until the feed brings it. */
+  expect(changeSet: string): void;
   /** Stops the timer. Resolves when the last read of the storage has ended. */
   close(): Promise<unknown>;
 }
@@ -91,17 +96,30 @@ export interface ChangePollerOptions {
   readonly isNewer: (key: DocumentKey, revision: number) => boolean;
   /** Applies documents that other processes wrote, at once. The state is undefined after a deletion. */
   readonly applyUpdates: (updates: readonly KeyedUpdate[]) => void;
-  /** Called with the first error of a series of failed polls. */
+  /** Loads all documents again, also older ones. Resolves to the position to continue after. */
+  readonly reload: () => Promise<string | undefined>;
+  /** Called with the first error of a series of failed polls, and with `history_lost` after a reload. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Follows the changes of other processes by polling the event feed. It skips known revisions, such as those of this
  * process. After a failed read it retries from the same position; evaluation continues from memory.
+ *
+ * A server that takes over without synchronous replication lacks the last commits, and gives their positions and revisions to
+ * other ones. If it lacks the last event that the poller has followed, or a commit of this process, the documents are loaded
+ * again.
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
-  const catchUp = createCatchUp(options);
+  const { catchUp, expect } = createCatchUp({
+    ...options,
+    onLost(error) {
+      historyLostAt = now().toISOString();
+      onError(error);
+    },
+  });
+  let historyLostAt: string | undefined;
   let status: EvaluationStatus = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
   let latest: Promise<EvaluationStatus> = Promise.resolve(status);
   let next: Promise<EvaluationStatus> | undefined;
@@ -113,14 +131,18 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
     isChecking = true;
     try {
       await catchUp();
-      status = Object.freeze({ state: 'current', checkedAt: now().toISOString() });
+      status = withLoss({ state: 'current', checkedAt: now().toISOString() });
       isFailureReported = false;
       polling?.resetBackoff();
     } catch (error) {
-      status = Object.freeze({ state: 'stale', checkedAt: status.checkedAt, error });
+      status = withLoss({ state: 'stale', checkedAt: status.checkedAt, error });
     }
     isChecking = false;
     return status;
+  }
+
+  function withLoss(checked: EvaluationStatus): EvaluationStatus {
+    return Object.freeze(historyLostAt === undefined ? checked : { ...checked, historyLostAt });
   }
 
   /** A running check may have read the feed before the call. All callers therefore share one check after it. */
@@ -143,6 +165,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   return {
     refresh,
     status: () => status,
+    expect,
     close() {
       polling?.stop();
       return latest;
@@ -150,15 +173,23 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-/** Returns a function that reads all events since its last call, and applies the changed documents. */
+interface CatchUp extends Pick<ChangePoller, 'expect'> {
+  /** Reads all events since its last call, and applies the changed documents. */
+  readonly catchUp: () => Promise<void>;
+}
+
 function createCatchUp({
   storage,
   stateAt,
   isNewer,
   applyUpdates,
+  reload,
+  onLost,
   ...start
-}: ChangePollerOptions): () => Promise<void> {
+}: ChangePollerOptions & { readonly onLost: (error: unknown) => void }): CatchUp {
   let { after } = start;
+  /** Own change sets that the feed has not brought yet. */
+  const expected = new Set<string>();
 
   /**
    * Returns the document after the last event of its step. A document that was changed since then is computed from the
@@ -188,11 +219,22 @@ function createCatchUp({
     }
   }
 
-  return async () => {
+  /** Fails with `history_lost` if the storage has no event of an own commit. The feed may only hold it back. */
+  async function assertStored(changeSet: string): Promise<void> {
+    const query = { order: 'newest-first', filter: { changeSet }, limit: 1, withoutData: true } as const;
+    if ((await storage.events(query)).events.length > 0) return;
+    throw new FlagsError(
+      'history_lost',
+      `The storage has lost the change set ${changeSet}, which it had acknowledged.`,
+    );
+  }
+
+  async function followFeed(): Promise<void> {
     let backlog: readonly StoredEventHead[] = [];
     let position = after;
     for (;;) {
       const events = await readFeedHeads(storage, { after: position, limit: BATCH });
+      for (const { changeSet } of events) if (changeSet !== null) expected.delete(changeSet);
       const isLast = events.length < BATCH;
       if (isLast && backlog.length === 0) return followSteps(stepsOf(events));
       // Later pages of a backlog often change the same documents again, and their states in between would be computed from
@@ -207,6 +249,32 @@ function createCatchUp({
       // Yields, because a synchronous storage would block the event loop until the last event.
       await setImmediate();
     }
+  }
+
+  async function followOrFail(): Promise<void> {
+    const committed = [...expected];
+    await followFeed();
+    for (const changeSet of committed) if (expected.has(changeSet)) await assertStored(changeSet);
+  }
+
+  return {
+    expect(changeSet) {
+      expected.add(changeSet);
+      const [oldest = changeSet] = expected;
+      if (expected.size > MAX_EXPECTED) expected.delete(oldest);
+    },
+    async catchUp() {
+      try {
+        await followOrFail();
+      } catch (error) {
+        if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
+        expected.clear();
+        after = await reload();
+        onLost(error);
+        // The documents were read one kind after the other. The feed brings all of them to one state.
+        await followFeed();
+      }
+    },
   };
 }
 

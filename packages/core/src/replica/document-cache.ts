@@ -17,6 +17,8 @@ export interface DocumentCache {
    * when another document begins to refer to it.
    */
   applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
+  /** Takes the documents of another cache, also older revisions. Returns the keys of the documents that change. */
+  replaceBy(other: DocumentCache): readonly DocumentKey[];
   /** Whether this revision of a document is newer than the known one. */
   isNewer(key: DocumentKey, revision: number): boolean;
   /** Returns a document from memory. */
@@ -38,6 +40,7 @@ export function createDocumentCache(storage: Storage): DocumentCache {
       }
     },
     applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
+    replaceBy: (other) => kinds.flatMap((one) => one.replaceBy(other)),
     isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
     get: ({ kind, id }) => cacheOf(kind)?.get(id),
   };
@@ -59,6 +62,7 @@ interface CachedKind<State> {
   readonly states: ReadonlyMap<string, State>;
   applyUpdate(id: string, revision: number, state: unknown): boolean;
   isNewer(id: string, revision: number): boolean;
+  replaceBy(other: DocumentCache): readonly DocumentKey[];
   get(id: string): Versioned<State> | undefined;
 }
 
@@ -72,6 +76,20 @@ function createCachedKind<State>({ kind }: Documents<State>): CachedKind<State> 
     kind,
     states,
     isNewer,
+    replaceBy(other) {
+      const found = kind === flagDocuments.kind ? other.flags : other.segments;
+      revisions.clear();
+      for (const id of found.keys()) revisions.set(id, other.get({ kind, id })?.revision ?? 0);
+      const changed = [...new Set([...states.keys(), ...found.keys()])].filter((id) => {
+        return !isSameJson(states.get(id), found.get(id));
+      });
+      for (const id of changed) {
+        const state = found.get(id);
+        if (state === undefined) states.delete(id);
+        else states.set(id, state as State);
+      }
+      return changed.map((id) => ({ kind, id }));
+    },
     get(id) {
       const state = states.get(id);
       return state && { state, revision: revisionOf(id) };

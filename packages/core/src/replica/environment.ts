@@ -1,4 +1,4 @@
-import { compareCodePoints, lowerBound } from '../base/collections.js';
+import { compareCodePoints } from '../base/collections.js';
 import { isSameJson } from '../base/json.js';
 import { NONE } from '../evaluation/convert.js';
 import type { SegmentDefinition } from '../evaluation/definitions.types.js';
@@ -80,13 +80,13 @@ function isLive({ archived }: FlagState): boolean {
   return !archived;
 }
 
-/** One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces `snapshot`; an older snapshot keeps its results. */
+/**
+ * One environment. A flag is compiled when it is first evaluated, or when it changes. Every change of it replaces
+ * `snapshot`; an older snapshot keeps its results.
+ */
 export class Environment {
   snapshot: Snapshot;
   readonly counters = new UsageCounters();
-  /** All flags in name order, but for those that have changed since. */
-  private listed: readonly FlagConfiguration[] = [];
-  private readonly changed: Set<string>;
 
   constructor(
     readonly name: string,
@@ -94,10 +94,11 @@ export class Environment {
     options: EnvironmentOptions,
   ) {
     this.snapshot = compileEnvironment(name, documents, { ...options, counters: this.counters });
-    this.changed = new Set(documents.flags.keys());
   }
 
-  /** Compiles what a change concerns. Returns the names of the flags whose configuration differs from before. */
+  /**
+   * Compiles the flags that a change affects. Returns the names of the flags whose configuration differs from before.
+   */
   update(changed: ChangedDocuments): readonly string[] {
     const flags: FlagConfiguration[] = [];
     const removedFlags: string[] = [];
@@ -117,23 +118,20 @@ export class Environment {
       else removedSegments.push(id);
     }
     const names = [...flags.map(({ name }) => name), ...removedFlags];
-    for (const name of names) this.changed.add(name);
     if (names.length + changed.segments.size > 0) {
       this.snapshot = this.snapshot.with({ flags, removedFlags, segments, removedSegments });
     }
     return names;
   }
 
-  /** Returns what clients of this environment evaluate, frozen. */
+  /** Returns the frozen configuration that clients of this environment evaluate. */
   configuration(version: number): EnvironmentConfiguration {
-    const unchanged = this.listed.filter(({ name }) => !this.changed.has(name));
-    const changed = [...this.changed].flatMap((name) => this.configurationOf(name) ?? []).sort(byName);
-    this.changed.clear();
-    this.listed = Object.freeze(mergeByName(unchanged, changed));
+    // Sorting is short: the documents were loaded in name order, and only new flags follow them.
+    const flags = [...this.documents.flags.keys()].flatMap((name) => this.configurationOf(name) ?? []).sort(byName);
     const segments = [...this.documents.segments.values()].sort((one, other) => one.id - other.id);
     return Object.freeze({
       version,
-      flags: this.listed,
+      flags: Object.freeze(flags),
       segments: Object.freeze(segments.map(toSegmentConfiguration)),
     });
   }
@@ -146,16 +144,4 @@ export class Environment {
 
 function byName(one: FlagConfiguration, other: FlagConfiguration): number {
   return compareCodePoints(one.name, other.name);
-}
-
-/** Merges two lists in name order. Searches the place of each of the few changed flags. */
-function mergeByName(unchanged: readonly FlagConfiguration[], changed: readonly FlagConfiguration[]) {
-  const merged: FlagConfiguration[] = [];
-  let from = 0;
-  for (const flag of changed) {
-    const to = lowerBound(unchanged, flag.name, ({ name }) => name);
-    for (; from < to; from++) merged.push(unchanged[from] as FlagConfiguration);
-    merged.push(flag);
-  }
-  return merged.concat(unchanged.slice(from));
 }

@@ -97,10 +97,10 @@ export function evaluationOperations(engine: Engine): BoundEvaluation {
   };
 }
 
-/** Evaluation without the object that has nothing else. */
+/** The evaluation operations without `evaluator`. */
 export type BoundEvaluation = Omit<EvaluationOperations, 'evaluator'>;
 
-/** Adds the object that has evaluation alone. */
+/** Adds `evaluator`, which has only the evaluation operations. */
 export function withEvaluator(operations: BoundEvaluation): EvaluationOperations {
   const { isEnabled, getVariant, getPayload, forContext, explain, evaluateAll } = operations;
   const evaluator = Object.freeze({ isEnabled, getVariant, getPayload, forContext, explain, evaluateAll });
@@ -209,7 +209,7 @@ function textOf(context: EvaluationContext | undefined): string | undefined {
     const text = JSON.stringify(kept);
     return text.length > MAX_LENGTH || text === '{}' ? undefined : text;
   } catch {
-    // A context may hold anything, getters that throw too.
+    // A context may contain anything, even getters that throw.
     return undefined;
   }
 }

@@ -32,6 +32,8 @@ export interface EvaluationState {
    * no evaluation sees some of the documents without the others. Notifies listeners after the last document.
    */
   applyUpdates(updates: readonly KeyedUpdate[]): void;
+  /** Replaces all documents by those of another cache, also by older ones, at once. Notifies listeners of the differences. */
+  replaceDocuments(loaded: DocumentCache): void;
   /** Returns and resets the evaluation counts, one sum per environment and flag. */
   drain(): readonly EnvironmentCount[];
 }
@@ -84,6 +86,22 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
     return stored && stored.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
   }
 
+  /** Compiles what the changed documents concern, and notifies listeners. */
+  function recompile(keys: readonly DocumentKey[]): void {
+    const idsOf = (kind: string) => keys.flatMap((key) => (key.kind === kind ? [key.id] : []));
+    const flags = new Set(idsOf(flagDocuments.kind));
+    const segments = new Set(idsOf(segmentDocuments.kind).map(Number));
+    const changes: ConfigurationChange[] = [];
+    for (const [environment, one] of environments) {
+      const names = one.update({ flags, segments });
+      if (names.length + segments.size > 0) changes.push({ environment, flags: names, segments: [...segments] });
+    }
+    if (changes.length === 0) return;
+    configurations.clear();
+    version += 1;
+    for (const change of changes) onChange(change);
+  }
+
   return {
     standard: environmentOf(settings.environment) as Environment,
     snapshotOf: (environment) => environmentOf(environment)?.snapshot,
@@ -93,19 +111,12 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
       return known;
     },
     applyUpdates(updates) {
-      const keys = updates.filter(applyUpdate).map(({ key }) => key);
-      const idsOf = (kind: string) => keys.flatMap((key) => (key.kind === kind ? [key.id] : []));
-      const flags = new Set(idsOf(flagDocuments.kind));
-      const segments = new Set(idsOf(segmentDocuments.kind).map(Number));
-      const changes: ConfigurationChange[] = [];
-      for (const [environment, one] of environments) {
-        const names = one.update({ flags, segments });
-        if (names.length + segments.size > 0) changes.push({ environment, flags: names, segments: [...segments] });
-      }
-      if (changes.length === 0) return;
-      configurations.clear();
-      version += 1;
-      for (const change of changes) onChange(change);
+      recompile(updates.filter(applyUpdate).map(({ key }) => key));
+    },
+    replaceDocuments(loaded) {
+      const keys = documents.replaceBy(loaded);
+      for (const { kind, id } of keys) if (kind === flagDocuments.kind && !loaded.flags.has(id)) forget(id);
+      recompile(keys);
     },
     drain: () => [...environments].flatMap(([environment, { counters }]) => countsOf(environment, counters.drain())),
   };
@@ -133,7 +144,7 @@ export interface Replica {
    * Applies the documents of an own commit. Follows the feed first if another process has changed one of them: alone, the
    * document would show a part of the other's change set.
    */
-  readonly applyCommit: (updates: readonly KeyedUpdate[]) => Promise<void> | void;
+  readonly applyCommit: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
   readonly usage: UsageRecorder;
   readonly impressions: Listeners<Impression>;
   /** Notified after every change that evaluation sees. */
@@ -171,7 +182,7 @@ export interface ReplicaContext {
   readonly stateAt: StateAt;
 }
 
-/** What a replica starts from. */
+/** The state that a replica starts with. */
 export interface LoadedDocuments {
   /** The position of the newest event before the documents were read; undefined before the first event. */
   readonly after: string | undefined;
@@ -243,9 +254,20 @@ export function startReplica(
       state.applyUpdates(updates);
     },
     onError,
+    async reload() {
+      const start = await newestPosition(storage);
+      const loaded = createDocumentCache(storage);
+      await loaded.load();
+      await size?.load(storage);
+      state.replaceDocuments(loaded);
+      return start;
+    },
   });
   const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);
-  const applyCommit = (updates: readonly KeyedUpdate[]) => {
+  const applyCommit = (updates: readonly KeyedUpdate[], changeSet: string) => {
+    poller.expect(changeSet);
+    // The storage works again. The server may be another one, whose revisions are lower than those in memory.
+    if (poller.status().state === 'stale') void poller.refresh();
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };

@@ -79,13 +79,15 @@ export interface Storage {
    * A feed reader passes the position of the last event that it got as `after`. It then gets every event exactly once,
    * while any number of writers commit.
    *
-   * @throws FlagsError `invalid_input` (`after` or `until` is not a position of this storage)
+   * @throws FlagsError `invalid_input` (`after` or `until` is not a position of this storage), `history_lost` (only for a
+   * feed: the storage has lost the event at `after`, so another event may have its position. Only storages need it whose server
+   * can be replaced by one that lacks commits)
    * @example
    * const { events } = await storage.events({ order: 'oldest-first', after: position, limit: 200 });
    */
   events(query: StoredEventQuery): Awaitable<EventPage>;
 
-  /** Closes what the storage opened itself: files and connections. Calling it again has no effect. */
+  /** Closes the files and connections that the storage opened itself. Calling it again has no effect. */
   close(): Awaitable<void>;
 
   /**

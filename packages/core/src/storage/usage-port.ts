@@ -42,7 +42,7 @@ export interface UsageStorage {
    * - `unknownNamesPerApplication`: a further name replaces one that only public reporters have named, otherwise the one
    *   that was reported least recently
    *
-   * @returns what limits kept from being stored
+   * @returns the numbers of dropped items
    */
   record(batch: UsageBatch): Awaitable<DroppedUsage>;
 
@@ -62,7 +62,7 @@ export interface UsageStorage {
   applications(query: ApplicationQuery): Awaitable<StoredApplication[]>;
 
   /**
-   * Deletes what is stored about flags, so that new flags may get their names; or an application with its instances, its
+   * Deletes the usage of flags, so that new flags may get their names; or an application with its instances, its
    * sums of resolution `ever` and its unknown names. An application's counts by hour and day remain.
    *
    * @returns whether the application was known; for flags, true
@@ -70,7 +70,7 @@ export interface UsageStorage {
   forget(subject: UsageSubject): Awaitable<boolean>;
 
   /**
-   * Deletes what has expired or exceeds a bound, so that the storage stays bounded.
+   * Deletes expired rows and rows beyond a bound, so that the storage stays bounded.
    *
    * Counts expire by the table of {@link Resolution}, ids of batches after a day. Beyond `LIMITS.usageHourRows`,
    * `usageDayRows`, `usagePairs` and `unknownNames` it deletes the oldest rows that only public reporters have reported,
@@ -78,11 +78,11 @@ export interface UsageStorage {
    *
    * Works in short slices, and lets other work run in between. If the process crashes, the next call deletes the rest.
    *
-   * @returns what bounds deleted; what has expired does not count
+   * @returns the numbers of items that bounds deleted, without expired ones
    */
   prune(retention: UsageRetention): Awaitable<DroppedUsage>;
 
-  /** Closes what the storage opened itself. Calling it again has no effect. */
+  /** Closes the resources that the storage opened itself. Calling it again has no effect. */
   close(): Awaitable<void>;
 }
 
@@ -113,11 +113,11 @@ export interface UsageBatch {
   readonly reports?: readonly UsageReport[];
 }
 
-/** The sender of a batch. Without one, its applications count for no token, and make room for no others. */
+/** The sender of a batch. Without one, its applications belong to no token, and replace no others. */
 export interface Reporter {
   /** The id of its API token; '' without one. */
   readonly token: string;
-  /** Anybody may have the token, as that of a browser page. */
+  /** Whether anybody can read the token, as in a browser page. */
   readonly isPublic: boolean;
 }
 
@@ -183,7 +183,7 @@ export interface ApplicationRegistration {
   readonly icon?: string;
 }
 
-/** What limits kept from being stored, or deleted. */
+/** The numbers of items that limits have dropped. */
 export interface DroppedUsage {
   /** Names that are not flags; a name counts each time it is dropped. */
   readonly names: number;
@@ -200,7 +200,10 @@ export interface UsageKeys {
   readonly environment: string;
   /** The start of the second, minute, hour or day; 0 for `ever`. */
   readonly start: number;
-  /** The name of a variant: the sum's `yes` says how often it was given. '' for the counts of the flag itself. */
+  /**
+   * The name of a variant: the sum's `yes` counts the evaluations that returned it. '' for the counts of the flag
+   * itself.
+   */
   readonly variant: string;
 }
 
@@ -246,13 +249,13 @@ export interface ApplicationQuery {
 export interface StoredApplication {
   readonly name: string;
   readonly strategies: readonly string[];
-  /** '' until a registration gives one. */
+  /** '' before a registration sets it. */
   readonly description: string;
-  /** '' until a registration gives one. */
+  /** '' before a registration sets it. */
   readonly url: string;
-  /** null until a registration gives one. */
+  /** null before a registration sets it. */
   readonly color: string | null;
-  /** '' until a registration gives one. */
+  /** '' before a registration sets it. */
   readonly icon: string;
   readonly createdAt: number;
   /** Time of the latest registration or report: when the instance was seen that was seen last. */
@@ -265,9 +268,9 @@ export interface StoredApplication {
 
 export interface StoredInstance {
   readonly id: string;
-  /** '' until a report or registration gives one. */
+  /** '' before a report or registration sets it. */
   readonly clientIp: string;
-  /** '' until a report or registration gives one. */
+  /** '' before a report or registration sets it. */
   readonly sdkVersion: string;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -279,7 +282,7 @@ export type UsageSubject = { readonly flags: readonly string[] } | { readonly ap
 /** What {@link UsageStorage.prune} keeps. */
 export interface UsageRetention {
   readonly now: number;
-  /** Deletes also what was last seen before a time. Default: such things stay. */
+  /** Also deletes what was last seen before a time. Default: keeps it. */
   readonly unseen?: {
     /**
      * Instances that were last seen before this time are deleted; applications without instances, with all that `forget`

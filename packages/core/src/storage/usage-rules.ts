@@ -37,7 +37,7 @@ export interface CountRow {
   readonly flag: string;
   /** '' by second and minute, except for unknown names: these are counted by application throughout. */
   readonly application: string;
-  /** '' but by hour and day. */
+  /** '' except by hour and day. */
   readonly environment: string;
   /** '' for the counts of the flag itself. */
   readonly variant: string;
@@ -76,7 +76,9 @@ export interface UsageRows {
   readonly droppedNames: ReadonlyMap<string, number>;
 }
 
-/** Returns the rows of a batch. Of applications that are not admitted, only flags are counted, without the application. */
+/**
+ * Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application.
+ */
 export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageRows {
   const { registrations = [], reports = [] } = batch;
   const counts: CountRow[] = [];
@@ -146,13 +148,13 @@ function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted:
   return rows;
 }
 
-/** Returns the key of a count in a map. The lengths tell where its names end. */
+/** Returns the key of a count in a map. The lengths mark the ends of its names. */
 function keyOf({ resolution, flag, application, environment, variant, start }: CountRow): string {
   const lengths = `${flag.length} ${application.length} ${environment.length}`;
   return `${resolution} ${start} ${lengths} ${flag}${application}${environment}${variant}`;
 }
 
-/** Adds a count to the one with the same key. Takes over the row if there is none. */
+/** Adds a count to the one with the same key. Adds the row itself if there is none. */
 export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
   const key = keyOf(row);
   const known = counts.get(key);
@@ -195,7 +197,7 @@ export interface Admission {
   readonly created: readonly string[];
   /** Those that now belong to the reporter, who is not public. */
   readonly adopted: readonly string[];
-  /** Others to delete before. */
+  /** Other applications to delete first. */
   readonly displaced: readonly string[];
   /** Number of refused registrations and reports. */
   readonly refused: number;
@@ -242,7 +244,7 @@ export const DATABASE_BOUNDS: UsageBounds = {
 };
 
 /**
- * Plans how an excess of rows goes, after those of public reporters are gone: always the oldest rows of the application that
+ * Plans the deletion of excess rows, after those of public reporters: always the oldest rows of the application that
  * has the most, at most `slice` at a time.
  *
  * @param sizes the number of rows by application; changed
@@ -262,7 +264,7 @@ export function* largestFirst(
   }
 }
 
-/** The sum of what several calls dropped. */
+/** Returns the sum of the numbers that several calls dropped. */
 export function addDropped(one: DroppedUsage, other: DroppedUsage): DroppedUsage {
   return {
     names: one.names + other.names,

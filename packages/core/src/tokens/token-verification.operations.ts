@@ -148,7 +148,8 @@ const ATTEMPTS = 5;
  */
 export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
   const pending = new Map<string, string>();
-  // The hour of each token's latest use that is pending or written. Created late, because it allocates all its places.
+  // The hour of each token's latest use that is pending or written. Created at the first use, because it allocates all
+  // its entries.
   let hours: LRUCache<string, number> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let latest: Promise<void> = Promise.resolve();

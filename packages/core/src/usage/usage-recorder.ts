@@ -38,7 +38,7 @@ export interface UsageOptions {
  */
 export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   const { writer, now, drain, onError } = options;
-  /** Batches that may have been recorded, or not. */
+  /** Batches with an unknown outcome. */
   let pending: UsageBatch[] = [];
   let isFailureReported = false;
   let closing = false;

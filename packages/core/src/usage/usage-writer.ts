@@ -14,11 +14,11 @@ import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage-rule
 const COUNTS_BETWEEN_PRUNINGS = 50_000;
 
 export interface UsageWriter {
-  /** What limits kept from being stored since the writer was created. */
+  /** The numbers of items that limits have dropped since the writer was created. */
   readonly dropped: DroppedUsage;
   /** Records batches, one after the other. Other work runs in between, so that a large report stalls nobody. */
   record(batches: Iterable<UsageBatch>): Promise<void>;
-  /** Deletes what is stored about deleted flags. Passes errors to `onError`, because the deletion is committed. */
+  /** Deletes the usage of deleted flags. Passes errors to `onError`, because the deletion is committed. */
   forget(flags: readonly string[]): Promise<void>;
 }
 
@@ -33,8 +33,9 @@ export interface WriterOptions {
 }
 
 /**
- * Writes usage, and prunes it without a timer. Only batches add usage, so they trigger the pruning: once a minute, and what
- * was not seen for long once an hour. The first one of a process prunes too, because the process may end within an hour.
+ * Writes usage, and prunes it without a timer. Only batches add usage, so they trigger the pruning: once a minute,
+ * and once an hour for names that were not seen for long. The first batch of a process also prunes, because the process
+ * may end within an hour.
  */
 export function createUsageWriter(options: WriterOptions): UsageWriter {
   const { usage, isFlag, now, applicationRetention, onError } = options;
@@ -78,7 +79,7 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
   };
 }
 
-/** Returns a function that tells whether an interval has passed since it last returned true. */
+/** Returns a function that returns whether an interval has passed since it last returned true. */
 function every(interval: number): (time: number) => boolean {
   let due = Number.NEGATIVE_INFINITY;
   return (time) => {
@@ -89,7 +90,7 @@ function every(interval: number): (time: number) => boolean {
   };
 }
 
-/** The most that one batch has: a transaction of SQLite then takes some twenty milliseconds. */
+/** The maximum size of a batch: a transaction of SQLite then takes some twenty milliseconds. */
 const BATCH_SIZE = 500;
 
 /** A registration, and a report without its counts, each write several rows. */

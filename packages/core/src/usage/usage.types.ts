@@ -43,7 +43,7 @@ export interface MetricsReport {
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
-  /** Counts by variant, at most 2,000. Counts variants of the flag and `disabled`, which stands for no variant. */
+  /** Counts by variant, at most 2,000. Counts variants of the flag and `disabled`, which means no variant. */
   readonly variants?: Readonly<Record<string, number>>;
 }
 
@@ -108,7 +108,7 @@ export interface UsagePeriod {
   readonly day?: string;
   readonly yes: number;
   readonly no: number;
-  /** Counts by variant, without zeros. `disabled` stands for no variant. */
+  /** Counts by variant, without zeros. `disabled` means no variant. */
   readonly variants: ReadonlyMap<string, number>;
 }
 

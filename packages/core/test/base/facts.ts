@@ -1,6 +1,6 @@
 import { type ErrorDetail, isFlagsError } from '../../src/errors.js';
 
-/** The faults that input is refused for; none when it is accepted. */
+/** Returns the issues for which an input is refused; none if it is accepted. */
 export function faultsOf(validate: (input: unknown) => unknown, input: unknown): readonly ErrorDetail[] {
   try {
     expect(validate(input)).toBe(input);
@@ -11,7 +11,7 @@ export function faultsOf(validate: (input: unknown) => unknown, input: unknown):
   }
 }
 
-/** Where the faults are. */
+/** Returns the paths of the issues. */
 export function pathsOf(validate: (input: unknown) => unknown, input: unknown): readonly (string | undefined)[] {
   return faultsOf(validate, input).map(({ path }) => path);
 }

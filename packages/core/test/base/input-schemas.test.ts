@@ -31,7 +31,7 @@ describe('a constraint', () => {
     ]);
   });
 
-  it.each(LISTS)('takes a list for %s', (operator) => {
+  it.each(LISTS)('accepts a list for %s', (operator) => {
     const constraint = { contextName: 'x', operator };
     expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['a', ' '] }))).toEqual([]);
     expect(faultsOf(validate.strategy, constrained({ ...constraint, values: ['', 'a', ''] }))).toEqual([
@@ -49,7 +49,7 @@ describe('a constraint', () => {
     ]);
   });
 
-  it.each(SINGLE)('takes one fitting value for %s, such as %s, not %s', (operator, fitting, unfitting) => {
+  it.each(SINGLE)('accepts one fitting value for %s, such as %s, not %s', (operator, fitting, unfitting) => {
     const constraint = { contextName: 'x', operator };
     expect(faultsOf(validate.strategy, constrained({ ...constraint, value: fitting }))).toEqual([]);
     expect(pathsOf(validate.strategy, constrained({ ...constraint, value: unfitting }))).toEqual([
@@ -62,7 +62,7 @@ describe('a constraint', () => {
     ]);
   });
 
-  it('takes a pattern for REGEX', () => {
+  it('accepts a pattern for REGEX', () => {
     const constraint = { contextName: 'x', operator: 'REGEX' };
     expect(faultsOf(validate.strategy, constrained({ ...constraint, value: '^a+$' }))).toEqual([]);
     expect(pathsOf(validate.strategy, constrained({ ...constraint, value: '(?=a)' }))).toEqual([
@@ -110,7 +110,7 @@ const bucket = { start: '2026-03-01T12:00:00Z', stop: '2026-03-01T12:01:00Z', to
 const report = { appName: 'web', bucket };
 const registration = { appName: 'web', strategies: ['default'], started: '2026-03-01', interval: 10_000 };
 
-/** Inputs by their validator, each with the places of its faults. */
+/** Inputs by their validator, each with the paths of its issues. */
 const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
   newFlag: [
     [{ name: 'a' }, []],
@@ -226,22 +226,22 @@ const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
 };
 
 describe.each(Object.entries(CASES))('%s', (name, cases) => {
-  it.each(cases)('%j has its faults at %j', (input, paths) => {
+  it.each(cases)('has the issues of %j at %j', (input, paths) => {
     const validator = validate[name as keyof typeof validate];
     expect([...pathsOf(validator, input)].toSorted()).toEqual([...paths].toSorted());
   });
 
-  it.each([null, undefined, 7, 'text', true])('is not %j', (input) => {
+  it.each([null, undefined, 7, 'text', true])('rejects %j', (input) => {
     expect(faultsOf(validate[name as keyof typeof validate], input)).toHaveLength(1);
   });
 });
 
-describe('names', () => {
+describe('names and text', () => {
   function isAccepted(schema: Parameters<typeof createValidator>[0], input: unknown): boolean {
     return faultsOf(createValidator(schema), input).length === 0;
   }
 
-  /** The rule as the contract tells it. */
+  /** The rule in the words of the contract. */
   function isName(text: string): boolean {
     try {
       return (
@@ -255,7 +255,7 @@ describe('names', () => {
   const validate = createValidator(nameSchema);
 
   describe('names', () => {
-    it('are the characters that a URL does not escape, except for . and ..', () => {
+    it('may have the characters that a URL does not escape, except for . and ..', () => {
       const mostlyName = fc.string({ unit: fc.constantFrom(..."aZ09-_.!~*'()", ' ', '%', '/', 'é'), maxLength: 5 });
       const longName = fc.nat({ max: 110 }).map((length) => 'n'.repeat(length));
       const anyText = fc.array(fc.nat(0xffff), { maxLength: 4 }).map((codes) => String.fromCharCode(...codes));
@@ -267,7 +267,7 @@ describe('names', () => {
       );
     });
 
-    it('may hold every character below U+0180 that a URL keeps, and no other', () => {
+    it('may contain every character below U+0180 that a URL keeps, and no other', () => {
       const characters = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code));
       const accepted = characters.filter((character) => faultsOf(validate, `a${character}`).length === 0);
       expect(accepted).toEqual(characters.filter((character) => isName(`a${character}`)));
@@ -331,12 +331,12 @@ describe('a strategy', () => {
     expect(pathsOf(validate.strategy, input)).toContain(path);
   });
 
-  it.each([0, 100, 33.3, '0', '100', '33.3'])('of flexibleRollout may have the rollout %j', (rollout) => {
+  it.each([0, 100, 33.3, '0', '100', '33.3'])('may have the rollout %j with flexibleRollout', (rollout) => {
     expect(faultsOf(validate.strategy, { name: 'flexibleRollout', parameters: { rollout } })).toEqual([]);
   });
 
   it.each([-1, 100.1, '-1', '101', 'half', '', '50%', true, null])(
-    'of flexibleRollout may not have the rollout %j',
+    'may not have the rollout %j with flexibleRollout',
     (rollout) => {
       expect(pathsOf(validate.strategy, { name: 'flexibleRollout', parameters: { rollout } })).toEqual([
         '/parameters/rollout',
@@ -344,7 +344,7 @@ describe('a strategy', () => {
     },
   );
 
-  it('of flexibleRollout may have no rollout, and no parameters', () => {
+  it('may have no rollout and no parameters with flexibleRollout', () => {
     for (const parameters of [{}, null, Object.create({ rollout: 'inherited' })]) {
       expect(faultsOf(validate.strategy, { name: 'flexibleRollout', parameters })).toEqual([]);
     }
@@ -382,7 +382,7 @@ describe('a list of variants', () => {
     ]);
   });
 
-  it('has fixed weights that leave something', () => {
+  it('has fixed weights that leave a share for its variable variants', () => {
     const fixed = (weight: number, name: string) => ({ name, weightType: 'fix', weight });
     expect(faultsOf(validate.variants, [fixed(500, 'a'), fixed(499, 'b'), { name: 'c' }])).toEqual([]);
     expect(faultsOf(validate.variants, [fixed(500, 'a'), fixed(500, 'b'), { name: 'c', weight: 1 }])).toEqual([
@@ -415,7 +415,7 @@ describe('a list of variants', () => {
     [{ name: 'a', stickiness: '' }, '/0/stickiness'],
     [{}, '/0/name'],
     [null, '/0'],
-  ])('cannot hold %j', (variant, path) => {
+  ])('cannot contain %j', (variant, path) => {
     expect(pathsOf(validate.variants, [variant, { name: 'other' }])).toEqual([path]);
   });
 

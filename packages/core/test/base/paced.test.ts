@@ -5,7 +5,7 @@ function spend(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
-/** Takes turns that last so long, while something else waits for the same pass of the event loop. */
+/** Runs slices of this length, while other work waits for the same pass of the event loop. */
 async function orderOf(milliseconds: number): Promise<readonly string[]> {
   await new Promise(setImmediate);
   const order: string[] = [];
@@ -21,7 +21,7 @@ async function orderOf(milliseconds: number): Promise<readonly string[]> {
   return order;
 }
 
-describe('turns', () => {
+describe('slices of work', () => {
   it('share a pass of the event loop while they are short', async () => {
     expect(await orderOf(0)).toEqual(['first', 'second', 'other']);
   });
@@ -30,7 +30,7 @@ describe('turns', () => {
     expect(await orderOf(10)).toEqual(['first', 'other', 'second']);
   });
 
-  it('come in the order of the calls, however long they are', async () => {
+  it('run in the order of the calls, however long they are', async () => {
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3, 4, 5, 6].map(async (number) => {
@@ -44,7 +44,7 @@ describe('turns', () => {
 });
 
 describe('paced work', () => {
-  it('has all items, of lists and of iterations', async () => {
+  it('processes all items of lists and iterators', async () => {
     async function* later() {
       yield* [3, 4];
     }
@@ -85,8 +85,8 @@ describe('paced work', () => {
   });
 });
 
-describe('turns', () => {
-  /** Work that ends when told. */
+describe('calls for the same key', () => {
+  /** Work that ends on demand. */
   function controlledWork() {
     let resolve: (value: string) => void = () => undefined;
     let reject: (error: Error) => void = () => undefined;
@@ -101,7 +101,7 @@ describe('turns', () => {
     return { work, resolve, reject, isBegun: () => begun };
   }
 
-  it('are taken one after the other, in the order of asking', async () => {
+  it('run one after the other, in the order of the calls', async () => {
     const takeTurn = createKeyedMutex();
     const log: string[] = [];
     const works = ['a', 'b', 'c'].map((name) => async () => {
@@ -134,7 +134,7 @@ describe('turns', () => {
     expect(await takeTurn(['key'], async () => 'later')).toBe('later');
   });
 
-  it('pass on after a failure, which only its own caller learns of', async () => {
+  it('continue after a failure, which rejects only its own call', async () => {
     const takeTurn = createKeyedMutex();
     const [failing, next] = [controlledWork(), controlledWork()];
     const failed = takeTurn(['key'], failing.work);
@@ -146,7 +146,7 @@ describe('turns', () => {
     expect(await passed).toBe('done');
   });
 
-  it('for several keys wait for the earlier ones of each key, and cannot deadlock', async () => {
+  it('wait for the earlier calls of each of their keys, and cannot deadlock', async () => {
     const takeTurn = createKeyedMutex();
     const log: string[] = [];
     const working = (name: string) => async () => {
@@ -172,7 +172,7 @@ describe('turns', () => {
     await expect(takeTurn(['key'], () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     const later = controlledWork();
     void takeTurn(['key'], later.work);
-    // Begins without waiting for a promise: no earlier turn is remembered.
+    // Starts synchronously: the key has no earlier call.
     expect(later.isBegun()).toBe(true);
   });
 });

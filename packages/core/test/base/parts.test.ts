@@ -13,7 +13,7 @@ describe('parts', () => {
     { selector: ({ id }) => id },
   );
 
-  /** Carries out edits as events do: new items are appended. */
+  /** Applies edits as events do: new items are appended. */
   function carryOut(list: readonly Item[], edits: ReturnType<typeof editList<Item>>): readonly Item[] {
     let all = list;
     for (const { before, after } of edits) {
@@ -81,7 +81,7 @@ describe('merging', () => {
   const strategy = (id: string, rollout: number, rest: object = {}) => ({ id, parameters: { rollout }, ...rest });
 
   describe('merging two edits', () => {
-    it('takes both, if they changed different parts', () => {
+    it('keeps both, if they changed different parts', () => {
       const base = { stale: false, strategies: [strategy('a', 25), strategy('b', 10)] };
       const theirs = { stale: true, strategies: [strategy('a', 25), strategy('b', 20)] };
       const mine = { stale: false, strategies: [strategy('a', 50), strategy('b', 10)] };
@@ -91,7 +91,7 @@ describe('merging', () => {
       expect(merged.map(({ path }) => path)).toEqual(['/stale', '/strategies/a', '/strategies/b']);
     });
 
-    it('reports the same field, and takes the side that was chosen', () => {
+    it('reports a conflict in the same field, and uses the side that was chosen', () => {
       const sides = {
         base: { strategies: [strategy('a', 25)] },
         theirs: { strategies: [strategy('a', 30)] },
@@ -124,7 +124,7 @@ describe('merging', () => {
       ),
     );
 
-    it('changes nothing where only one of them has changed something', () => {
+    it('changes nothing where only one side has changed something', () => {
       fc.assert(
         fc.property(document, document, (base, edited) => {
           const one = mergeStates({ base, theirs: edited, mine: base });
@@ -135,7 +135,7 @@ describe('merging', () => {
       );
     });
 
-    it('never loses a part that neither has changed, nor makes one up', () => {
+    it('never loses a part that neither side has changed, nor adds one', () => {
       fc.assert(
         fc.property(document, document, document, (base, theirs, mine) => {
           const { result } = mergeStates<Record<string, unknown>>({ base, theirs, mine });

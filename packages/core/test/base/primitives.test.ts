@@ -6,7 +6,7 @@ import { isPattern } from '../../src/evaluation/constraints.js';
 import { isIpAddressOrCidr } from '../../src/evaluation/ip-address.js';
 import { compareSemver, isSemver } from '../../src/evaluation/semver.js';
 
-describe('an address or network', () => {
+describe('isIpAddressOrCidr', () => {
   const USABLE = '0.0.0.0 192.0.2.7 10.0.0.0/8 10.1.2.3/8 0.0.0.0/0 192.0.2.7/32 :: ::1 2001:db8::/32 ::/0 ::1/128';
   const MAPPED = '::ffff:192.0.2.7 ::ffff:10.0.0.0/104';
 
@@ -15,7 +15,7 @@ describe('an address or network', () => {
 
   const UNUSABLE_6 = '::/129 ::: fe80::1%eth0 fe80::%1/64 [::1] ::1/1e1 /8 localhost 10.0.0.0/255.0.0.0';
 
-  it.each([...USABLE.split(' '), ...MAPPED.split(' ')])('%s is one, and Node can match by it', (text) => {
+  it.each([...USABLE.split(' '), ...MAPPED.split(' ')])('accepts %s, like the BlockList of Node', (text) => {
     expect(isIpAddressOrCidr(text)).toBe(true);
     const [address = '', prefix] = text.split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -25,14 +25,14 @@ describe('an address or network', () => {
   });
 
   it.each([...UNUSABLE.split(' '), ...UNUSABLE_6.split(' '), '', ' ::1', '10.0.0.0 /8', '10.0.0.0/ 8'])(
-    '%j is none',
+    'rejects %j',
     (text) => {
       expect(isIpAddressOrCidr(text)).toBe(false);
     },
   );
 });
 
-describe('an ISO 8601 date', () => {
+describe('parseIsoDate', () => {
   it.each([
     ['2026-03-01', '2026-03-01T00:00:00.000Z'],
     ['2026-03-01T12:30Z', '2026-03-01T12:30:00.000Z'],
@@ -50,7 +50,7 @@ describe('an ISO 8601 date', () => {
     ['2000-02-29', '2000-02-29T00:00:00.000Z'],
     ['0001-01-01', '0001-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is %s', (text, timestamp) => {
+  ])('reads %s as %s', (text, timestamp) => {
     expect(toTimestamp(text)).toBe(timestamp);
   });
 
@@ -89,12 +89,12 @@ describe('an ISO 8601 date', () => {
     '٢٠٢٦-٠٣-٠١',
     '9999-12-31T23:59:59-01:00',
     '0000-01-01T00:00:00+01:00',
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseIsoDate(text)).toBeUndefined();
     expect(() => toTimestamp(text)).toThrow(RangeError);
   });
 
-  it('is the time that it was made of', () => {
+  it('restores the time that was written', () => {
     const time = fc.date({
       min: new Date('0001-01-01T00:00:00Z'),
       max: new Date('9999-12-31T00:00:00Z'),
@@ -145,11 +145,11 @@ describe('parseNumber', () => {
     'Infinity',
     '1e400',
     '１',
-  ])('reads nothing of %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseNumber(text)).toBeUndefined();
   });
 
-  it('parses dates that JavaScript writes', () => {
+  it('restores every number that JavaScript writes', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         expect(parseNumber(String(number))).toBe(number === 0 ? 0 : number);
@@ -158,7 +158,7 @@ describe('parseNumber', () => {
   });
 });
 
-describe('a pattern', () => {
+describe('isPattern', () => {
   it.each([
     '',
     '^a+$',
@@ -173,12 +173,12 @@ describe('a pattern', () => {
     '((ab){10}c){40}',
     '\\(\\){2}',
     '(a)'.repeat(300),
-  ])('%s is one', (text) => {
+  ])('accepts %s', (text) => {
     expect(isPattern(text)).toBe(true);
   });
 
   it.each(['(', ')', '*', 'a**', '[a', '\\', '\\8', '(a)\\1', '(?=a)', '(?<!a)b', '(?>a)', 'a{2,1}', 'a{1001}'])(
-    '%s is none',
+    'rejects %s',
     (text) => {
       expect(isPattern(text)).toBe(false);
     },
@@ -193,7 +193,7 @@ describe('a pattern', () => {
     '((ab){10}c){60}',
     'a{600}b{600,}',
     'x'.repeat(1001),
-  ])('%s is too large', (text) => {
+  ])('rejects %s, which is too large', (text) => {
     expect(isPattern(text)).toBe(false);
   });
 });
@@ -212,23 +212,23 @@ const INVALID = `1 1.2 1.2.3-0123 1.2.3-0123.0123 1.1.2+.123 +invalid -invalid -
   1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788 1.2-RC-SNAPSHOT -1.0.3-gamma+b7718 +justmeta
   9.8.7+meta+meta 9.8.7-whatever+meta+meta v1.2.3 1.2.3- 1.2.3+ ^1.2.3`;
 
-describe('a version', () => {
-  it.each(VALID.split(/\s+/))('%s is one', (version) => {
+describe('isSemver', () => {
+  it.each(VALID.split(/\s+/))('accepts %s', (version) => {
     expect(isSemver(version)).toBe(true);
   });
 
-  it.each([...INVALID.split(/\s+/), '', ' 1.2.3', '1.2.3 ', '1.2.3\n', '1.2.３'])('%j is none', (version) => {
+  it.each([...INVALID.split(/\s+/), '', ' 1.2.3', '1.2.3 ', '1.2.3\n', '1.2.３'])('rejects %j', (version) => {
     expect(isSemver(version)).toBe(false);
   });
 
-  it('has at most 256 characters', () => {
+  it('accepts at most 256 characters', () => {
     expect(isSemver(`1.2.3-${'a'.repeat(250)}`)).toBe(true);
     expect(isSemver(`1.2.3-${'a'.repeat(251)}`)).toBe(false);
     expect(isSemver(`1.2.3-${'a.'.repeat(1_000_000)}!`)).toBe(false);
   });
 });
 
-describe('beside the package semver', () => {
+describe('versions and the package semver', () => {
   const identifier = fc.oneof(
     fc.constantFrom('0', '1', '2', '10', '01', '00', 'a', 'b', 'a1', '1a', '-', '--', '-1', '0-', 'A', 'rc', ''),
     fc.string({ unit: fc.constantFrom('0', '1', '9', 'a', 'Z', '-'), minLength: 1, maxLength: 4 }),
@@ -244,7 +244,7 @@ describe('beside the package semver', () => {
     )
     .map(([numbers, prerelease, build]) => `${numbers.join('.')}${prerelease}${build}`);
 
-  it('accepts the same versions', () => {
+  it('accept the same texts', () => {
     fc.assert(
       fc.property(text, (version) => {
         expect(isSemver(version)).toBe(semver.valid(version) !== null);
@@ -253,7 +253,7 @@ describe('beside the package semver', () => {
     );
   });
 
-  it('orders versions alike', () => {
+  it('sort alike', () => {
     fc.assert(
       fc.property(text.filter(isSemver), text.filter(isSemver), (one, other) => {
         expect(Math.sign(compareSemver(one, other))).toBe(semver.compare(one, other));

@@ -25,7 +25,7 @@ describe('a validator', () => {
     required: ['name'],
   });
 
-  it('gives its input back as it is, with members it does not know', () => {
+  it('returns its input unchanged, with unknown members', () => {
     const input = { name: 'ab', unheardOf: [{}] };
     expect(validate(input)).toBe(input);
   });
@@ -39,7 +39,7 @@ describe('a validator', () => {
     ]);
   });
 
-  it('names the place of missing and unknown members', () => {
+  it('reports the path of missing and unknown members', () => {
     expect(faultsOf(validate, { inner: { '~w': 1 } })).toEqual([
       { message: 'is required', path: '/name' },
       { message: 'is required', path: '/inner/x' },
@@ -48,7 +48,7 @@ describe('a validator', () => {
     ]);
   });
 
-  it('escapes the names of members in places', () => {
+  it('escapes the names of members in paths', () => {
     expect(pathsOf(validate, { name: 'ab', 'a/b~c': 1.5 })).toEqual(['/a~1b~0c']);
   });
 
@@ -56,11 +56,11 @@ describe('a validator', () => {
     expect(faultsOf(validate, { name: 'ab', kind: 7 })).toEqual([{ message: 'must be string', path: '/kind' }]);
   });
 
-  it.each([null, undefined, 7, 'text', [], true])('refuses %j as a whole', (input) => {
+  it.each([null, undefined, 7, 'text', [], true])('rejects %j as a whole', (input) => {
     expect(faultsOf(validate, input)).toEqual([{ message: 'must be object', path: '' }]);
   });
 
-  it('coerces nothing and fills nothing in', () => {
+  it('neither coerces values nor fills in defaults', () => {
     const strict = createValidator({
       type: 'object',
       properties: { n: { type: 'integer' }, b: { type: 'boolean' }, s: TEXT, d: { ...TEXT, default: 'x' } },
@@ -71,14 +71,14 @@ describe('a validator', () => {
     expect(input).toEqual({});
   });
 
-  it('counts more faults than it lists', () => {
+  it('counts more issues than it lists', () => {
     const list = createValidator({ type: 'array', items: TEXT });
     const input = Array.from({ length: 150 }, (_, n) => n);
     expect(faultsOf(list, input)).toHaveLength(100);
     expect(() => list(input)).toThrow('/0 must be string (and at least 99 more)');
   });
 
-  it('asks for further faults only when the shape is right', () => {
+  it('runs further rules only if the shape is valid', () => {
     const asked: unknown[] = [];
     const further = createValidator<{ name: string }>({ type: 'object', required: ['name'] }, (input) => {
       asked.push(input);
@@ -98,7 +98,7 @@ describe('a validator', () => {
     ]);
   });
 
-  it('refuses with an error of one sentence that names the first fault', () => {
+  it('throws an error of one sentence that names the first issue', () => {
     expect(() => validate({})).toThrow(FlagsError);
     expect(() => validate({})).toThrow('The input is not valid: /name is required.');
   });
@@ -124,7 +124,7 @@ describe('the issues of input', () => {
     return ajv.compile(schema);
   }
 
-  /** The paths of all errors of Ajv, in its order; `enum` is left out where the type is wrong. */
+  /** The paths of all errors of Ajv, in its order; omits `enum` where the type is wrong. */
   function pathsByAjv(validate: ValidateFunction, input: unknown): readonly string[] {
     validate(input);
     const errors = validate.errors ?? [];
@@ -162,7 +162,7 @@ describe('the issues of input', () => {
     ),
   }));
 
-  it.each(SCHEMAS)('are those of Ajv, in its order: %s', (_, schema) => {
+  it.each(SCHEMAS)('match those of Ajv, in its order: %s', (_, schema) => {
     const [validate, reference] = [createValidator(schema), compile(schema)];
     fc.assert(
       fc.property(input, (value) => {
@@ -172,20 +172,23 @@ describe('the issues of input', () => {
     );
   });
 
-  it.each(validators)('of a body of 1 MiB are at most 100, and take no time or memory: %s', async (_, validate) => {
-    for (const body of BODIES_OF_1_MIB) {
-      const before = process.memoryUsage().heapUsed;
-      expect(await isWithin(300, () => faultsOf(validate, body))).toBe(true);
-      expect(process.memoryUsage().heapUsed - before).toBeLessThan(32 * MIB);
-    }
-  });
+  it.each(validators)(
+    'are at most 100 for a body of 1 MiB, and take little time and memory: %s',
+    async (_, validate) => {
+      for (const body of BODIES_OF_1_MIB) {
+        const before = process.memoryUsage().heapUsed;
+        expect(await isWithin(300, () => faultsOf(validate, body))).toBe(true);
+        expect(process.memoryUsage().heapUsed - before).toBeLessThan(32 * MIB);
+      }
+    },
+  );
 
-  it('are not checked in a list above the limit', () => {
+  it('are not searched for in a list above the limit', () => {
     const validate = createValidator({ type: 'array', maxItems: 2, items: { type: 'string' } });
     expect(faultsOf(validate, [1, 2, 3])).toEqual([{ message: 'must NOT have more than 2 items', path: '' }]);
   });
 
-  it('are no longer collected after a rule has reported 100', () => {
+  it('are not collected any more after a rule has reported 100', () => {
     let asked = 0;
     const validate = createValidator({}, function* rule(): Generator<ErrorDetail> {
       for (; ; asked++) yield { message: 'is bad' };
@@ -194,7 +197,7 @@ describe('the issues of input', () => {
     expect(asked).toBeLessThan(100);
   });
 
-  it('echo no more than 200 characters of a name, and keep the end of a message', () => {
+  it('contain at most 200 characters of a name, and the end of a message', () => {
     const validate = createValidator({ type: 'object', additionalProperties: false });
     const [issue] = faultsOf(validate, { [`begin${'~'.repeat(MIB)}end`]: 1 });
     expect(issue?.path).toMatch(/^\/begin.*…/);

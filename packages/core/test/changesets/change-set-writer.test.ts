@@ -64,20 +64,20 @@ describe('the change set writer', () => {
   const increment = (count: number) => [counted(count + 1)];
 
   describe('a change', () => {
-    it('gives the new state with its revision', async () => {
+    it('returns the new state with its revision', async () => {
       const { change } = loopOver(memoryStorage());
       expect(await change(increment)).toEqual({ state: 1, revision: 1 });
       expect(await change(increment)).toEqual({ state: 2, revision: 2 });
     });
 
-    it('gives nothing when it deletes the document', async () => {
+    it('returns undefined when it deletes the document', async () => {
       const { change } = loopOver(memoryStorage());
       await change(increment);
       expect(await change(() => [counted(-1)])).toBeUndefined();
       expect(await change(increment)).toEqual({ state: 1, revision: 3 });
     });
 
-    it('writes nothing when nothing happens, and gives the state as it is', async () => {
+    it('writes nothing when nothing changes, and returns the state unchanged', async () => {
       const storage = losingRaces(memoryStorage(), 0);
       const { change } = loopOver(storage);
       await change(increment);
@@ -114,7 +114,7 @@ describe('the change set writer', () => {
   });
 
   describe('a change that loses a race', () => {
-    it('is decided again, at the same time, on the state as it is then', async () => {
+    it('is decided again, with the same time, on the new state', async () => {
       const memory = memoryStorage();
       const storage = losingRaces(memory, 3);
       const { change, events } = loopOver(storage);
@@ -132,12 +132,12 @@ describe('the change set writer', () => {
       expect((await events()).map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
     });
 
-    it('wins in the end when it loses 19 times', async () => {
+    it('succeeds in the end when it loses 19 times', async () => {
       const { change } = loopOver(losingRaces(memoryStorage(), 19));
       expect(await change(increment)).toEqual({ state: 1, revision: 1 });
     });
 
-    it('is given up with too_much_contention after 20 attempts, having changed nothing', async () => {
+    it('fails with too_much_contention after 20 attempts, and has changed nothing', async () => {
       const storage = losingRaces(memoryStorage(), 20);
       const { change, events } = loopOver(storage);
       await expect(change(increment)).rejects.toMatchObject({ name: 'FlagsError', code: 'too_much_contention' });
@@ -146,7 +146,7 @@ describe('the change set writer', () => {
       expect(await change(increment)).toEqual({ state: 1, revision: 1 });
     });
 
-    it('is refused instead when it must not meet a later state', async () => {
+    it('is refused instead if it names a revision', async () => {
       const memory = memoryStorage();
       const { change } = loopOver(losingRaces(memory, 2));
       await loopOver(memory).change(increment);
@@ -159,7 +159,7 @@ describe('the change set writer', () => {
   });
 
   describe('ifRevision', () => {
-    it('admits a change of the state that was seen', async () => {
+    it('permits a change of the state that the caller has seen', async () => {
       const { change } = loopOver(memoryStorage());
       await change(increment);
       expect(await change(increment, { ifRevision: 1 })).toEqual({ state: 2, revision: 2 });
@@ -174,7 +174,7 @@ describe('the change set writer', () => {
       expect(await events()).toHaveLength(2);
     });
 
-    it('refuses any revision of a document that does not exist, or no longer', async () => {
+    it('refuses any revision of a document that does not exist or was deleted', async () => {
       const { change } = loopOver(memoryStorage());
       await expect(change(increment, { ifRevision: 0 })).rejects.toMatchObject({ code: 'revision_mismatch' });
       await change(increment);
@@ -182,7 +182,7 @@ describe('the change set writer', () => {
       await expect(change(increment, { ifRevision: 2 })).rejects.toMatchObject({ code: 'revision_mismatch' });
     });
 
-    it('can be checked against another document than the changed one', async () => {
+    it('can be compared with another document than the changed one', async () => {
       const { change } = loopOver(memoryStorage());
       await change(increment, {}, 'source');
       const revisionOf = { kind: counters.kind, id: 'source' };
@@ -193,7 +193,7 @@ describe('the change set writer', () => {
   });
 
   describe('another document that a decision reads', () => {
-    it('is checked at the commit, once each, and never beside its own write', async () => {
+    it('is checked once at the commit, and never beside its own write', async () => {
       const storage = losingRaces(memoryStorage(), 0);
       const { change } = loopOver(storage);
       await change(increment, {}, 'other');
@@ -204,7 +204,7 @@ describe('the change set writer', () => {
       expect(storage.commits[1]?.checks).toEqual([{ key: { kind: 'counter', id: 'other' }, expected: 1 }]);
     });
 
-    it('makes the change be decided again when it has moved', async () => {
+    it('causes a new decision if it has changed', async () => {
       const storage = losingRaces(memoryStorage(), 0);
       const { change } = loopOver(storage);
       await change(increment, {}, 'other');
@@ -218,14 +218,14 @@ describe('the change set writer', () => {
       expect(await change(() => [])).toEqual({ state: 1, revision: 1 });
     });
 
-    it('must be named by text', async () => {
+    it('must be named by a string', async () => {
       const { change } = loopOver(memoryStorage());
       const attempt = change((_, read) => read(counters, 7 as unknown as string).then(() => []));
       await expect(attempt).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/counter' }] });
     });
   });
 
-  describe('a change that begins to refer to other documents', () => {
+  describe('a change that starts to refer to other documents', () => {
     it('gives them a new revision without writing their bodies', async () => {
       const storage = losingRaces(memoryStorage(), 0);
       const flags = await createFlags({ storage, stateLimit: 100_000 });
@@ -262,7 +262,7 @@ describe('cached decisions', () => {
     summarize: (count) => ({ count }),
   };
 
-  /** Changes of a counter that is remembered as this; reads and commits are counted. */
+  /** Changes a counter with this cached state. Counts reads and commits. */
   function loopThatRecalls(memory: Storage, known: Versioned<number> | undefined) {
     const asked = { reads: 0, commits: 0 };
     const storage: Storage = {
@@ -412,7 +412,7 @@ describe('the check of an actor', () => {
   const descriptionsIn = ({ documents }: PlannedSet) =>
     documents.map(({ before }) => (before as { readonly description: string } | null)?.description);
 
-  it('gets the documents, the events and their operations, of every way to change', async () => {
+  it('receives the documents, the events and their operations, for every kind of change', async () => {
     const { flags } = await openTwo();
     const seen: (readonly (string | undefined)[])[] = [];
     const ada = flags.as('ada', {
@@ -447,7 +447,7 @@ describe('the check of an actor', () => {
     expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSets: [] });
   });
 
-  it('is called again with the present documents, if the first were old', async () => {
+  it('is called again with the current documents if the first ones were outdated', async () => {
     const { flags, other } = await openTwo();
     await other.updateFlag(CHECKOUT, { description: 'by another' });
     const seen: unknown[] = [];
@@ -456,7 +456,7 @@ describe('the check of an actor', () => {
     expect(seen).toEqual(['', 'by another']);
   });
 
-  it('is called again if a document moves meanwhile, and then decides', async () => {
+  it('is called again if a document changes meanwhile, and then decides', async () => {
     const { flags, other } = await openTwo();
     const refusal = new Error('no');
     const ada = flags.as('ada', {

@@ -26,7 +26,7 @@ describe('change sets', () => {
     });
 
     describe('apply', () => {
-      it('decides each change on the state that the earlier ones leave, in one commit', async () => {
+      it('decides each change on the state after the earlier ones, in one commit', async () => {
         const set = await flags.apply(LAUNCH, { actor: 'ada', reason: 'Launch' });
         expect(typesOf(set)).toEqual(['flag-created', 'strategy-added', 'environment-enabled']);
         expect(set).toMatchObject({ actor: 'ada', reason: 'Launch', revisions: { 'flag/checkout': 1 } });
@@ -38,7 +38,7 @@ describe('change sets', () => {
         expect(flags.isEnabled('checkout', {}, { environment: 'production' })).toBe(true);
       });
 
-      it('gives a single operation its reason, and refuses one that is not a text', async () => {
+      it('stores the reason of a single operation, and refuses a reason that is not a string', async () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' }, { reason: 'Launch' });
         await flags.disable(PRODUCTION, { actor: 'ada', reason: 'Launch' });
         await expectRefusal(flags, 'invalid_input', () => flags.archiveFlag(CHECKOUT, { reason: 7 as never }));
@@ -77,7 +77,7 @@ describe('change sets', () => {
         ],
         ['an operation', { op: 'createToken' } as unknown as Change, '/changes/1/op'],
         ['no object', null as unknown as Change, '/changes/1'],
-      ])('names the place of %s that is not valid', async (_, change, path) => {
+      ])('names the path of %s that is not valid', async (_, change, path) => {
         const create: Change = { op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } };
         const error = await expectRefusal(flags, 'invalid_input', () => flags.apply([create, change]));
         expect(error.details[0]?.path).toBe(path);
@@ -106,7 +106,7 @@ describe('change sets', () => {
         expect(environments.find(({ name }) => name === 'development')?.strategies).toHaveLength(1);
       });
 
-      it('gives every single operation an id of its own', async () => {
+      it('generates an id for every single operation', async () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         await flags.updateFlag(CHECKOUT, { description: 'x', stale: true });
         const ids = (await flags.listEvents({ flag: 'checkout' })).items.map(({ changeSet }) => changeSet);
@@ -270,7 +270,7 @@ describe('change sets', () => {
     });
 
     describe('plan', () => {
-      it('gives the documents before and after with their events, and writes nothing', async () => {
+      it('returns the documents before and after with their events, and writes nothing', async () => {
         await flags.apply(LAUNCH);
         const before = await everythingIn(flags);
         const { documents } = await flags.plan([
@@ -306,7 +306,7 @@ describe('change sets', () => {
 
       beforeEach(() => flags.createFlag(DEFAULT, { name: 'checkout' }));
 
-      it('replaces the strategies and the switch by the events of the single facts', async () => {
+      it('replaces the strategies and the switch with one event per change', async () => {
         const first = await flags.configureEnvironment(PRODUCTION, {
           enabled: true,
           strategies: [{ name: 'a' }, { name: 'b' }],
@@ -370,7 +370,7 @@ describe('change sets', () => {
         await flags.apply([...LAUNCH, { op: 'createProject', input: { id: 'shop', name: 'Shop' } }]);
       });
 
-      it('moves a flag with everything that it has', async () => {
+      it('moves a flag with its strategies, variants and history', async () => {
         const { events } = await flags.apply([{ op: 'moveFlag', ref: CHECKOUT, input: SHOP }]);
         expect(events).toMatchObject([
           {
@@ -449,14 +449,14 @@ describe('the id of a change set', () => {
     return id ?? '';
   }
 
-  it('gives change sets ids that grow with time: UUIDs of version 7', async () => {
+  it('is a UUID of version 7, which grows with time', async () => {
     const time = Date.parse('2026-03-01T12:00:00.000Z');
     const ids = [await idAt(time), await idAt(time + 1), await idAt(time + 2)];
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('gives an id while the clock shows a time before 1970', async () => {
+  it('exists while the clock shows a time before 1970', async () => {
     expect(await idAt(-1)).toMatch(/^00000000-0000-7/);
   });
 });

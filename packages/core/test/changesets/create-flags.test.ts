@@ -28,7 +28,7 @@ describe('createFlags', () => {
   }
 
   describe('createFlags', () => {
-    it('adds the project default to a new storage, as its own actor, and to no other', async () => {
+    it('creates the project default in a new storage only, as its own actor', async () => {
       const storage = memoryStorage();
       const at = new Date('2026-01-02T03:04:05.678Z');
       const flags = await createFlags({ storage, actor: 'deployment', now: () => at });
@@ -41,7 +41,7 @@ describe('createFlags', () => {
       ]);
     });
 
-    it('goes on when both a listener and onError throw, and warns', async () => {
+    it('continues when both a listener and onError throw, and warns', async () => {
       const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
       const onError = () => {
         throw new Error('onError failed');
@@ -60,31 +60,31 @@ describe('createFlags', () => {
       await flags.close();
     });
 
-    it('takes the storage as a promise', async () => {
+    it('accepts a promise of the storage', async () => {
       const flags = await createFlags({ storage: Promise.resolve(memoryStorage()) });
       expect((await flags.listProjects()).items).toHaveLength(1);
     });
 
-    it('fails as the opening of the storage fails', async () => {
+    it('rejects if the storage cannot be opened', async () => {
       await expect(createFlags({ storage: Promise.reject(new Error('no disk')) })).rejects.toThrow('no disk');
     });
 
     it.each<[string, Partial<FlagsOptions>]>([
       ['no environments', { environments: [] }],
       ['no owner', { roles: [{ id: 1, name: 'admin' }] }],
-    ])('closes the storage when its options do not fit: %s', async (_, options) => {
+    ])('closes the storage if its options are invalid: %s', async (_, options) => {
       const storage = faultyStorage(memoryStorage());
       await expect(createFlags({ storage, ...options })).rejects.toMatchObject({ code: 'invalid_input' });
       expect(closingsOf(storage)).toBe(1);
     });
 
-    it('closes the storage when it cannot be written to', async () => {
+    it('closes the storage if it cannot be written to', async () => {
       const storage = faultyStorage(losingRaces(memoryStorage(), 20));
       await expect(createFlags({ storage })).rejects.toMatchObject({ code: 'too_much_contention' });
       expect(closingsOf(storage)).toBe(1);
     });
 
-    it('gives one default project when many open one new SQLite file at once', async () => {
+    it('creates one default project when many instances open one new SQLite file at once', async () => {
       const directory = temporaryDirectory();
       const path = join(directory.path, 'flags.db');
       const opened = await Promise.all(Array.from({ length: 6 }, () => createFlags({ storage: sqliteStorage(path) })));
@@ -144,12 +144,12 @@ describe('createFlags', () => {
 describe('settings', () => {
   const OWNER = { id: 1, name: 'owner' };
 
-  /** Settings of these options, or the places of their faults. */
+  /** Returns the settings of these options, or the paths of their issues. */
   function placesOf(options: object): readonly (string | undefined)[] {
     return faultsOf((input) => createSettings(input as object) && input, options).map(({ path }) => path);
   }
 
-  it('have two environments, two roles and five flag types when nothing is said', () => {
+  it('have two environments, two roles and five flag types by default', () => {
     expect(createSettings({})).toEqual({
       environment: 'production',
       environments: [
@@ -170,7 +170,7 @@ describe('settings', () => {
     });
   });
 
-  it('keep the order of environments, and name them by their names', () => {
+  it('keep the order of environments', () => {
     const environments = [{ name: 'b', displayName: 'Bee' }, { name: '__proto__' }, { name: 'a' }];
     expect(createSettings({ environments }).environments).toEqual([
       { name: 'b', displayName: 'Bee' },
@@ -179,7 +179,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('keep only what belongs to them', () => {
+  it('keep only their own members', () => {
     const roles = [{ ...OWNER, extra: 1 }];
     expect(createSettings({ roles }).roles).toEqual([OWNER]);
   });
@@ -231,7 +231,7 @@ describe('settings', () => {
 
 const storage = memoryStorage();
 
-describe('a call that was forgotten or misspelt', () => {
+describe('a forgotten or misspelt call', () => {
   it.each<[string, unknown, string]>([
     ['no options', undefined, 'createFlags({ storage'],
     ['null', null, 'createFlags({ storage'],
@@ -243,7 +243,7 @@ describe('a call that was forgotten or misspelt', () => {
     ['an option with letters exchanged', { storage, enviroment: 'production' }, 'did you mean environment?'],
     ['an option in other case', { storage, appname: 'shop' }, 'did you mean appName?'],
     ['the storage misspelt', { storge: storage }, 'did you mean storage?'],
-    ['an option that is like none', { storage, verbose: true }, 'the options are storage, '],
+    ['an option that is similar to none', { storage, verbose: true }, 'the options are storage, '],
     ['an inherited name', { storage, constructor: 1 }, 'has no option constructor'],
     ['a time instead of a clock', { storage, now: 5 }, '/now must be a function'],
     ['a listener that is not a function', { storage, onError: console }, '/onError must be a function'],
@@ -296,7 +296,7 @@ const ARGUMENTS: readonly (readonly unknown[])[] = [
 ];
 
 describe('the evaluator', () => {
-  it('evaluates as the flags do, and reaches no administration', async () => {
+  it('evaluates like the flags, and has no methods of the administration', async () => {
     const flags = await createFlags({ storage: memoryStorage(), recentContexts: 5 });
     const production = { project: 'default', flag: 'checkout', environment: 'production' };
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
@@ -314,7 +314,7 @@ describe('the evaluator', () => {
 });
 
 describe('a method call with arguments of wrong types', () => {
-  it('succeeds or throws a FlagsError, whatever the method and the arguments', async () => {
+  it('succeeds or throws a FlagsError', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const members = flags as unknown as Readonly<Record<string, (...input: readonly unknown[]) => unknown>>;
     const names = methodNames(flags).filter((name) => !NOT_CALLED.includes(name));
@@ -383,7 +383,7 @@ describe('a method call with arguments of wrong types', () => {
 });
 
 describe('the methods of flags', () => {
-  it('are those of evaluation when they are destructured, and the others say how to call them', async () => {
+  it('work when they are destructured if they evaluate; the others say how to call them', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const { isEnabled, createFlag } = flags.as('ada');
     expect(isEnabled('checkout')).toBe(false);
@@ -445,20 +445,20 @@ describe('locateRefusals', () => {
   const refused = (error: unknown) =>
     locateRefusals('/flags/0', () => Promise.reject(error)).catch((caught: unknown) => caught);
 
-  it('prefixes the paths of a refusal, and gives one to issues without', async () => {
+  it('prefixes the paths of a refusal, and sets the path of issues without one', async () => {
     const details = [{ message: 'is wrong', path: '/name' }, { message: 'is late' }];
     const located = (await refused(new FlagsError('invalid_input', 'No.', details))) as FlagsError;
     expect([located.code, located.message]).toEqual(['invalid_input', 'No.']);
     expect(located.details.map(({ path }) => path)).toEqual(['/flags/0/name', '/flags/0']);
   });
 
-  it('passes storage failures and other errors on', async () => {
+  it('passes on storage failures and other errors', async () => {
     for (const error of [new FlagsError('storage_busy', 'Busy.'), new Error('a defect')]) {
       expect(await refused(error)).toBe(error);
     }
   });
 
-  it('passes refusals without a place on', async () => {
+  it('passes on refusals without issues', async () => {
     const refusal = new FlagsError('last_owner', 'No.');
     await expect(locateRefusals(undefined, () => Promise.reject(refusal))).rejects.toBe(refusal);
   });

@@ -43,18 +43,18 @@ describe('a subscription', () => {
     expect(heard).toEqual(['a', 'b', 'c']);
   });
 
-  it('brings everything after a position first', async () => {
+  it('starts with everything after a position', async () => {
     const storage = memoryStorage();
     for (const id of ['a', 'b', 'c']) await happen(storage, id);
     const [first] = (await storage.events({ order: 'oldest-first', limit: 1 })).events;
     const { feed } = feedOf(storage);
     const { heard, listener } = hearing();
-    feed.subscribe(listener, first?.position);
+    feed.subscribe(listener, { after: first?.position ?? '' });
     await until(() => heard.length >= 2);
     expect(heard).toEqual(['b', 'c']);
   });
 
-  it('reads at most a page of bytes at once', async () => {
+  it('reads at most one page of bytes at once', async () => {
     const storage = memoryStorage();
     await happen(storage, 'first');
     const position = (await storage.events({ order: 'oldest-first', limit: 1 })).events[0]?.position;
@@ -67,20 +67,20 @@ describe('a subscription', () => {
     };
     const { feed } = feedOf({ ...storage, events });
     const { heard, listener } = hearing();
-    feed.subscribe(listener, position);
+    feed.subscribe(listener, { after: position ?? '' });
     await until(() => heard.length >= 4);
     expect(heard).toEqual(['a', 'b', 'c', 'd']);
     expect(Math.max(...lengths)).toBe(1);
   });
 
-  it('brings more than it reads at once', async () => {
+  it('sends more than it reads at once', async () => {
     const storage = memoryStorage();
     await happen(storage, 'first');
     const position = (await storage.events({ order: 'oldest-first', limit: 1 })).events[0]?.position;
     for (let n = 0; n < 450; n++) await happen(storage, `f${n}`);
     const { feed } = feedOf(storage);
     const { heard, listener } = hearing();
-    feed.subscribe(listener, position);
+    feed.subscribe(listener, { after: position ?? '' });
     await until(() => heard.length >= 450);
     expect(heard).toEqual(Array.from({ length: 450 }, (_, n) => `f${n}`));
   });
@@ -123,14 +123,14 @@ describe('a subscription', () => {
     expect(errors).toEqual([new Error('thrown'), new Error('rejected')]);
   });
 
-  it('repeats a read that fails, from the same position', async () => {
+  it('repeats a failed read from the same position', async () => {
     const memory = memoryStorage();
     const storage = failingOnce(memory, 'oldest-first');
     await happen(memory, 'a');
     const { feed, errors } = feedOf(storage);
     const { heard, listener } = hearing();
     const [event] = (await memory.events({ order: 'newest-first', limit: 1 })).events;
-    feed.subscribe(listener, event?.position);
+    feed.subscribe(listener, { after: event?.position ?? '' });
     await until(() => errors.length > 0);
     await happenAndWake(memory, feed, 'b');
     await until(() => heard.length > 0);
@@ -138,7 +138,7 @@ describe('a subscription', () => {
     expect(errors).toEqual([new Error('disk')]);
   });
 
-  it('asks again where to begin when that could not be read, before anything more is committed', async () => {
+  it('repeats a failed read of its start before anything more is committed', async () => {
     const memory = memoryStorage();
     const storage = failingOnce(memory, 'newest-first');
     const { feed, errors } = feedOf(storage);
@@ -151,7 +151,7 @@ describe('a subscription', () => {
     expect(heard).toEqual(['a']);
   });
 
-  it('can be ended by its listener, and hears nothing more', async () => {
+  it('can be ended by its listener, and sends nothing more', async () => {
     const storage = memoryStorage();
     const { feed } = feedOf(storage);
     const [ended, going] = [hearing(), hearing()];
@@ -184,7 +184,7 @@ describe('a subscription', () => {
     expect(errors).toEqual([]);
   });
 
-  it('does not read the storage any more once the feed is closed', async () => {
+  it('does not read the storage after the feed is closed', async () => {
     const storage = faultyStorage(memoryStorage());
     const { feed, errors } = feedOf(storage);
     feed.subscribe(() => undefined);
@@ -240,8 +240,8 @@ describe('polling for commits of other processes', () => {
 
 const options = { pollInterval: 0, onError: (error: unknown) => expect(error).toBeUndefined() };
 
-describe('a subscription that begins now', () => {
-  it('asks once where to begin, so that nothing committed after the answer is taken for the beginning', async () => {
+describe('a subscription that starts at the current end', () => {
+  it('reads its start once, so that it skips no later commit', async () => {
     const memory = memoryStorage();
     const storage = faultyStorage(memory);
     const late = storage.inject({
@@ -266,7 +266,7 @@ describe('a subscription that begins now', () => {
 
 describe('a wake', () => {
   it.each(Array.from({ length: 30 }, (_, ticks) => ticks))(
-    'is heard when it comes %i ticks after a read that found nothing',
+    'is noticed when it comes %i ticks after a read without events',
     async (ticks) => {
       const memory = memoryStorage();
       for (const id of ['before', 'a']) await happen(memory, id);
@@ -283,7 +283,7 @@ describe('a wake', () => {
       };
       const feed = createFeed({ storage, ...options });
       const { heard, listener } = hearing();
-      feed.subscribe(listener, before?.position);
+      feed.subscribe(listener, { after: before?.position ?? '' });
       while (!isRead) await Promise.resolve();
       for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
       visible = true;
@@ -307,7 +307,7 @@ describe('a subscription to a storage with other writers', () => {
     reader.subscribe(listener);
     const [last] = (await reader.listEvents()).items;
     expect(last?.type).toBe('project-created');
-    // A change of the reader's own waits until the subscription knows where to begin.
+    // The reader's own change waits until the subscription knows its start.
     await reader.createFlag(DEFAULT, { name: 'own' });
     for (const name of ['a', 'b']) await writer.createFlag(DEFAULT, { name });
     await until(() => heard.length >= 3);
@@ -317,7 +317,7 @@ describe('a subscription to a storage with other writers', () => {
     directory.remove();
   });
 
-  it('keeps no process alive', () => {
+  it('keeps no process running', () => {
     const program = `
       const { createFlags, memoryStorage } = require(${JSON.stringify(join(__dirname, '../../cjs/index.js'))});
       createFlags({ storage: memoryStorage(), pollInterval: 10 }).then((flags) => {

@@ -11,7 +11,7 @@ describe('closing', () => {
   const DEFAULT = { project: 'default' };
   const CLOSED = { name: 'FlagsError', code: 'closed' };
 
-  /** A real storage that writes down when a commit ends and when it is closed. */
+  /** A real storage that records when a commit ends and when it is closed. */
   function logging(storage: Storage): Storage & { readonly log: readonly string[] } {
     const log: string[] = [];
     return {
@@ -30,7 +30,7 @@ describe('closing', () => {
     };
   }
 
-  /** What is asked in memory goes on after the end. */
+  /** Evaluation continues after the end. */
   const EVALUATION = [
     'isEnabled',
     'getVariant',
@@ -47,7 +47,7 @@ describe('closing', () => {
     'onConfigurationChange',
   ];
 
-  /** Every operation there is, called so that it would be refused for its input if it were not for being closed. */
+  /** Every operation, with an input that an open engine would refuse. */
   function everyOperation(flags: Flags): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
     const others = new Set(['settings', 'as', 'closing', 'close', 'subscribe', 'asOf', ...EVALUATION]);
     const methods = flags as unknown as Readonly<Record<string, (...input: unknown[]) => Promise<unknown>>>;
@@ -64,7 +64,7 @@ describe('closing', () => {
     expect(await underWay).toHaveLength(3);
   });
 
-  it('does not wait for a subscription that cannot find out where it begins, nor do the changes that waited for it', async () => {
+  it('does not wait for a subscription that cannot read its start, nor do the changes behind it', async () => {
     const storage = faultyStorage(memoryStorage());
     const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
     const hanging = storage.inject({ method: 'events', hang: true });
@@ -75,7 +75,7 @@ describe('closing', () => {
     expect((await change).name).toBe('checkout');
   });
 
-  it('is done once, however often it is asked for', async () => {
+  it('happens once, however often it is called', async () => {
     const storage = logging(memoryStorage());
     const flags = await createFlags({ storage });
     await Promise.all([flags.close(), flags.close(), flags.as('ada').close()]);
@@ -100,7 +100,7 @@ describe('closing', () => {
     await closing;
   });
 
-  it('can be asked for by a listener', async () => {
+  it('can be called by a listener', async () => {
     const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0 });
     const closed = new Promise<void>((resolve, reject) => {
       flags.subscribe(() => flags.close().then(resolve, reject));
@@ -134,7 +134,7 @@ describe('polling', () => {
     jest.useRealTimers();
   });
 
-  /** When it looked, in milliseconds since the beginning. */
+  /** The times of its reads, in milliseconds since the start. */
   async function looksWithin(time: number, answer: (look: number) => boolean): Promise<readonly number[]> {
     const began = Date.now();
     const looks: number[] = [];
@@ -151,11 +151,11 @@ describe('polling', () => {
     return looks;
   }
 
-  it('looks once per interval while that works, and no more once it is stopped', async () => {
+  it('reads once per interval while that works, and stops', async () => {
     expect(await looksWithin(3500, () => true)).toEqual([1000, 2000, 3000]);
   });
 
-  it('looks ever more seldom while that fails, and never less than every fifteen seconds', async () => {
+  it('reads ever less often while that fails, but at least every fifteen seconds', async () => {
     const looks = await looksWithin(300_000, () => false);
     const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
     for (const [index, pause] of pauses.slice(1).entries()) {
@@ -166,14 +166,14 @@ describe('polling', () => {
     expect(new Set(pauses.slice(5)).size).toBeGreaterThan(1);
   });
 
-  it('is back at its interval as soon as looking works again', async () => {
+  it('returns to its interval as soon as a read succeeds', async () => {
     const looks = await looksWithin(100_000, (look) => look > 6);
     const pauses = looks.map((look, index) => look - (looks[index - 1] ?? 0));
     expect(pauses.slice(7)).toEqual(pauses.slice(7).map(() => 1000));
     expect(pauses.length).toBeGreaterThan(20);
   });
 
-  it('is back at its interval when somebody else finds that it works', async () => {
+  it('returns to its interval when another caller reports success', async () => {
     let looks = 0;
     let works = false;
     const polling = startPolling({
@@ -194,7 +194,7 @@ describe('polling', () => {
     polling.stop();
   });
 
-  it('is not moved by who finds that it works when it has not failed, or is looking', async () => {
+  it('keeps its interval if another caller reports success without a failure, or during a read', async () => {
     let answer: (works: boolean) => void = () => undefined;
     let looks = 0;
     const polling = startPolling({

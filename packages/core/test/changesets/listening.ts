@@ -23,7 +23,7 @@ export async function happen(storage: Storage, id: string, data = id): Promise<v
   });
 }
 
-/** A listener that keeps the names it hears of. */
+/** A listener that records the names of its events. */
 export function hearing() {
   const heard: (string | null)[] = [];
   return {

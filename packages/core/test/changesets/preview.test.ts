@@ -58,7 +58,7 @@ describe('a preview', () => {
     );
   });
 
-  it('returns buckets that show who is in at any percentage, so that a slider needs no second request', async () => {
+  it('returns buckets that show who is in at any percentage, so that a slider needs one request', async () => {
     const { flags: previewed } = await preview([rollout('10')]);
     const buckets = previewed[0]?.contexts.map((one) => one.buckets) ?? [];
     expect(buckets.every((one) => one.length === 1 && one[0]?.strategy === strategy && one[0].rollout === 10)).toBe(
@@ -72,7 +72,7 @@ describe('a preview', () => {
     }
   });
 
-  it('gives buckets of strategies that are not reached, and null without an id', async () => {
+  it('returns buckets of strategies that are not reached, and null without an id', async () => {
     const never = { contextName: 'country', operator: 'IN', values: ['DE'] } as const;
     const more: Change = {
       op: 'addStrategy',
@@ -123,7 +123,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('covers flags that come and go, and a whole set of changes', async () => {
+  it('covers created and deleted flags, and a whole set of changes', async () => {
     const created = { ...PRODUCTION, flag: 'new' };
     const { flags: previewed } = await preview([
       { op: 'createFlag', ref: { project: 'default' }, input: { name: 'new' } },
@@ -154,7 +154,7 @@ describe('a preview', () => {
     expect(previewed.map(({ project, flag }) => [project, flag])).toEqual([['default', 'old']]);
   });
 
-  it('lets chance alone change nothing', async () => {
+  it('does not show random results as changes', async () => {
     const random = { ...ROLLOUT, parameters: { ...ROLLOUT.parameters, stickiness: 'random', rollout: '50' } };
     await flags.updateStrategy({ ...PRODUCTION, strategy }, random);
     const { flags: previewed } = await preview([{ op: 'updateFlag', ref: PRODUCTION, input: { description: 'new' } }]);
@@ -164,7 +164,7 @@ describe('a preview', () => {
     expect(flag?.before.enabled).toBeLessThan((USERS.length * 3) / 4);
   });
 
-  it('changes nothing: no document, event, count or evaluation, and reports no problem', async () => {
+  it('has no effect: on documents, events, counts, evaluations and problems', async () => {
     const { total } = await flags.listEvents();
     const version = await flags.dataVersion();
     await preview([
@@ -209,7 +209,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('asks for fewer contexts where a segment concerns many flags', async () => {
+  it('accepts fewer contexts where a segment concerns many flags', async () => {
     const { id } = await flags.createSegment({ name: 'all', constraints: [] });
     const names = Array.from({ length: 300 }, (_, n) => `flag-${n}`);
     for (let first = 0; first < names.length; first += 100) {
@@ -381,7 +381,7 @@ describe('effects', () => {
       await Promise.all([one.close(), other.close()]);
     });
 
-    it('of an undo are its own direction', async () => {
+    it('belong to the direction of an undo', async () => {
       await add('a', { enabled: false });
       const { id } = await flags.apply([{ op: 'enable', ref: at('a') }]);
       const { documents, effects } = await flags.planUndo({ changeSet: id ?? '' });
@@ -390,7 +390,7 @@ describe('effects', () => {
       expect(flags.isEnabled('a')).toBe(true);
     });
 
-    it('of an import are in its dry run', async () => {
+    it('are part of the dry run of an import', async () => {
       await add('a');
       const document = { version: 1, flags: [{ name: 'a', archived: true }] } as const;
       const { effects } = await flags.importDefinitions(document, { dryRun: true });

@@ -28,7 +28,7 @@ function idsIn(flag: ReturnType<typeof after>, environment: string): readonly st
   return flag?.environments.find(({ name }) => name === environment)?.strategies.map(({ id }) => id);
 }
 
-describe('a strategy made of input', () => {
+describe('a strategy from input', () => {
   it('has empty constraints and parameters when they are absent, and no other members', () => {
     expect(toStrategy('id', { name: 'default' })).toEqual({
       id: 'id',
@@ -38,7 +38,7 @@ describe('a strategy made of input', () => {
     });
   });
 
-  it('keeps null parameters and every optional member that is given, and drops what is not known', () => {
+  it('keeps null parameters and every optional member, and drops unknown members', () => {
     const input = { name: 'x', parameters: null, title: '', disabled: false, sortOrder: 0, segments: [], variants: [] };
     expect(toStrategy('id', { ...input, ...{ unknown: 1, id: 'other' } })).toEqual({
       id: 'id',
@@ -49,7 +49,7 @@ describe('a strategy made of input', () => {
 });
 
 describe('adding a strategy', () => {
-  it('puts it after those that are there, and switches nothing', () => {
+  it('appends it to the existing strategies, and does not switch the environment', () => {
     const events = addStrategy(FLAG, 'production', strategyState('four'));
     expect(events).toEqual([
       { type: 'strategy-added', environment: 'production', data: strategyState('four'), before: null },
@@ -60,14 +60,14 @@ describe('adding a strategy', () => {
     ]);
   });
 
-  it.each(['staging', '__proto__', 'constructor'])('begins the configuration of an environment: %s', (environment) => {
+  it.each(['staging', '__proto__', 'constructor'])('creates the configuration of an environment: %s', (environment) => {
     const flag = after(flagState(), addStrategy(flagState(), environment, strategyState('one')));
     expect(flag?.environments).toEqual([environmentState(environment, ['one'])]);
   });
 });
 
 describe('adding many strategies', () => {
-  it('is refused beyond the limit of an environment, which may be reached', () => {
+  it('is refused above the limit of an environment, and accepted at the limit', () => {
     const ids = Array.from({ length: LIMITS.strategiesPerEnvironment }, (_, at) => `s-${at}`);
     const holding = (held: readonly string[]) => flagState({ environments: [environmentState('production', held)] });
     expect(addStrategy(holding(ids.slice(1)), 'production', strategyState('new'))).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('replacing a strategy', () => {
     expect(replaced?.environments[0]?.strategies[1]).toEqual(data);
   });
 
-  it('by an equal value causes no event, in any order of members', () => {
+  it('causes no event if the value is equal, in any order of members', () => {
     expect(replaceStrategy(FLAG, TWO, { parameters: {}, constraints: [], name: 'default' })).toEqual([]);
   });
 });
@@ -127,7 +127,7 @@ describe('patching a strategy', () => {
     expect(patched(operation)).toEqual({ ...strategies[0], ...changes });
   });
 
-  it('can take an optional member away', () => {
+  it('can remove an optional member', () => {
     expect(patched({ op: 'remove', path: '/title' })).not.toHaveProperty('title');
   });
 
@@ -150,7 +150,7 @@ describe('patching a strategy', () => {
     expect(refusalOf(() => patched(operation)).code).toBe(code);
   });
 
-  it('must give a strategy of flexibleRollout a percentage', () => {
+  it('keeps a percentage in a strategy of flexibleRollout', () => {
     const refusal = refusalOf(() =>
       patched(
         { op: 'replace', path: '/name', value: 'flexibleRollout' },
@@ -162,12 +162,12 @@ describe('patching a strategy', () => {
 });
 
 describe('removing a strategy', () => {
-  it('keeps the order of the others, and the switch', () => {
+  it('keeps the order of the other strategies, and the switch', () => {
     const flag = after(FLAG, removeStrategy(FLAG, TWO));
     expect(flag?.environments[0]).toEqual(environmentState('production', ['one', 'three'], { enabled: true }));
   });
 
-  it('switches an environment off with its last, by an event of its own', () => {
+  it('switches the environment off with its last strategy, by a separate event', () => {
     const flag = flagState({ environments: [environmentState('production', ['two'], { enabled: true })] });
     const events = removeStrategy(flag, TWO);
     expect(events).toEqual([
@@ -177,7 +177,7 @@ describe('removing a strategy', () => {
     expect(after(flag, events)).toEqual(flagState({ environments: [environmentState('production', [])] }));
   });
 
-  it('of an environment that is off is one event, the last one too', () => {
+  it('is one event in an environment that is off, for the last strategy too', () => {
     expect(removeStrategy(FLAG, { environment: 'development', strategy: 'other' })).toHaveLength(1);
   });
 });
@@ -190,7 +190,7 @@ describe('a strategy', () => {
     found: (flag = FLAG, place = TWO) => findStrategy(flag, place),
   };
 
-  it.each(Object.entries(decisions))('is %s only where it is', (_, decide) => {
+  it.each(Object.entries(decisions))('can be %s only in its own environment', (_, decide) => {
     for (const [environment, strategy] of [
       ['production', 'other'],
       ['development', 'two'],
@@ -202,7 +202,7 @@ describe('a strategy', () => {
     }
   });
 
-  it('of an archived flag is neither added, replaced, patched nor removed', () => {
+  it('cannot be added, replaced, patched or removed in an archived flag', () => {
     const archived = { ...FLAG, archived: true };
     const { replaced, patched, removed } = decisions;
     for (const decide of [replaced, patched, removed]) {
@@ -224,7 +224,7 @@ describe('setting variants', () => {
     expect(after(flagState(), events)).toEqual(flagState({ variants }));
   });
 
-  it('keeps payload, stickiness and overrides, and what is not given is not there', () => {
+  it('keeps payload, stickiness and overrides, and adds no other members', () => {
     const payload = { type: 'json', value: '{}' } as const;
     const overrides = [{ contextName: 'userId', values: ['7'] }];
     const input: VariantInput[] = [{ name: 'a', stickiness: 'userId', payload, overrides }, { name: 'b' }];
@@ -233,13 +233,13 @@ describe('setting variants', () => {
     expect(flag?.variants[1]).not.toHaveProperty('payload');
   });
 
-  it('without a difference causes no event', () => {
+  it('causes no event without a difference', () => {
     const flag = flagState({ variants: [variantState('a', 1000)] });
     expect(setVariants(flag, [{ name: 'a', weight: 7 }])).toEqual([]);
     expect(setVariants(flagState(), [])).toEqual([]);
   });
 
-  it('in another order is a change', () => {
+  it('causes an event for another order', () => {
     const flag = flagState({ variants: [variantState('a', 500), variantState('b', 500)] });
     expect(setVariants(flag, [{ name: 'b' }, { name: 'a' }])).toHaveLength(1);
   });
@@ -344,7 +344,7 @@ const parent = flagState({ name: 'payments' });
 const alone = { parent, children: [] };
 
 describe('depending on a flag', () => {
-  it('is one event, and no other when it is so already', () => {
+  it('is one event, and none when nothing changes', () => {
     const events = addDependency(child, ON, alone);
     expect(events).toEqual([{ type: 'dependency-added', data: ON, before: null }]);
     const dependent = flagState({ dependencies: [ON] });
@@ -352,7 +352,7 @@ describe('depending on a flag', () => {
     expect(addDependency(dependent, { ...ON, variants: [] }, alone)).toEqual([]);
   });
 
-  it('otherwise than before changes the dependency in its place', () => {
+  it('updates an existing dependency in its place', () => {
     const [basket, search] = [
       { ...ON, flag: 'basket' },
       { ...ON, flag: 'search' },
@@ -363,7 +363,7 @@ describe('depending on a flag', () => {
     expect(after(dependent, events)?.dependencies).toEqual([basket, OFF, search]);
   });
 
-  it('beside others is added after them', () => {
+  it('appends to the other dependencies', () => {
     const search = { ...ON, flag: 'search' };
     const dependent = flagState({ dependencies: [search] });
     expect(after(dependent, addDependency(dependent, ON, alone))?.dependencies).toEqual([search, ON]);
@@ -386,7 +386,7 @@ describe('depending on many flags', () => {
   const dependencies = Array.from({ length: LIMITS.dependencies }, (_, at) => ({ ...ON, flag: `parent-${at}` }));
   const full = flagState({ dependencies });
 
-  it('is refused beyond the limit, which may be reached', () => {
+  it('is refused above the limit, and accepted at the limit', () => {
     expect(addDependency(flagState({ dependencies: dependencies.slice(1) }), ON, alone)).toHaveLength(1);
     const { code, message } = refusalOf(() => addDependency(full, ON, alone));
     expect(code).toBe('invalid_input');
@@ -402,10 +402,10 @@ describe('depending on many flags', () => {
   });
 });
 
-describe('no longer depending on a flag', () => {
+describe('removing dependencies', () => {
   const dependent = flagState({ dependencies: [ON, { ...ON, flag: 'search' }] });
 
-  it('leaves the other dependencies', () => {
+  it('keeps the other dependencies', () => {
     const search = { ...ON, flag: 'search' };
     for (const [gone, left] of [
       [ON, search],
@@ -417,13 +417,13 @@ describe('no longer depending on a flag', () => {
     }
   });
 
-  it('is refused when it does not, or is archived', () => {
+  it('is refused without the dependency, and for an archived flag', () => {
     expect(refusalOf(() => removeDependency(child, 'payments')).code).toBe('dependency_not_found');
     expect(refusalOf(() => removeDependency({ ...dependent, archived: true }, 'payments')).code).toBe('flag_archived');
     expect(refusalOf(() => removeDependencies({ ...dependent, archived: true })).code).toBe('flag_archived');
   });
 
-  it('nor on any other is one event each', () => {
+  it('is one event for each of all dependencies', () => {
     const events = removeDependencies(dependent);
     expect(events.map(({ before }) => before)).toEqual(dependent.dependencies);
     expect(after(dependent, events)?.dependencies).toEqual([]);

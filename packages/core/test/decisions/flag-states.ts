@@ -1,7 +1,7 @@
 import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/flags/flag.js';
 import type { Strategy } from '../../src/flags/strategy.types.js';
 
-/** A flag without anything but a name, changed as told. */
+/** A flag with only a name, and the given changes. */
 export function flagState(changes: Partial<FlagState> = {}): FlagState {
   return {
     name: 'checkout',
@@ -24,12 +24,12 @@ export function strategyState(id: string, changes: Partial<Strategy> = {}): Stra
   return { id, name: 'default', constraints: [], parameters: {}, ...changes };
 }
 
-/** An environment with strategies of these ids; on only when it is said. */
+/** An environment with strategies of these ids; off by default. */
 export function environmentState(name: string, ids: readonly string[], changes: Partial<EnvironmentState> = {}) {
   return { name, enabled: false, strategies: ids.map((id) => strategyState(id)), ...changes };
 }
 
-/** The flag after what has happened to it. */
+/** Returns the flag after these events. */
 export function after(flag: FlagState | undefined, events: readonly FlagEvent[]): FlagState | undefined {
   return events.reduce(evolveFlag, flag);
 }

@@ -20,7 +20,7 @@ describe('the lifecycle of a flag', () => {
   const NOW = '2026-03-03T00:00:00.000Z';
 
   describe('creating a flag', () => {
-    it('gives a live flag with the defaults', () => {
+    it('returns a live flag with the defaults', () => {
       const events = createFlag(undefined, { name: 'a', type: 'release' }, BIRTH);
       expect(events).toMatchObject([{ type: 'flag-created', before: null }]);
       expect(after(undefined, events)).toEqual({
@@ -39,7 +39,7 @@ describe('the lifecycle of a flag', () => {
       });
     });
 
-    it('takes every member of the input, also a null description, and no other', () => {
+    it('keeps every member of the input, also a null description, and no other', () => {
       const input = {
         name: 'a',
         type: 'operational',
@@ -80,7 +80,7 @@ describe('the lifecycle of a flag', () => {
       expect(after(flag, events)).toEqual({ ...flag, archived: true, archivedAt: NOW });
     });
 
-    it('again causes no event', () => {
+    it('causes no event the second time', () => {
       expect(archiveFlag({ ...flag, archived: true }, [], NOW)).toEqual([]);
     });
 
@@ -105,13 +105,13 @@ describe('the lifecycle of a flag', () => {
       expect(after(archived, events)).toEqual(flagState({ environments: [environmentState('production', ['s'])] }));
     });
 
-    it('that is not archived causes no event', () => {
+    it('causes no event for a flag that is not archived', () => {
       expect(reviveFlag(flagState())).toEqual([]);
     });
   });
 
   describe('deleting a flag', () => {
-    it('leaves nothing of an archived one', () => {
+    it('leaves nothing of an archived flag', () => {
       const archived = flagState({ archived: true });
       const events = deleteFlag(archived);
       expect(events).toEqual([{ type: 'flag-deleted', data: null, before: archived }]);
@@ -133,7 +133,7 @@ describe('the lifecycle of a flag', () => {
 const { environments: _environments, ...HEAD } = flagState();
 
 describe('changing metadata', () => {
-  it('is one event with the flag as it is after and before, without its environments', () => {
+  it('is one event with the flag after and before, without its environments', () => {
     const events = changeMetadata(flagState(), { description: 'new', type: 'release', impressionData: true });
     expect(events).toEqual([
       {
@@ -144,7 +144,7 @@ describe('changing metadata', () => {
     ]);
   });
 
-  it('is an event of its own for staleness, on and off', () => {
+  it('is a separate event for staleness, on and off', () => {
     expect(changeMetadata(flagState(), { stale: true })).toEqual([
       { type: 'flag-stale-on', data: { stale: true }, before: { stale: false } },
     ]);
@@ -218,7 +218,7 @@ describe('patching metadata', () => {
     expect(patched(operation)).toEqual({ ...flag, ...changes });
   });
 
-  it.each(['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'])('keeps /%s without a word', (field) => {
+  it.each(['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'])('ignores changes of /%s', (field) => {
     expect(patched({ op: 'replace', path: `/${field}`, value: 'x' })).toEqual(flag);
     expect(patched({ op: 'add', path: `/${field}`, value: 'x' })).toEqual(flag);
     expect(patched({ op: 'remove', path: `/${field}` })).toEqual(flag);
@@ -237,7 +237,7 @@ describe('patching metadata', () => {
     ).toEqual(flag);
   });
 
-  it('is refused with patch_test_failed when a test does not hold, with any other operations', () => {
+  it('is refused with patch_test_failed when a test fails, with any other operations', () => {
     const refusal = refusalOf(() =>
       patched({ op: 'replace', path: '/stale', value: true }, { op: 'test', path: '/stale', value: false }),
     );
@@ -282,7 +282,7 @@ describe('patching metadata', () => {
     });
   });
 
-  it('says of every member that it would remove that it cannot be', () => {
+  it('names every member that cannot be removed', () => {
     const refusal = refusalOf(() => patched({ op: 'remove', path: '/stale' }, { op: 'remove', path: '/type' }));
     expect(refusal.message).toBe('The patch cannot be applied: /type cannot be removed.');
     expect(refusal.details).toEqual([
@@ -318,7 +318,7 @@ describe('copying a flag', () => {
     ],
   });
 
-  it('takes everything but its history: fresh, off everywhere, with strategy ids of its own', () => {
+  it('copies everything except the history: new times and strategy ids, off everywhere', () => {
     const events = cloneFlag(undefined, source, BIRTH);
     expect(events).toMatchObject([{ type: 'flag-created', before: null }]);
     expect(after(undefined, events)).toEqual({
@@ -333,11 +333,11 @@ describe('copying a flag', () => {
     });
   });
 
-  it('is the same however often it is decided', () => {
+  it('has the same result however often it is decided', () => {
     expect(cloneFlag(undefined, source, BIRTH)).toEqual(cloneFlag(undefined, source, BIRTH));
   });
 
-  it('leaves the source as it is', () => {
+  it('does not change the source', () => {
     const before = structuredClone(source);
     cloneFlag(undefined, source, BIRTH);
     expect(source).toEqual(before);
@@ -357,7 +357,7 @@ describe('copying a flag', () => {
       JSON.parse('{"__proto__":"checkout","groupId":"checkout"}'),
       JSON.parse('{"__proto__":"checkout","groupId":"copy"}'),
     ],
-  ])('makes a group of its own of %j: %j', (parameters, expected) => {
+  ])('copies the parameters %j as %j', (parameters, expected) => {
     const strategies = [strategyState('one', { parameters })];
     const flag = flagState({ environments: [{ name: 'production', enabled: false, strategies }] });
     const copy = after(undefined, cloneFlag(undefined, flag, BIRTH));
@@ -371,7 +371,7 @@ describe('copying a flag', () => {
     expect(refusalOf(() => cloneFlag(archived, source, BIRTH)).code).toBe('flag_exists');
   });
 
-  it('depends on its input, not on its source', () => {
+  it('keeps the given values when the source changes', () => {
     const dependencies = [{ flag: 'payments', enabled: true, variants: [] }];
     const dependent = flagState({ dependencies: [...dependencies, { flag: 'search', enabled: true, variants: [] }] });
     const birth = { ...BIRTH, dependencies };
@@ -389,7 +389,7 @@ const FLAG = flagState({
 });
 
 describe('switching on', () => {
-  it('is one event, for that environment alone', () => {
+  it('is one event, for that environment only', () => {
     const events = enable(FLAG, 'off');
     expect(events).toEqual([
       { type: 'environment-enabled', environment: 'off', data: { enabled: true }, before: { enabled: false } },
@@ -397,18 +397,18 @@ describe('switching on', () => {
     expect(after(FLAG, events)?.environments.map(({ enabled }) => enabled)).toEqual([true, true, false]);
   });
 
-  it('an enabled environment causes no event', () => {
+  it('causes no event in an enabled environment', () => {
     expect(enable(FLAG, 'on')).toEqual([]);
   });
 
   it.each(['bare', 'never-configured', '__proto__', 'constructor'])(
-    'is refused while there is no strategy: %s',
+    'is refused without strategies: %s',
     (environment) => {
       expect(refusalOf(() => enable(FLAG, environment)).code).toBe('environment_has_no_strategies');
     },
   );
 
-  it('is refused for an archived flag, where it is on too', () => {
+  it('is refused for an archived flag, also where it is on', () => {
     for (const environment of ['on', 'off', 'bare']) {
       expect(refusalOf(() => enable({ ...FLAG, archived: true }, environment)).code).toBe('flag_archived');
     }
@@ -424,11 +424,11 @@ describe('switching off', () => {
     expect(after(FLAG, events)?.environments[0]).toEqual(environmentState('on', ['s']));
   });
 
-  it.each(['off', 'bare', 'never-configured'])('a disabled environment causes no event: %s', (environment) => {
+  it.each(['off', 'bare', 'never-configured'])('causes no event in a disabled environment: %s', (environment) => {
     expect(disable(FLAG, environment)).toEqual([]);
   });
 
-  it('is refused for an archived flag, where it is off too', () => {
+  it('is refused for an archived flag, also where it is off', () => {
     for (const environment of ['on', 'off', 'bare']) {
       expect(refusalOf(() => disable({ ...FLAG, archived: true }, environment)).code).toBe('flag_archived');
     }

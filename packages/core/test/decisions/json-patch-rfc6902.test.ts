@@ -90,21 +90,21 @@ describe('RFC 6902, appendix A', () => {
     ],
   ];
 
-  it.each(EXAMPLES)('%s: %s', (_section, _title, document, patch, expected) => {
+  it.each(EXAMPLES)('has the result of %s: %s', (_section, _title, document, patch, expected) => {
     expect(applyPatch(document, patch, {})).toEqual(expected);
   });
 
-  it('A.9: testing a value: error', () => {
+  it('refuses A.9: testing a value: error', () => {
     const patch: JsonPatch = [{ op: 'test', path: '/baz', value: 'bar' }];
     expect(refusalOf(() => applyPatch({ baz: 'qux' }, patch, {})).code).toBe('patch_test_failed');
   });
 
-  it('A.12: adding to a nonexistent target', () => {
+  it('refuses A.12: adding to a nonexistent target', () => {
     const patch: JsonPatch = [{ op: 'add', path: '/baz/bat', value: 'qux' }];
     expect(refusalOf(() => applyPatch({ foo: 'bar' }, patch, {})).code).toBe('invalid_patch');
   });
 
-  it('A.15: comparing strings and numbers', () => {
+  it('refuses A.15: comparing strings and numbers', () => {
     const patch: JsonPatch = [{ op: 'test', path: '/~01', value: '10' }];
     expect(refusalOf(() => applyPatch({ '/': 9, '~1': 10 }, patch, {})).code).toBe('patch_test_failed');
   });
@@ -157,12 +157,12 @@ describe('any patch of any document', () => {
     }
   }
 
-  /** A removed document is null to whoever reads it, but cannot be replaced by the same patch. */
+  /** A removed document is null for readers, but the same patch cannot replace it. */
   function keepsTheWhole(operations: JsonPatch): boolean {
     return operations.every(({ op, path }) => op !== 'remove' || path !== '');
   }
 
-  it('is applied or refused, fails in no other way, and leaves document and patch alone', () => {
+  it('is applied or refused, throws nothing else, and changes neither document nor patch', () => {
     fc.assert(
       fc.property(document, patch, scope, (target, operations, within) => {
         const before = JSON.stringify([target, operations]);
@@ -173,7 +173,7 @@ describe('any patch of any document', () => {
     );
   });
 
-  it('gives the same as its operations one after the other', () => {
+  it('has the same result as its operations one after the other', () => {
     fc.assert(
       fc.property(document, patch.filter(keepsTheWhole), (target, operations) => {
         let stepwise = outcomeOf(target, [], {});

@@ -9,11 +9,11 @@ function patched(document: unknown, ...patch: JsonPatch): unknown {
 }
 
 describe('add', () => {
-  it('sets a member that is there already', () => {
+  it('replaces an existing member', () => {
     expect(patched({ a: 1 }, { op: 'add', path: '/a', value: 2 })).toEqual({ a: 2 });
   });
 
-  it('puts an item before the one at the index, also before the first and after the last', () => {
+  it('inserts an item before the one at the index, also before the first and after the last', () => {
     expect(patched(['a', 'b'], { op: 'add', path: '/0', value: 'x' })).toEqual(['x', 'a', 'b']);
     expect(patched(['a', 'b'], { op: 'add', path: '/2', value: 'x' })).toEqual(['a', 'b', 'x']);
     expect(patched(['a', 'b'], { op: 'add', path: '/-', value: 'x' })).toEqual(['a', 'b', 'x']);
@@ -24,13 +24,13 @@ describe('add', () => {
     expect(patched({ a: 1 }, { op: 'add', path: '', value: [2] })).toEqual([2]);
   });
 
-  it('takes any JSON value, null, false and the empty text among them', () => {
+  it('accepts any JSON value, also null, false and the empty string', () => {
     for (const value of [null, false, 0, '', [], {}]) {
       expect(patched({}, { op: 'add', path: '/a', value })).toEqual({ a: value });
     }
   });
 
-  it('sets a member of the empty name, and one that looks like an index', () => {
+  it('sets a member with an empty name, and one that looks like an index', () => {
     expect(patched({}, { op: 'add', path: '/', value: 1 }, { op: 'add', path: '/01', value: 2 })).toEqual({
       '': 1,
       '01': 2,
@@ -47,7 +47,7 @@ describe('remove', () => {
     expect(patched({ a: 1 }, { op: 'remove', path: '' })).toBeNull();
   });
 
-  it('lets the whole document be added again', () => {
+  it('permits adding the whole document again', () => {
     expect(patched({ a: 1 }, { op: 'remove', path: '' }, { op: 'add', path: '', value: [] })).toEqual([]);
   });
 });
@@ -69,22 +69,22 @@ describe('move', () => {
     expect(patched(['a', 'b', {}], { op: 'move', from: '/0', path: '/1/x' })).toEqual(['b', { x: 'a' }]);
   });
 
-  it('leaves the document as it is when it leads to where it comes from', () => {
+  it('changes nothing when it moves to its own place', () => {
     expect(patched({ a: { b: 1 } }, { op: 'move', from: '/a/b', path: '/a/b' })).toEqual({ a: { b: 1 } });
     expect(patched(['a', 'b'], { op: 'move', from: '/1', path: '/1' })).toEqual(['a', 'b']);
   });
 
-  it('can go to a member whose name begins like its own', () => {
+  it('can move to a member whose name starts like its own', () => {
     expect(patched({ a: 1 }, { op: 'move', from: '/a', path: '/ab' })).toEqual({ ab: 1 });
   });
 
-  it('can put a part in the place of the whole', () => {
+  it('can replace the whole document with a part', () => {
     expect(patched({ a: { b: 1 } }, { op: 'move', from: '/a', path: '' })).toEqual({ b: 1 });
   });
 });
 
 describe('copy', () => {
-  it('makes a copy that later operations change alone', () => {
+  it('makes a copy that later operations change separately', () => {
     const patch: JsonPatch = [
       { op: 'copy', from: '/a', path: '/b' },
       { op: 'add', path: '/b/x', value: 1 },
@@ -98,7 +98,7 @@ describe('copy', () => {
 });
 
 describe('test', () => {
-  it('compares members in any order, and items in theirs', () => {
+  it('ignores the order of members, and compares the order of items', () => {
     const document = { a: { x: [1, { y: null }], z: true } };
     expect(patched(document, { op: 'test', path: '/a', value: { z: true, x: [1, { y: null }] } })).toEqual(document);
   });
@@ -193,7 +193,7 @@ describe('a refused JSON Patch', () => {
       expect(DOCUMENT).toEqual({ a: { b: [1, 2] }, c: null });
     });
 
-    it('is carried out whole or not at all, naming the operation that failed', () => {
+    it('is applied as a whole or not at all, and names the operation that failed', () => {
       const document = { a: 1 };
       const patch: JsonPatch = [
         { op: 'replace', path: '/a', value: 2 },
@@ -203,7 +203,7 @@ describe('a refused JSON Patch', () => {
       expect(document).toEqual({ a: 1 });
     });
 
-    it('never grows a document without bound', () => {
+    it('never grows a document without limit', () => {
       const grow: JsonPatch = Array.from({ length: 60 }, () => ({ op: 'copy', from: '', path: '/-' }));
       expect(refusalOf(() => applyPatch(['aaaaaaaaaaaaaaaa'], grow, {})).code).toBe('invalid_patch');
     });
@@ -217,7 +217,7 @@ describe('a refused JSON Patch', () => {
       expect(details).toMatchObject([{ path: '/0/path' }]);
     });
 
-    it('never moves an item into its own successor', () => {
+    it('never moves an item into its own descendant', () => {
       const items = [{ name: 'first' }, { name: 'second' }];
       const { message, details } = refusalOf(() =>
         applyPatch(items, [{ op: 'move', from: '/0', path: '/0/item' }], {}),
@@ -226,12 +226,12 @@ describe('a refused JSON Patch', () => {
       expect(details).toMatchObject([{ path: '/0/path' }]);
     });
 
-    it('without a value, or with invalid JSON, is refused with the reason', () => {
+    it('is refused with the reason if it has no value or invalid JSON', () => {
       const refusal = refusalOf(() => applyPatch({}, [{ op: 'add', path: '/x', value: undefined }], {}));
       expect(refusal.message).toContain('is required, as JSON');
     });
 
-    it('whose test fails is refused with the operation', () => {
+    it('is refused with the operation whose test fails', () => {
       const { details } = refusalOf(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }], {}));
       expect(details).toEqual([{ message: 'does not hold', path: '/0' }]);
     });
@@ -244,14 +244,14 @@ describe('a refused JSON Patch', () => {
       expect(refusal.message).toBe('The patch cannot be applied: it is nested too deeply, or in itself.');
     });
 
-    it('is refused when it is nested without end', () => {
+    it('is refused if it is nested infinitely', () => {
       let value: unknown = [];
       for (let depth = 0; depth < 100_000; depth++) value = [value];
       expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value }], {})).code).toBe('invalid_patch');
     });
 
     it.each([1000, 2000, 3000, 4000, 5000, 6000])(
-      'is applied or refused, never failing, when it is nested %i deep',
+      'is applied or refused, and throws nothing else, when it is nested %i deep',
       (depth) => {
         const value = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
         const patch: JsonPatch = [
@@ -271,7 +271,7 @@ describe('a refused JSON Patch', () => {
       },
     );
 
-    it('is refused when it nests a document so deeply piece by piece', () => {
+    it('is refused if its operations together nest a document too deeply', () => {
       const depth = 500;
       const value = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
       const bottom = '/0'.repeat(depth - 1);
@@ -281,7 +281,7 @@ describe('a refused JSON Patch', () => {
       expect(refusalOf(() => applyPatch({}, patch, {})).code).toBe('invalid_patch');
     });
 
-    it('is refused at once if the added text would be long to print', async () => {
+    it('is refused at once if the added value would be long to print', async () => {
       const depth = 1500;
       const value = JSON.parse(`${'['.repeat(depth)}${Array(100_000).fill(1)}${']'.repeat(depth)}`);
       const patch: JsonPatch = [
@@ -295,7 +295,7 @@ describe('a refused JSON Patch', () => {
       expect(await isWithin(300, refuse)).toBe(true);
     });
 
-    it('that adds a bigint is refused', () => {
+    it('is refused if it adds a bigint', () => {
       expect(refusalOf(() => applyPatch({}, [{ op: 'add', path: '/a', value: 1n }], {})).code).toBe('invalid_patch');
     });
   });
@@ -332,7 +332,7 @@ describe('a refused JSON Patch', () => {
       [{ op: 'add', path: '/__proto__', value: 1 }, '/__proto__', '/0/path'],
       [{ op: 'add', path: '/constructor', value: 1 }, '/constructor', '/0/path'],
       [{ op: 'add', path: '/', value: 1 }, '/', '/0/path'],
-    ])('refuses what lies outside of it, and names the places inside: %j', (operation, place, path) => {
+    ])('refuses paths outside of it, and names the permitted ones: %j', (operation, place, path) => {
       const refusal = refusalOf(() => patched(operation));
       expect(refusal.code).toBe('invalid_patch');
       expect(refusal.message).toContain(`leads to ${place}; a patch may change /a, /b`);
@@ -379,7 +379,7 @@ describe('a JSON Pointer', () => {
   describe('an array of more than ten items', () => {
     const items = Array.from({ length: 11 }, (_, index) => index);
 
-    it('has places with indexes of two digits', () => {
+    it('has indexes of two digits', () => {
       expect(read(items, '/10')()).toBe(10);
       expect(refusalOf(read(items, '/11')).code).toBe('invalid_patch');
       expect(insert(items, '/11')()).toEqual([...items, 1]);
@@ -388,7 +388,7 @@ describe('a JSON Pointer', () => {
   });
 
   describe('topMember', () => {
-    it('is the first token, unescaped, and empty for the whole document', () => {
+    it('returns the first token, unescaped, and an empty string for the whole document', () => {
       expect(topMember('/a~1b/c')).toBe('a/b');
       expect(topMember('/description')).toBe('description');
       expect(topMember('')).toBe('');
@@ -409,7 +409,7 @@ describe('a JSON Pointer', () => {
       ['/k"l', 6],
       ['/ ', 7],
       ['/m~0n', 8],
-    ])('reads %j as RFC 6901 says', (pointer, value) => {
+    ])('is read as RFC 6901 says: %j', (pointer, value) => {
       expect(read(DOCUMENT, pointer)()).toEqual(value);
     });
 
@@ -425,7 +425,7 @@ describe('a JSON Pointer', () => {
       '/toString',
       '/__proto__',
       '/a/b',
-    ])('cannot read %s', (pointer) => {
+    ])('cannot be read from %s', (pointer) => {
       expect(refusalOf(read(DOCUMENT, pointer)).message).toContain(`leads nowhere: there is no place ${pointer}.`);
     });
 

@@ -49,13 +49,13 @@ describe('the members of a project', () => {
       });
     });
 
-    it('needs no owner to be there', () => {
+    it('does not need an owner', () => {
       expect(addMember(projectState(), { userId: 1, roleId: MEMBER })).toHaveLength(1);
     });
   });
 
   describe('changing the role of a member', () => {
-    it('is one event with the role before', () => {
+    it('is one event with the previous role', () => {
       const project = withMembers([1, 4], [2, MEMBER]);
       const events = changeMemberRole(project, { userId: 2, roleId: 4 }, OWNER);
       expect(events).toEqual([
@@ -81,14 +81,14 @@ describe('the members of a project', () => {
   });
 
   describe('removing a member', () => {
-    it('is one event, and leaves the others', () => {
+    it('is one event, and keeps the others', () => {
       const project = withMembers([1, 4], [2, MEMBER]);
       const events = removeMember(project, { userId: 2, roleId: MEMBER }, OWNER);
       expect(events).toEqual([{ type: 'member-removed', data: null, before: { userId: 2, roleId: MEMBER } }]);
       expect(after(project, events)).toEqual(withMembers([1, 4]));
     });
 
-    it('is refused for another role than the current one, and for users who are not members', () => {
+    it('is refused with another role than the current one, and for users who are not members', () => {
       const project = withMembers([1, 4], [2, MEMBER]);
       for (const member of [
         { userId: 2, roleId: 4 },
@@ -106,7 +106,7 @@ describe('the members of a project', () => {
       expect(removeMember(withMembers([2, MEMBER]), { userId: 2, roleId: MEMBER }, OWNER)).toHaveLength(1);
     });
 
-    it('goes by the configured id of the role, whatever it is', () => {
+    it('depends on the configured id of the role', () => {
       const owner = { id: MEMBER, name: 'owner' };
       expect(refusalOf(() => removeMember(withMembers([1, MEMBER]), { userId: 1, roleId: MEMBER }, owner)).code).toBe(
         'last_owner',
@@ -121,7 +121,7 @@ describe('health', () => {
   const NOW = new Date('2026-06-01T00:00:00.000Z');
   const { flagTypes } = createSettings({});
 
-  /** A flag of so many milliseconds. */
+  /** A flag of this age in milliseconds. */
   function aged(age: number, changes: { type?: string; stale?: boolean } = {}) {
     return { type: 'release', stale: false, createdAt: new Date(NOW.getTime() - age).toISOString(), ...changes };
   }
@@ -134,7 +134,7 @@ describe('health', () => {
     ['release', 40],
     ['experiment', 40],
     ['operational', 7],
-  ])('counts a flag of the type %s as potentially stale after %i days, not at them', (type, days) => {
+  ])('counts a flag of the type %s as potentially stale after more than %i days', (type, days) => {
     expect(healthOf([aged(days * DAY, { type })], flagTypes, NOW)).toBe(100);
     expect(healthOf([aged(days * DAY + 1, { type })], flagTypes, NOW)).toBe(0);
   });
@@ -163,7 +163,7 @@ describe('health', () => {
     expect(healthOf(flags, flagTypes, NOW)).toBe(expected);
   });
 
-  it('is a whole number from 0 to 100, and does not get better by a stale flag', () => {
+  it('is a whole number from 0 to 100, and a stale flag never increases it', () => {
     const flag = fc
       .record({ stale: fc.boolean(), age: fc.nat({ max: 60 }) })
       .map(({ stale, age }) => aged(age * DAY, { stale }));
@@ -182,14 +182,14 @@ describe('review', () => {
     return { project: 'default', flag, environment, before, after };
   };
 
-  describe('the environments of a host', () => {
+  describe('the environments of an instance', () => {
     it.each([
       [['development', 'production'], 'production', ['production']],
       [['production', 'staging'], 'production', ['production']],
       [['test', 'live'], 'test', ['live']],
       [['live'], 'live', ['live']],
       [[], 'production', ['production']],
-    ])('%j: commands act on %s, and changes of %j are reviewed', (environments, acted, reviewed) => {
+    ])('are read from %j: commands act on %s, and changes of %j are reviewed', (environments, acted, reviewed) => {
       expect(defaultEnvironment(environments)).toBe(acted);
       const all = [...new Set([...environments, ...reviewed])];
       expect(all.filter((one) => isReviewed(one, { environments, reviewIn: undefined }))).toEqual(reviewed);
@@ -201,12 +201,12 @@ describe('review', () => {
       expect(isReviewed('production', { ...scope, reviewIn: [] })).toBe(false);
     });
 
-    it('do not hide those that only stored flags have', () => {
+    it('include those that only stored flags have', () => {
       expect(isReviewed('live', { environments: ['development', 'production'], reviewIn: undefined })).toBe(true);
     });
   });
 
-  it('reviews every effect but a new flag that is off', () => {
+  it('includes every effect except a new flag that is off', () => {
     const scope = { environments: ['development', 'production'], reviewIn: undefined };
     const off = effect('production', 'on', 'off');
     const gone = effect('production', 'off', 'absent');
@@ -214,14 +214,14 @@ describe('review', () => {
     expect(effectsToReview(all, scope)).toEqual([off, gone]);
   });
 
-  it('counts hidden effects wherever anything is reviewed', () => {
+  it('counts hidden effects wherever an environment is reviewed', () => {
     const environments = ['development', 'production'];
     expect(hiddenToReview(3, { environments, reviewIn: undefined })).toBe(3);
     expect(hiddenToReview(3, { environments, reviewIn: ['test'] })).toBe(3);
     expect(hiddenToReview(3, { environments, reviewIn: [] })).toBe(0);
   });
 
-  it('says effects by environment, with counts and names', () => {
+  it('describes effects by environment, with counts and names', () => {
     const many = Array.from({ length: 1_012 }, (_, n) => effect('live', 'on', 'on', `f${n}`));
     const others = [effect('live', 'off', 'on'), effect('test', 'absent', 'off'), effect('test', 'off', 'off')];
     expect(describeEffects([...many, ...others])).toEqual([

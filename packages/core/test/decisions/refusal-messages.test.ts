@@ -35,7 +35,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
     'The flag checkout cannot depend on itself; name another.',
   ],
   [
-    'depending on what is not there',
+    'depending on a missing flag',
     dependOn(ON, { parent: undefined }),
     'There is no flag payments in the project shop, or it is archived; name another.',
   ],
@@ -139,7 +139,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
 ];
 
 describe('a refusal', () => {
-  it.each(REFUSALS)('of %s names its subject and a remedy', (_, decision, message) => {
+  it.each(REFUSALS)('names its subject and a remedy: %s', (_, decision, message) => {
     expect(refusalOf(decision).message).toBe(message);
   });
 });

@@ -1,6 +1,6 @@
 import { type FlagsError, isFlagsError } from '../../src/errors.js';
 
-/** The error that a decision is refused with; fails the test when it is not refused. */
+/** Returns the error of a refused decision. Fails the test if it is not refused. */
 export function refusalOf(decision: () => unknown): FlagsError {
   let outcome: unknown;
   try {

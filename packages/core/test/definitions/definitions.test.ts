@@ -97,7 +97,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     });
   });
 
-  it('shows a plan and changes nothing in a dry run', async () => {
+  it('returns a plan and changes nothing in a dry run', async () => {
     const before = await storage.list({ kind: 'flag', part: 'body' });
     const { changeSets, differences } = await importing(DOCUMENT, { dryRun: true });
     expect(changeSets).toEqual([]);
@@ -114,7 +114,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect((await flags.listArchivedFlags()).items.map(({ name }) => name)).toEqual(['a-parent', 'child']);
   });
 
-  it('revives a flag, off unless the document says otherwise', async () => {
+  it('revives a flag, off unless the document enables it', async () => {
     await importing(
       flagsOnly({
         name: 'checkout',
@@ -128,7 +128,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ environments: [{}, { enabled: true }] });
   });
 
-  it('keeps an archived flag in the archive, unless the document says otherwise or names all live flags', async () => {
+  it('keeps an archived flag in the archive, unless the document revives it or names all live flags', async () => {
     await importing(flagsOnly({ name: 'checkout', archived: true }));
     await importing(flagsOnly({ name: 'checkout', labels: ['kept'] }));
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: true, labels: ['kept'] });
@@ -140,7 +140,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ archived: true });
   });
 
-  it('gives segments of another store new ids, and renames those of this one', async () => {
+  it('gives segments of another store new ids, and renames those of this store', async () => {
     await flags.createSegment({ name: 'premium', constraints: [] });
     await importing({
       version: 1,
@@ -235,7 +235,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     await expect(importing(document)).rejects.toMatchObject(refusal);
   });
 
-  it('asks about every change before the commit', async () => {
+  it('calls the check for every change before the commit', async () => {
     const checked = flags.as('ada', {
       authorize({ documents }) {
         if (documents.some(({ id }) => id === 'payments')) throw new Error('no');
@@ -290,7 +290,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect((await importing(flagsOnly(...turned))).differences).toEqual([]);
   });
 
-  describe('in several sets', () => {
+  describe('an import in several sets', () => {
     const others = Array.from({ length: 600 }, (_, index): DefinedFlag => ({ name: `other-${index}` }));
     const shop = { project: 'shop' };
 
@@ -322,7 +322,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
       expect(await flags.getFlag({ ...DEFAULT, flag: 'b' })).toMatchObject({ dependencies: [{ flag: 'a' }] });
     });
 
-    it('opens a segment to the flags of one project after the others have left it', async () => {
+    it('opens a segment to the flags of one project after the other projects have stopped using it', async () => {
       const using = { production: { strategies: [{ name: 'default', segments: ['beta'] }] } };
       await importing({
         version: 1,
@@ -349,7 +349,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
         },
       ],
       ['segment_in_use', '/segments/0', { segments: [{ name: 'beta', project: 'default' }] }],
-    ])('refuses what takes two imports with %s, and changes nothing', async (code, path, moves) => {
+    ])('refuses a document that needs two imports, with %s, and changes nothing', async (code, path, moves) => {
       const document = { version: 1, ...moves, flags: [...(moves.flags ?? []), ...others] };
       const before = await flags.exportDefinitions();
       for (const options of [{ dryRun: true }, {}]) {
@@ -366,7 +366,7 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
   });
 });
 
-it('imports 8 MiB without holding up the loop', async () => {
+it('imports 8 MiB without blocking the event loop', async () => {
   const value = 'x'.repeat(20_000);
   const all = Array.from({ length: 400 }, (_, index): DefinedFlag => {
     return {
@@ -384,7 +384,7 @@ it('imports 8 MiB without holding up the loop', async () => {
   expect(await hasShortTurns(250, importAll)).toBe(true);
 });
 
-it('reads few documents at once for an export, because each may have 1 MiB', async () => {
+it('reads few documents at once for an export, because each can have 1 MiB', async () => {
   const storage = memoryStorage();
   const pages: number[] = [];
   const list: Storage['list'] = async (query) => {

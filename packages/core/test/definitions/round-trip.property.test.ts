@@ -28,7 +28,7 @@ function shown({ projects = [], ...rest }: Definitions) {
 }
 
 /**
- * As they are stored: an environment that nobody has configured is in neither. A flag without dependencies is stored with
+ * The stored form: an environment without configuration is in neither. A flag without dependencies is stored with
  * an empty list after it had some, and without a list otherwise.
  */
 async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
@@ -37,7 +37,7 @@ async function storedFlags(storage: Storage): Promise<readonly unknown[]> {
 }
 
 describe('export and import of any store', () => {
-  it('gives the same documents in an empty store', async () => {
+  it('creates the same documents in an empty store', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const { flags, storage: original } = await furnished(sequence);

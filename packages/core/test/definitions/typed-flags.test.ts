@@ -186,7 +186,7 @@ describe('typed flags', () => {
   });
 
   describe('the schema', () => {
-    it('brings the environments of the instance', async () => {
+    it('defines the environments of the instance', async () => {
       const environments = ['test', 'live'] as const;
       const declared = defineFlags({}, { environments });
       const flags = await createFlags({ storage: memoryStorage(), schema: declared });
@@ -222,13 +222,13 @@ describe('typed flags', () => {
       [{}, { environments: [] }, '/environments'],
       [{}, { context: { userId: 'string' } }, '/context/userId'],
       [{}, { context: { plan: 'text' } }, '/context/plan'],
-    ])('%j with %j is refused', (flags, options, path) => {
+    ])('is refused by defineFlags: %j with %j', (flags, options, path) => {
       expect(() => defineFlags(flags as never, options as never)).toThrow(
         expect.objectContaining({ code: 'invalid_input', details: [expect.objectContaining({ path })] }),
       );
     });
 
-    it('ends a message with one mark', () => {
+    it('ends a message with one punctuation mark', () => {
       const message = 'The input is not valid: /a has no option varaints; did you mean variants?';
       expect(() => defineFlags({ a: { varaints: [] } } as never)).toThrow(expect.objectContaining({ message }));
       expect(() => defineFlags({ a: { x: 1 } } as never)).toThrow(/description, project, variants\.$/);
@@ -362,7 +362,7 @@ describe('drift between the schema and the storage', () => {
     await flags.close();
   });
 
-  it('creates an existing flag no second time, and changes none', async () => {
+  it('never creates an existing flag again, and changes none', async () => {
     const storage = kept(memoryStorage());
     await driftOf(storage, { declare: 'create' });
     const before = await storage.list({ kind: 'flag', part: 'body' });

@@ -1,5 +1,6 @@
 /*
- * Types that a schema gives. The compiler checks this file, nothing runs it: `tsc -b` fails where a line below
+ * The types that follow from a schema. The compiler checks this file, nothing runs it: `tsc -b` fails where a line
+ * below
  * `@ts-expect-error` compiles, and where another one does not.
  */
 import {
@@ -176,11 +177,11 @@ const some: FlagsSchema = schema;
 export { contextual, some, untyped };
 
 // Declarations
-// @ts-expect-error: no such type
+// @ts-expect-error: unknown type
 defineFlags({ banner: { variants: { red: { color: 'strng' } } } });
 // @ts-expect-error: not a name
 defineFlags({ banner: { variants: [1] } });
-// @ts-expect-error: no such member
+// @ts-expect-error: unknown member
 defineFlags({ banner: { varaints: ['red'] } });
 
 // Without environments and context, both stay as they are

@@ -10,7 +10,7 @@ import type {
 import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
 
 /**
- * Documents and contexts as a service would have them, odd values included. Nothing in them is drawn at random in an
+ * Documents and contexts as a service would have them, including odd values. They draw nothing at random in an
  * evaluation: two engines, or two evaluations, can be compared.
  */
 export const FLAG_NAMES = ['checkout', 'search', 'banner', 'export', 'beta.pricing'] as const;
@@ -208,7 +208,7 @@ const propertyValue = fc.oneof(
   fc.constantFrom(null, undefined),
 );
 
-/** There is always somebody to hash: a user or a session, and a `clientId`. */
+/** There is always an id to hash: a user or a session, and a `clientId`. */
 export const arbitraryContext: fc.Arbitrary<EvaluationContext> = fc
   .tuple(
     fc.oneof(

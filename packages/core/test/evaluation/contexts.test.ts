@@ -9,7 +9,7 @@ describe('a constraint', () => {
   const isAda = (contextName: string, context: EvaluationContext) =>
     withConstraint({ contextName, operator: 'IN', values: ['ada'] }).isEnabled('checkout', context);
 
-  it.each(MEMBERS)('on %s reads the member, and the property of that name where there is none', (name) => {
+  it.each(MEMBERS)('reads the member %s, or the property of that name where there is none', (name) => {
     expect(isAda(name, { [name]: 'ada' })).toBe(true);
     expect(isAda(name, { properties: { [name]: 'ada' } })).toBe(true);
     expect(isAda(name, { [name]: 'bob', properties: { [name]: 'ada' } })).toBe(false);
@@ -17,7 +17,7 @@ describe('a constraint', () => {
     for (const other of MEMBERS) expect(isAda(name, { [other]: 'ada' })).toBe(other === name);
   });
 
-  it('on currentTime reads it as text', () => {
+  it('reads currentTime as a string', () => {
     const values = ['2024'];
     const snapshot = withConstraint({ contextName: 'currentTime', operator: 'STR_CONTAINS', values });
     expect(snapshot.isEnabled('checkout', { currentTime: '2024-05-06' })).toBe(true);
@@ -25,7 +25,7 @@ describe('a constraint', () => {
     expect(snapshot.isEnabled('checkout', {})).toBe(false);
   });
 
-  it('on anything else reads the property, and no member', () => {
+  it('reads any other name as a property, never as a member', () => {
     expect(isAda('team', { properties: { team: 'ada' } })).toBe(true);
     expect(isAda('team', { team: 'ada' } as EvaluationContext)).toBe(false);
     expect(isAda('team', { properties: null as never })).toBe(false);
@@ -34,7 +34,7 @@ describe('a constraint', () => {
 });
 
 describe('a number', () => {
-  it.each(MEMBERS)('is its text as %s', (name) => {
+  it.each(MEMBERS)('is converted to a string as %s', (name) => {
     const snapshot = withConstraint({ contextName: name, operator: 'IN', values: ['7'] });
     expect(snapshot.isEnabled('checkout', { [name]: 7 })).toBe(true);
     expect(snapshot.isEnabled('checkout', { [name]: 8 })).toBe(false);
@@ -42,14 +42,14 @@ describe('a number', () => {
 });
 
 describe('a context without properties', () => {
-  it.each([undefined, null])('has no value for any: %s', (properties) => {
+  it.each([undefined, null])('has no value for any name: %s', (properties) => {
     const snapshot = withConstraint({ contextName: 'team', operator: 'NOT_IN', values: ['a'] });
     expect(snapshot.isEnabled('checkout', { properties: properties as never })).toBe(true);
   });
 });
 
 describe('the time of a segment', () => {
-  it('is that of the snapshot', () => {
+  it('is the time of the snapshot', () => {
     const after = (value: string) => [
       { id: 1, constraints: [{ contextName: 'currentTime', operator: 'DATE_AFTER', value }] },
     ];
@@ -62,7 +62,7 @@ describe('the time of a segment', () => {
 describe('constraints', () => {
   const wanting = (name: string) => ({ contextName: name, operator: 'IN', values: ['yes'] });
 
-  it.each([1, 2, 3, 4, 5])('all have to hold, where there are %i', (count) => {
+  it.each([1, 2, 3, 4, 5])('must all hold, where there are %i', (count) => {
     const names = Array.from({ length: count }, (_, at) => `field-${at}`);
     const snapshot = withStrategy({ name: 'default', constraints: names.map(wanting) });
     const all = Object.fromEntries(names.map((name) => [name, 'yes']));
@@ -72,7 +72,7 @@ describe('constraints', () => {
     }
   });
 
-  it('all have to hold beside the test of the strategy', () => {
+  it('must all hold beside the test of the strategy', () => {
     const strategy = { name: 'userWithId', parameters: { userIds: 'ada' }, constraints: [wanting('a'), wanting('b')] };
     const isOn = (userId: string, a: string, b: string) =>
       withStrategy(strategy).isEnabled('checkout', { userId, properties: { a, b } });
@@ -85,8 +85,8 @@ describe('constraints', () => {
   });
 });
 
-describe('no context', () => {
-  it.each([undefined, null])('is an empty one: %s', (context) => {
+describe('a missing context', () => {
+  it.each([undefined, null])('is treated like an empty one: %s', (context) => {
     const nobody = context as unknown as EvaluationContext;
     const snapshot = snapshotOf([flag({ strategies: [rollout(100)] })], { random: () => 0 });
     expect(snapshot.isEnabled('checkout', nobody)).toBe(true);
@@ -101,7 +101,7 @@ describe('the variant of a context', () => {
   const snapshot = () => snapshotOf([flag({ variants })], { random: () => 0.999 });
   const of = (context: EvaluationContext) => snapshot().getVariant('checkout', context).name;
 
-  it('goes by the user, then the session, then the address, then chance', () => {
+  it('depends on the user, then the session, then the address, then chance', () => {
     const ada = of({ userId: 'ada' });
     expect(of({ userId: 'ada', sessionId: 's', remoteAddress: 'r' })).toBe(ada);
     expect(of({ sessionId: 'ada' })).toBe(ada);
@@ -112,7 +112,7 @@ describe('the variant of a context', () => {
     expect(of({ userId: '' })).toBe('variant-49');
   });
 
-  it('is explained with where it was drawn', () => {
+  it('is explained with the bucket in which it was drawn', () => {
     const explained = (context: EvaluationContext) => snapshot().explain('checkout', context).variantChoice;
     expect(explained({})).toMatchObject({ bucket: 50, random: true, overridden: false, totalWeight: 50 });
     expect(explained({})).not.toHaveProperty('id');
@@ -122,7 +122,7 @@ describe('the variant of a context', () => {
 });
 
 describe('variants', () => {
-  it('are drawn at random by that stickiness, whatever a context calls random', () => {
+  it('are drawn at random with the stickiness random, whatever the property random is', () => {
     const variants = weighted(1, 1).map((variant) => ({ ...variant, stickiness: 'random' }));
     const context = { userId: 'ada', properties: { random: 'ada' } };
     for (const [at, drawn] of [0, 0.5].entries()) {
@@ -132,14 +132,14 @@ describe('variants', () => {
     }
   });
 
-  it('of a strategy go by the user where nothing is said', () => {
+  it('depend on the user if they belong to a strategy without stickiness', () => {
     const variants = [{ name: 'blue', weight: 1 }];
     const snapshot = withStrategy({ name: 'default', variants });
     const { variantChoice } = snapshot.explain('checkout', { userId: 'ada' });
     expect(variantChoice).toMatchObject({ stickiness: 'default', id: 'ada', groupId: 'undefined', random: false });
   });
 
-  it('without any weight are none, overridden or not', () => {
+  it('are never chosen without any weight, overridden or not', () => {
     const overrides = [{ contextName: 'userId', values: ['ada'] }];
     const snapshot = snapshotOf([flag({ variants: [{ name: 'blue', weight: 0, overrides }] })]);
     expect(snapshot.getVariant('checkout', { userId: 'ada' }).name).toBe('disabled');
@@ -155,7 +155,7 @@ describe('a list in a parameter', () => {
     [' a ', [' a ']],
     ['a,,b', ['a', '', 'b']],
     [',', ['', '']],
-  ])('%j has the entries %j', (text, entries) => {
+  ])('has the entries of %j: %j', (text, entries) => {
     expect(splitList(text)).toEqual(entries);
   });
 });
@@ -178,7 +178,7 @@ describe('recent contexts', () => {
     expect(flags.recentContexts()).toEqual([]);
   });
 
-  it('are those of every way to evaluate, newest first, each once', async () => {
+  it('come from every evaluation method, newest first, each once', async () => {
     await open(10);
     flags.isEnabled('checkout', { userId: '1' });
     flags.getVariant('checkout', { userId: '2' });
@@ -235,7 +235,7 @@ describe('recent contexts', () => {
     expect(flags.recentContexts()).toEqual([]);
   });
 
-  it('are not those of explanations and previews', async () => {
+  it('do not include those of explanations and previews', async () => {
     await open(10);
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     flags.explain('checkout', { userId: '1' });
@@ -246,7 +246,7 @@ describe('recent contexts', () => {
     expect(flags.recentContexts()).toEqual([]);
   });
 
-  it.each([-1, 1.5, 1_001, '10'])('are a number up to 1,000, not %j', async (recentContexts) => {
+  it.each([-1, 1.5, 1_001, '10'])('are limited to a number up to 1,000, not %j', async (recentContexts) => {
     await open();
     await expect(
       createFlags({ storage: memoryStorage(), recentContexts: recentContexts as number }),
@@ -258,7 +258,7 @@ const variants = [{ name: 'blue', weight: 1 }];
 const varied = flag({ name: 'varied', variants });
 
 describe('usage', () => {
-  it('is counted per answer and per variant, and drained once', () => {
+  it('is counted per result and per variant, and drained once', () => {
     const counters = new UsageCounters();
     const snapshot = snapshotOf([flag({ enabled: false }), varied, flag({ name: 'unused' })], { counters });
     snapshot.isEnabled('checkout');
@@ -283,7 +283,7 @@ describe('usage', () => {
     expect(counters.drain()).toEqual([{ flag: 'checkout', yes: 1, no: 0, variants: [] }]);
   });
 
-  it('is counted for 100 unknown names between two drains, and goes on with a flag of the name', () => {
+  it('is counted for 100 unknown names between two drains, and continues when a flag gets the name', () => {
     const counters = new UsageCounters();
     const snapshot = snapshotOf([], { counters });
     for (let n = 0; n < 150; n++) snapshot.isEnabled(`typo-${n}`, {}, n === 0);
@@ -309,18 +309,18 @@ describe('usage', () => {
     expect(counters.drain()).toEqual([{ flag: 'varied', yes: 1, no: 0, variants: [{ variant: 'blue', count: 1 }] }]);
   });
 
-  it('survives changes: old and new snapshots count into one', () => {
+  it('is counted together by old and new snapshots', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied], { counters });
     const after = before.with({ flags: [{ ...varied, enabled: false }] });
-    const anew = snapshotOf([varied], { counters });
+    const recompiled = snapshotOf([varied], { counters });
     before.getVariant('varied');
     after.isEnabled('varied');
-    anew.getVariant('varied');
+    recompiled.getVariant('varied');
     expect(counters.drain()).toEqual([{ flag: 'varied', yes: 2, no: 1, variants: [{ variant: 'blue', count: 2 }] }]);
   });
 
-  it('of a removed flag comes with the next drain, and counts again when the flag is back', () => {
+  it('is drained once more for a removed flag, and counted again when the flag is back', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied], { counters });
     before.isEnabled('varied');
@@ -350,13 +350,13 @@ describe('the counter of a flag', () => {
     const counters = new UsageCounters();
     const first = snapshotOf([varied], { counters });
     expect(countedTwice(counters, () => first.isEnabled('varied'))).toBe(true);
-    const anew = snapshotOf([varied], { counters });
-    expect(countedTwice(counters, () => anew.isEnabled('varied'))).toBe(true);
-    const back = anew.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
+    const recompiled = snapshotOf([varied], { counters });
+    expect(countedTwice(counters, () => recompiled.isEnabled('varied'))).toBe(true);
+    const back = recompiled.with({ removedFlags: ['varied'] }).with({ flags: [varied] });
     expect(countedTwice(counters, () => back.isEnabled('varied'))).toBe(true);
   });
 
-  it('is forgotten with the drain after the flag has gone, whatever an older snapshot counts', () => {
+  it('is deleted by the first drain after its flag was removed, whatever an older snapshot counts', () => {
     const counters = new UsageCounters();
     const before = snapshotOf([varied, flag()], { counters });
     before.with({ removedFlags: ['varied'] });
@@ -365,7 +365,7 @@ describe('the counter of a flag', () => {
     expect(countedTwice(counters, () => before.isEnabled('checkout'))).toBe(false);
   });
 
-  it('is forgotten at once on demand', () => {
+  it('is deleted at once on demand', () => {
     const counters = new UsageCounters();
     snapshotOf([varied], { counters }).isEnabled('varied');
     counters.forget('varied');
@@ -383,7 +383,7 @@ describe('impressions', () => {
     return { impressions, snapshot };
   };
 
-  it('are sent for flags that have them', () => {
+  it('are sent for flags with impression data', () => {
     const { impressions, snapshot } = told(true);
     const context = { userId: 'ada' };
     snapshot.isEnabled('checkout', context);
@@ -396,7 +396,7 @@ describe('impressions', () => {
     ]);
   });
 
-  it('do not receive events of other projects', () => {
+  it('do not include those of other projects', () => {
     const { impressions, snapshot } = told(false);
     const unsaid = snapshot.with({ flags: [flag({ name: 'unsaid', variants })] });
     for (const name of ['checkout', 'unsaid']) {

@@ -110,7 +110,7 @@ describe('an explanation', () => {
     ['no_strategies', [flag({ strategies: [] })]],
     ['strategy', [flag()]],
     ['no_strategy_holds', [flag({ strategies: [forAda] })]],
-  ])('says what decided: %s', (reason, flags) => {
+  ])('names the deciding reason: %s', (reason, flags) => {
     expect(snapshotOf(flags).explain('checkout')).toMatchObject({ reason, flag: 'checkout' });
   });
 
@@ -140,7 +140,7 @@ describe('an explanation', () => {
     expect(withStrategy(rollout(bucket - 1)).isEnabled('checkout', { userId: 'ada' })).toBe(false);
   });
 
-  it('shows no bucket where a missing id means off', () => {
+  it('has no bucket where a missing id means off', () => {
     const explained = withStrategy(rollout(100, { stickiness: 'team' })).explain('checkout', {});
     expect(explained.strategies[0]?.rollout).toEqual({
       holds: false,
@@ -169,7 +169,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('draws once where chance decides', () => {
+  it('draws once if the result is random', () => {
     let draws = 0;
     const random = () => {
       draws++;
@@ -217,7 +217,7 @@ function cyclic(): unknown {
   return cycle;
 }
 
-/** Values are wrapped: fast-check looks at those it generates, which some of these do not take well. */
+/** Values are wrapped, because some of them throw when fast-check inspects them. */
 type Wrapped<Value> = () => Value;
 const wrapped =
   <Value>(value: Value): Wrapped<Value> =>
@@ -231,7 +231,7 @@ const anything: fc.Arbitrary<Wrapped<unknown>> = fc.oneof(
   { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...dangerousKeys), fc.jsonValue()).map(wrapped) },
 );
 
-/** A value with some member, at any depth, put in the place of what belongs there. */
+/** A value in which one member, at any depth, is replaced. */
 function spoilt<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Wrapped<Value>> {
   const path = fc.array(fc.nat(7), { minLength: 12, maxLength: 12 });
   return fc.tuple(value, path, anything).map(([whole, turns, monster]) => wrapped(spoil(whole, turns, monster())));
@@ -256,10 +256,10 @@ function expectAnswers(snapshot: Snapshot, name: string, context: EvaluationCont
   expect(snapshot.evaluate(name, context)?.enabled ?? false).toBe(enabled);
 }
 
-describe('evaluation never throws', () => {
+describe('evaluation', () => {
   const random = () => 0;
 
-  it('whatever a flag holds', () => {
+  it('does not throw for any content of a flag', () => {
     const flags = fc.array(spoilt(arbitraryFlag(fc.constantFrom(...FLAG_NAMES))), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(flags, arbitraryContext, (definitions, context) => {
@@ -273,7 +273,7 @@ describe('evaluation never throws', () => {
     );
   });
 
-  it('whatever is given for flags and segments', () => {
+  it('does not throw for any flags and segments', () => {
     fc.assert(
       fc.property(fc.array(anything), fc.array(anything), (flags, segments) => {
         const snapshot = snapshotOf(
@@ -285,7 +285,7 @@ describe('evaluation never throws', () => {
     );
   });
 
-  it('whatever a context holds', () => {
+  it('does not throw for any context', () => {
     const contexts = fc.oneof(spoilt(arbitraryContext), anything);
     fc.assert(
       fc.property(arbitraryFlags, contexts, (definitions, context) => {
@@ -296,14 +296,14 @@ describe('evaluation never throws', () => {
     );
   });
 
-  it('for a context whose members throw: the flag is off', () => {
+  it('does not throw for a context whose members throw: the flag is off', () => {
     const context = Object.defineProperty({}, 'userId', { get: throwing });
     const snapshot = snapshotOf([flag({ strategies: [rollout(50)], variants: weighted(1) })]);
     expectAnswers(snapshot, 'checkout', context);
     expect(snapshot.isEnabled('checkout', context)).toBe(false);
   });
 
-  it('for names that are not text', () => {
+  it('does not throw for names that are not strings', () => {
     const snapshot = snapshotOf([flag()]);
     for (const name of [undefined, null, 7, Symbol('s'), {}]) {
       expect(snapshot.isEnabled(name as unknown as string)).toBe(false);
@@ -328,11 +328,11 @@ describe('a broken flag', () => {
   });
 });
 
-describe('long texts are walked over once', () => {
-  // With an algorithm that is quadratic in the length these would take hours.
+describe('a long text', () => {
+  // A quadratic algorithm would take hours.
   const long = 2_000_000;
 
-  it('in lists of ids', () => {
+  it('is read once in lists of ids', () => {
     const strategy = { name: 'userWithId', parameters: { userIds: `a${' '.repeat(long)}b, c` } };
     expect(snapshotOf([flag({ strategies: [strategy] })]).isEnabled('checkout', { userId: 'c' })).toBe(true);
   });
@@ -342,7 +342,7 @@ describe('long texts are walked over once', () => {
     ['IN_CIDR', { values: ['::/0'] }, ':0'.repeat(long)],
     ['NUM_EQ', { value: '1' }, '1'.repeat(long)],
     ['REGEX', { value: '(.*)(.*)(.*)x' }, 'y'.repeat(long / 20)],
-  ])('in values for %s', (operator, operand, field) => {
+  ])('is read once in values for %s', (operator, operand, field) => {
     const snapshot = withConstraint({ contextName: 'field', operator, ...operand });
     expect(snapshot.isEnabled('checkout', { properties: { field } })).toBe(false);
   });

@@ -7,7 +7,7 @@ import type {
 import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
 import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
 
-/** Noon of a day that the tests agree on. */
+/** Noon of the day that all tests use. */
 export const NOON = Date.parse('2024-05-06T12:00:00Z');
 
 export function flag(changes: Partial<FlagDefinition> = {}): FlagDefinition {

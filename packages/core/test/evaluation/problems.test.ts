@@ -51,14 +51,14 @@ describe('a problem', () => {
     [parametrized('applicationHostname', { hostNames: [] }), 'hostNames must be text'],
     [parametrized('flexibleRollout', { rollout: 50, stickiness: [] }), 'stickiness must be text'],
     [parametrized('flexibleRollout', { rollout: 50, groupId: [] }), 'groupId must be text'],
-  ])('says what is wrong: %j', (broken, message) => {
+  ])('describes the fault: %j', (broken, message) => {
     const { problems } = watched([broken]);
     expect(problems).toEqual([
       { code: expect.any(String), flag: 'checkout', message: expect.stringContaining(message) },
     ]);
   });
 
-  it('of a segment is reported with its id, and the segment never holds', () => {
+  it('is reported for a segment with its id, and the segment never holds', () => {
     const { problems, snapshot } = watched([flag({ strategies: [{ name: 'default', segments: [3] }] })], {
       segments: [{ id: 3, constraints: 7 as never }],
     });
@@ -107,7 +107,7 @@ describe('a strategy of the host', () => {
     expect(problems).toEqual([]);
   });
 
-  it('takes the place of a built-in one', () => {
+  it('replaces a built-in one', () => {
     const { snapshot } = watched([flag()], { strategies: [{ name: 'default', isEnabled: () => false }] });
     expect(snapshot.isEnabled('checkout')).toBe(false);
   });
@@ -128,14 +128,14 @@ describe('a strategy of the host', () => {
     ]);
   });
 
-  it('does not hold for an answer other than true: a promise cannot be waited for', () => {
+  it('does not hold for an answer other than true: a promise cannot be awaited', () => {
     const waiting = { name: 'weekend', isEnabled: (async () => true) as never };
     const { snapshot } = watched([flag({ strategies })], { strategies: [waiting] });
     expect(snapshot.isEnabled('checkout')).toBe(false);
   });
 });
 
-/** What is told of definitions as another service might send them, and of one evaluation of each kind. */
+/** The problems of definitions as another service might send them, and of one evaluation of each kind. */
 function problemsOf(flags: readonly unknown[], options: Partial<SnapshotOptions> = {}): EvaluationProblem[] {
   const problems: EvaluationProblem[] = [];
   const onProblem = (problem: EvaluationProblem) => problems.push(problem);
@@ -179,7 +179,7 @@ describe('a flag that cannot be read', () => {
     expect(problemsOf([definition])).toEqual([{ code: 'broken_flag', flag: 'checkout', message }]);
   });
 
-  it('is left out when it has no name', () => {
+  it('is skipped if it has no name', () => {
     const message = 'A flag without a name is left out.';
     for (const name of [undefined, null, 7]) {
       expect(problemsOf([broken({ name })])).toEqual([{ code: 'broken_flag', message }]);
@@ -193,7 +193,7 @@ describe('weights of variants', () => {
       variants: [...Array<number>(2_147).fill(1_000_000), last].map((weight, at) => ({ name: `v${at}`, weight })),
     });
 
-  it('may add up to what 31 bits hold, and no more', () => {
+  it('may add up to 31 bits, and no more', () => {
     expect(problemsOf([heavy(483_647)])).toEqual([]);
     const message = 'The flag checkout is off: weights of variants add up to too much.';
     expect(problemsOf([heavy(483_648)])).toEqual([{ code: 'broken_flag', flag: 'checkout', message }]);
@@ -212,26 +212,26 @@ describe('a segment that cannot be read', () => {
     expect(of({ id: 3, constraints: 7 })).toEqual([{ code: 'broken_segment', segment: 3, message }]);
   });
 
-  it('is explained as found, with nothing in it', () => {
+  it('is explained as found, without constraints', () => {
     const segments = [{ id: 3, constraints: 7 as never }];
     const snapshot = snapshotOf([flag({ strategies: [{ name: 'default', segments: [3] }] })], { segments });
     const [strategy] = snapshot.explain('checkout').strategies;
     expect(strategy?.segments).toEqual([{ id: 3, found: true, holds: false, constraints: [] }]);
   });
 
-  it('in one constraint is reported with the constraint', () => {
+  it('is reported with the constraint if only that one cannot be read', () => {
     const message = 'The operator LIKE is not known: a constraint with it never holds.';
     const constraints = [{ contextName: 'a', operator: 'LIKE' }];
     expect(of({ id: 3, constraints })).toEqual([{ code: 'unknown_operator', segment: 3, message }]);
   });
 
-  it('is left out when it has no id', () => {
+  it('is skipped if it has no id', () => {
     const message = 'A segment without a numeric id is left out.';
     for (const id of [undefined, '3'])
       expect(of({ id, constraints: [] })).toEqual([{ code: 'broken_segment', message }]);
   });
 
-  it('is reported if a flag names a missing one', () => {
+  it('is reported as missing if a flag names it and it does not exist', () => {
     const message = 'checkout names a missing segment: 9.';
     const expected = [{ code: 'missing_segment', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ segments: [9] })])).toEqual(expected);
@@ -239,7 +239,7 @@ describe('a segment that cannot be read', () => {
 });
 
 describe('an evaluation problem', () => {
-  it('is a name that no flag has, once, unless it is too long for a name', () => {
+  it('is reported once for a name without a flag, unless it is too long for a name', () => {
     const problems: EvaluationProblem[] = [];
     const snapshot = snapshotOf([flag()], { onProblem: (problem) => problems.push(problem) });
     expect(snapshot.isEnabled('chekout', {}, true)).toBe(true);
@@ -249,13 +249,13 @@ describe('an evaluation problem', () => {
     expect(problems).toEqual([{ code: 'unknown_flag', flag: 'chekout', message }]);
   });
 
-  it('is an unknown strategy', () => {
+  it('is reported for an unknown strategy', () => {
     const message = 'checkout has a strategy that is not known and never holds: mystery.';
     const expected = [{ code: 'unknown_strategy', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ name: 'mystery' })])).toEqual(expected);
   });
 
-  it('is a throwing strategy of the host, once, for any thrown value', () => {
+  it('is reported once for a host strategy that throws any value', () => {
     const failing = (name: string) => ({
       name,
       isEnabled: () => {
@@ -273,7 +273,7 @@ describe('an evaluation problem', () => {
     );
   });
 
-  it('is the listener for impressions', () => {
+  it('is reported for a throwing listener for impressions', () => {
     const onImpression = () => {
       throw new Error('full');
     };
@@ -281,7 +281,7 @@ describe('an evaluation problem', () => {
     expect(problemsOf([flag({ impressionData: true })], { onImpression })).toEqual(expected);
   });
 
-  it('is a context that only the variants look at', () => {
+  it('is reported for a context that only the variants read', () => {
     const problems: EvaluationProblem[] = [];
     const variants = [{ name: 'blue', weight: 1 }];
     const snapshot = snapshotOf([flag({ variants })], { onProblem: (problem) => problems.push(problem) });
@@ -297,7 +297,7 @@ describe('an evaluation problem', () => {
     expect(unreadable.explain('checkout', context)).toMatchObject({ enabled: false, reason: 'unreadable_context' });
   });
 
-  it('is a context whose fields throw', () => {
+  it('is reported for a context whose fields throw', () => {
     const problems: EvaluationProblem[] = [];
     const strategies = [{ name: 'userWithId', parameters: { userIds: 'ada' } }];
     const snapshot = snapshotOf([flag({ strategies })], { onProblem: (problem) => problems.push(problem) });
@@ -326,7 +326,7 @@ describe('problems', () => {
     expect(told.slice(10_000)).toEqual(['one more', '0']);
   });
 
-  it('of several flags and segments are reported for each', () => {
+  it('are reported for each of several flags and segments', () => {
     const told: EvaluationProblem[] = [];
     const reporter = new ProblemReporter((problem) => told.push(problem));
     const message = 'the same';
@@ -341,7 +341,7 @@ describe('problems', () => {
     expect(told).toEqual(problems);
   });
 
-  it('give the words of whatever was thrown', () => {
+  it('include the message of any thrown value', () => {
     expect(reasonOf(new Error('gone'))).toBe('gone');
     expect(reasonOf('gone')).toBe('gone');
     expect(reasonOf(undefined)).toBe('undefined');

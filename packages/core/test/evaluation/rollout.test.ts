@@ -45,12 +45,12 @@ describe('the audience of a strategy', () => {
       ['0 %', [{ ...FULL, parameters: { rollout: 100, stickiness: {} } }]],
       ['0 %', [{ name: 'constructor', parameters: null, disabled: true }]],
       ['', []],
-    ])('is "%s" of %j', (words, strategies) => {
+    ])('reads "%s" for %j', (words, strategies) => {
       expect(describeAudience(audienceOf(strategies), segmentName)).toBe(words);
     });
   });
 
-  it('says that a flag is off, and that a parent is the cause', () => {
+  it('names a disabled flag, and a parent as the cause', () => {
     const audience = audienceOf([PERCENT]);
     expect(describeState({ enabled: false, audience }, segmentName)).toBe('off');
     expect(describeState({ enabled: true, offBecauseOf: 'payments', audience }, segmentName)).toBe(
@@ -60,7 +60,7 @@ describe('the audience of a strategy', () => {
   });
 });
 
-/** Whether the strategy decides without failing: one that always holds comes after it, and nothing is reported. */
+/** Whether the strategy decides without failing. The next strategy always holds, and nothing is reported. */
 function isSound(strategy: StrategyDefinition, context: object, options: Partial<SnapshotOptions> = {}): boolean {
   const problems: EvaluationProblem[] = [];
   const strategies = [strategy, { name: 'default' }];
@@ -93,12 +93,12 @@ describe('remoteAddress', () => {
 describe('applicationHostname', () => {
   const strategy = { name: 'applicationHostname', parameters: { hostNames: 'Web-1, web-2' } };
 
-  it('holds on the hosts that are named, whatever the case', () => {
+  it('holds on the listed hosts, ignoring case', () => {
     const isOn = (hostname: string) => withStrategy(strategy, { hostname }).isEnabled('checkout');
     expect(['web-1', 'WEB-2', 'web-3', ''].map(isOn)).toEqual([true, true, false, false]);
   });
 
-  it('does not hold where the host is not known, and lets the next strategy decide', () => {
+  it('does not hold where the host is unknown, and lets the next strategy decide', () => {
     expect(withStrategy(strategy).isEnabled('checkout')).toBe(false);
     expect(isSound(strategy, {})).toBe(true);
   });
@@ -109,13 +109,13 @@ describe('a rollout', () => {
     return withStrategy(strategy, { random: () => 0.25 }).explain('checkout', context).strategies[0]?.rollout;
   };
 
-  it('draws at random, whatever a context calls random', () => {
+  it('draws at random, whatever the property random is', () => {
     const strategy = { name: 'flexibleRollout', parameters: { rollout: 50, stickiness: 'random', groupId: 'g' } };
     const rollout = explained(strategy, { userId: '7', properties: { random: '7' } });
     expect(rollout).toEqual({ holds: true, groupId: 'g', bucket: 26, random: true, rollout: 50 });
   });
 
-  it('has an empty group where none is named', () => {
+  it('has an empty group if none is configured', () => {
     for (const [name, parameters] of [
       ['flexibleRollout', { rollout: 50 }],
       ['gradualRolloutUserId', { percentage: 50 }],
@@ -126,9 +126,9 @@ describe('a rollout', () => {
   });
 });
 
-describe('of 100,000 users', () => {
+describe('a rollout over 100,000 users', () => {
   const USERS = 100_000;
-  /** Chance leaves these bounds once in 15,000 times, and the users are always the same. */
+  /** A random sample exceeds these bounds once in 15,000 times, and the users are always the same. */
   const SIGMAS = 4;
 
   const users = Array.from({ length: USERS }, (_, at) => ({ userId: `user-${at}`, sessionId: `session-${at}` }));
@@ -140,7 +140,7 @@ describe('of 100,000 users', () => {
 
   const countOn = (snapshot: Snapshot) => users.filter((user) => snapshot.isEnabled('checkout', user)).length;
 
-  /** 0 up to 1, the same numbers in every run. */
+  /** Returns numbers from 0 to 1, the same in every run. */
   function seededRandom(): () => number {
     let state = 1;
     return () => {
@@ -149,30 +149,30 @@ describe('of 100,000 users', () => {
     };
   }
 
-  it.each([0, 1, 10, 33, 50, 90, 99, 100])('%d %% are in a rollout of as many', (percentage) => {
+  it.each([0, 1, 10, 33, 50, 90, 99, 100])('includes %d %% of them at that percentage', (percentage) => {
     expectShare(countOn(withStrategy(rollout(percentage))), percentage / 100);
   });
 
-  it('a fraction of a percent counts for nothing', () => {
+  it('ignores a fraction of a percent', () => {
     expect(countOn(withStrategy(rollout(33.9)))).toBe(countOn(withStrategy(rollout(33))));
     expect(countOn(withStrategy(rollout(0.5)))).toBe(0);
   });
 
   it.each(['gradualRolloutUserId', 'gradualRolloutSessionId', 'gradualRolloutRandom'])(
-    '25 %% are in with %s',
+    'includes 25 %% with %s',
     (name) => {
       const strategy = { name, parameters: { percentage: 25, groupId: 'checkout' } };
       expectShare(countOn(withStrategy(strategy, { random: seededRandom() })), 0.25);
     },
   );
 
-  it.each(['random', 'default'])('half are in at random with stickiness %s and nobody to hash', (stickiness) => {
+  it.each(['random', 'default'])('includes half at random with stickiness %s and no id to hash', (stickiness) => {
     const snapshot = withStrategy(rollout(50, { stickiness }), { random: seededRandom() });
     expectShare(users.filter(() => snapshot.isEnabled('checkout', {})).length, 0.5);
   });
 
   it.each([[[1, 1]], [[334, 333, 333]], [[1, 9, 90]], [[1, 999]], [[100, 0, 100]]])(
-    'variants get their shares: %j',
+    'gives variants their shares: %j',
     (weights) => {
       const snapshot = snapshotOf([flag({ variants: weighted(...weights) })]);
       const counts = new Map<string, number>();
@@ -185,7 +185,7 @@ describe('of 100,000 users', () => {
     },
   );
 
-  it('each always gets the same, whatever was asked before, and keeps it as a rollout grows', () => {
+  it('always gives a user the same result, and keeps it as the percentage grows', () => {
     const variants = weighted(1, 1, 1);
     const few = snapshotOf([flag({ variants, strategies: [rollout(20)] })]);
     const more = snapshotOf([flag({ variants, strategies: [rollout(40)] })]);
@@ -196,14 +196,14 @@ describe('of 100,000 users', () => {
     expect(lost).toEqual([]);
   });
 
-  it('groups are independent of each other', () => {
+  it('draws independently in different groups', () => {
     const one = withStrategy(rollout(50, { groupId: 'one' }));
     const other = withStrategy(rollout(50, { groupId: 'other' }));
     const both = users.filter((user) => one.isEnabled('checkout', user) && other.isEnabled('checkout', user)).length;
     expectShare(both, 0.25);
   });
 
-  it('the variant says nothing about the place in the rollout', () => {
+  it('draws variants independently of the rollout', () => {
     const snapshot = snapshotOf([flag({ variants: weighted(1, 1), strategies: [rollout(50)] })]);
     const first = users.filter((user) => snapshot.getVariant('checkout', user).name === 'variant-0').length;
     expectShare(first, 0.25);
@@ -212,7 +212,7 @@ describe('of 100,000 users', () => {
 
 const hash = (prefix: string, id: string, seed = 0) => hashWith(hashPrefix(prefix, seed, 'utf8'), id) >>> 0;
 
-/** Murmur3 over bytes, as its description has it. */
+/** Murmur3 over bytes, implemented as in its description. */
 function murmur3(bytes: Uint8Array, seed: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const scrambled = (block: number) => Math.imul(rotated(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
@@ -239,7 +239,7 @@ describe('the hash', () => {
     expect(hash('', 'The quick brown fox jumps over the lazy dog', 0x9747b28c)).toBe(0x2fa826cd);
   });
 
-  it('is that of the UTF-8 bytes of prefix and id together, wherever one ends and the other starts', () => {
+  it('uses the UTF-8 bytes of prefix and id together, wherever the prefix ends', () => {
     const text = fc.string({
       unit: fc.oneof(fc.constantFrom('a', 'é', '€', '😀', '\ud800'), fc.string({ maxLength: 1 })),
     });
@@ -253,18 +253,18 @@ describe('the hash', () => {
   });
 
   it.each(['\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'])(
-    'is that of the UTF-8 bytes at the edges of their lengths: %j',
+    'uses the UTF-8 bytes of ids at the limits of each length: %j',
     (character) => {
       const id = `${character}a${character}`;
       expect(hash('', id)).toBe(murmur3(Buffer.from(id), 0));
     },
   );
 
-  it.each(['\ud800', '\udbff', '\udc00', '\udfff'])('takes half a pair for U+FFFD: %j', (half) => {
+  it.each(['\ud800', '\udbff', '\udc00', '\udfff'])('reads an unpaired surrogate as U+FFFD: %j', (half) => {
     expect(hash('', `a${half}b`)).toBe(hash('', 'a\ufffdb'));
   });
 
-  it('of an ASCII id does not depend on the encoding', () => {
+  it('does not depend on the encoding for an ASCII id', () => {
     const ascii = fc.string({ unit: 'binary-ascii' });
     fc.assert(
       fc.property(ascii, ascii, (prefix, id) => {

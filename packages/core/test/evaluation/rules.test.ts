@@ -15,7 +15,7 @@ const on = { name: 'default' };
 const off = { name: 'userWithId', parameters: { userIds: 'nobody' } };
 
 describe('a fallback', () => {
-  it('serves an unknown flag', () => {
+  it('is returned for an unknown flag', () => {
     const snapshot = snapshotOf([]);
     expect(snapshot.isEnabled('unknown')).toBe(false);
     expect(snapshot.isEnabled('unknown', {}, true)).toBe(true);
@@ -27,7 +27,7 @@ describe('a fallback', () => {
     });
   });
 
-  it('never serves a flag that evaluated to off, or has no variant', () => {
+  it('is never returned for a flag that evaluated to off, or has no variant', () => {
     const snapshot = snapshotOf([flag({ enabled: false }), flag({ name: 'plain' })]);
     expect(snapshot.isEnabled('checkout', {}, true)).toBe(false);
     expect(snapshot.getVariant('checkout', {}, { name: 'blue', enabled: true })).toEqual(OFF);
@@ -42,7 +42,7 @@ describe('strategies', () => {
     expect(snapshot.isEnabled('off')).toBe(false);
   });
 
-  it('are asked in order: the first that holds brings its variant', () => {
+  it('are asked in order: the first that holds determines the variant', () => {
     const strategies = [
       { ...off, variants: weighted(1) },
       { ...on, variants: [{ name: 'second', weight: 1 }] },
@@ -69,7 +69,7 @@ describe('strategies', () => {
     expect(withStrategy({ ...on, segments: [7] }).isEnabled('checkout')).toBe(false);
   });
 
-  it('take host names from the host alone', () => {
+  it('read host names from the host only', () => {
     const strategy = { name: 'applicationHostname', parameters: { hostNames: 'web-1, Web-2' } };
     expect(withStrategy(strategy, { hostname: 'WEB-2' }).isEnabled('checkout')).toBe(true);
     expect(withStrategy(strategy, { hostname: 'web-3' }).isEnabled('checkout')).toBe(false);
@@ -78,13 +78,13 @@ describe('strategies', () => {
 });
 
 describe('a rollout', () => {
-  it('is off for whom its stickiness has no id, whatever the percentage', () => {
+  it('is off for a user without the id of its stickiness, at any percentage', () => {
     for (const context of [{}, { properties: { team: '' } }, { properties: { team: null } }]) {
       expect(withStrategy(rollout(100, { stickiness: 'team' })).isEnabled('checkout', context)).toBe(false);
     }
   });
 
-  it('goes by the user, then the session, then chance', () => {
+  it('hashes the user, then the session, then draws at random', () => {
     const snapshot = withStrategy(rollout(50), { random: () => 0.49 });
     const bySession = snapshot.isEnabled('checkout', { sessionId: 'ada' });
     expect(snapshot.isEnabled('checkout', { userId: 'ada', sessionId: 'other' })).toBe(bySession);
@@ -93,7 +93,7 @@ describe('a rollout', () => {
     expect(withStrategy(rollout(50), { random: () => 0.5 }).isEnabled('checkout', {})).toBe(false);
   });
 
-  it('counts a number as its string, zero too', () => {
+  it('reads a number as its string, also zero', () => {
     for (let id = 0; id < 200; id++) {
       const snapshot = withStrategy(rollout(50), { random: () => 0.99 });
       expect(snapshot.isEnabled('checkout', { userId: id })).toBe(snapshot.isEnabled('checkout', { userId: `${id}` }));
@@ -102,7 +102,7 @@ describe('a rollout', () => {
 });
 
 describe('variants', () => {
-  it('of the winning strategy beat those of the flag, which serve where it has none', () => {
+  it('come from the matching strategy, or else from the flag', () => {
     const variants = [{ name: 'of-flag', weight: 1 }];
     const own = [{ name: 'of-strategy', weight: 1 }];
     expect(snapshotOf([flag({ variants, strategies: [{ ...on, variants: own }] })]).getVariant('checkout').name).toBe(
@@ -113,7 +113,7 @@ describe('variants', () => {
     );
   });
 
-  it('with weight 0 are never drawn, but can be given by an override', () => {
+  it('are never drawn with weight 0, but can be given by an override', () => {
     const overrides = [{ contextName: 'userId', values: ['ada'] }];
     const variants = [{ name: 'none', weight: 0, overrides }, ...weighted(1), { name: 'last', weight: 0 }];
     const snapshot = snapshotOf([flag({ variants })]);
@@ -122,12 +122,12 @@ describe('variants', () => {
     expect(snapshot.getVariant('checkout', { userId: 'ada' }).name).toBe('none');
   });
 
-  it('are none when all weights are 0', () => {
+  it('are never chosen when all weights are 0', () => {
     const snapshot = snapshotOf([flag({ variants: weighted(0, 0) })]);
     expect(snapshot.getVariant('checkout', { userId: 'ada' })).toEqual({ ...OFF, feature_enabled: true });
   });
 
-  it('are answered as one frozen object each', () => {
+  it('are returned as one frozen object each', () => {
     const variants = [{ name: 'blue', weight: 1, payload: { type: 'string' as const, value: 'x' } }];
     const snapshot = snapshotOf([flag({ variants })]);
     const variant = snapshot.getVariant('checkout');
@@ -139,14 +139,14 @@ describe('variants', () => {
 describe('names', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'ünïcødé'];
 
-  it('of flags can be anything', () => {
+  it('can be anything for flags', () => {
     const snapshot = snapshotOf(names.map((name) => flag({ name })));
     for (const name of names) expect(snapshot.isEnabled(name)).toBe(true);
     for (const name of names) expect(snapshotOf([]).isEnabled(name)).toBe(false);
     expect([...snapshot.names()].sort()).toEqual([...names].sort());
   });
 
-  it('of fields mean own properties alone', () => {
+  it('refer to own properties only', () => {
     for (const contextName of names) {
       const constraint = { contextName, operator: 'STR_CONTAINS', values: [''], inverted: true };
       const snapshot = withStrategy({ name: 'default', constraints: [constraint] });
@@ -163,14 +163,14 @@ describe('names', () => {
 });
 
 describe('the context', () => {
-  it('has its members before its properties, and properties where a member is missing', () => {
+  it('prefers its members to its properties', () => {
     const constraint = { contextName: 'environment', operator: 'IN', values: ['dev'] };
     const snapshot = withStrategy({ name: 'default', constraints: [constraint] });
     expect(snapshot.isEnabled('checkout', { environment: 'dev', properties: { environment: 'prod' } })).toBe(true);
     expect(snapshot.isEnabled('checkout', { properties: { environment: 'dev' } })).toBe(true);
   });
 
-  it('is measured by its own time, else by that of the host', () => {
+  it('uses its own time, or else that of the host', () => {
     const after = new Date(NOON - 1).toISOString();
     const constraint = { contextName: 'currentTime', operator: 'DATE_AFTER', value: after };
     const snapshot = withStrategy({ name: 'default', constraints: [constraint] });
@@ -184,7 +184,7 @@ describe('a flag with parents', () => {
   const parent = flag({ name: 'parent' });
   const child = (...dependencies: DependencyDefinition[]) => flag({ dependencies });
 
-  it('is on while all of them are as it wants them', () => {
+  it('is on while each parent is in the required state', () => {
     const off = flag({ name: 'off', enabled: false });
     expect(snapshotOf([parent, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(true);
     expect(snapshotOf([parent, child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
@@ -194,7 +194,7 @@ describe('a flag with parents', () => {
     );
   });
 
-  it('is off while a parent is missing, also when it wants it off', () => {
+  it('is off while a parent is missing, also if it must be off', () => {
     expect(snapshotOf([child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
     expect(snapshotOf([child({ feature: 'parent', enabled: false })]).isEnabled('checkout')).toBe(false);
   });
@@ -205,7 +205,7 @@ describe('a flag with parents', () => {
     expect(snapshotOf([grandparent, between, child({ feature: 'parent' })]).isEnabled('checkout')).toBe(false);
   });
 
-  it('wants one of the variants it names', () => {
+  it('requires one of the variants that it names', () => {
     const varied = flag({ name: 'parent', variants: [{ name: 'blue', weight: 1 }] });
     const wants = (...variants: string[]) => child({ feature: 'parent', variants });
     expect(snapshotOf([varied, wants('red', 'blue')]).isEnabled('checkout')).toBe(true);
@@ -213,7 +213,7 @@ describe('a flag with parents', () => {
     expect(snapshotOf([parent, wants('disabled')]).isEnabled('checkout')).toBe(true);
   });
 
-  it('cannot hang in a cycle: all of it is off', () => {
+  it('is off in a cycle, with all flags of the cycle', () => {
     const dependsOn = (name: string, feature: string) => flag({ name, dependencies: [{ feature }] });
     const snapshot = snapshotOf([
       dependsOn('a', 'b'),
@@ -227,7 +227,7 @@ describe('a flag with parents', () => {
     }
   });
 
-  it('sees a parent that changes after it', () => {
+  it('follows a parent that changes later', () => {
     const before = snapshotOf([parent, child({ feature: 'parent' })]);
     const after = before.with({ flags: [{ ...parent, enabled: false }] });
     expect(after.isEnabled('checkout')).toBe(false);
@@ -243,13 +243,13 @@ describe('the content of a definition', () => {
     expect(() => toList('' as never, 'a')).toThrow('a must be an array');
   });
 
-  it('is the texts of a list without empty entries, numbers and booleans as text', () => {
+  it('is read from a list as its strings without empty ones; numbers and booleans are converted', () => {
     const entries = ['a', '', null, undefined, 7, 0, true, false, ' '] as string[];
     expect(toTexts(entries, 'a')).toEqual(['a', '7', '0', 'true', 'false', ' ']);
     expect(() => toTexts([{}] as never, 'values')).toThrow('values must be text');
   });
 
-  it('is text, or nothing', () => {
+  it('is a string, or absent', () => {
     expect([toText('', 'a'), toText(0, 'a'), toText(false, 'a')]).toEqual(['', '0', 'false']);
     expect([toOptionalText(undefined, 'a'), toOptionalText(null, 'a'), toOptionalText('', 'a')]).toEqual([
       undefined,
@@ -260,7 +260,7 @@ describe('the content of a definition', () => {
       expect(() => toText(value, 'name')).toThrow('name must be text');
   });
 
-  it('is a number, or none', () => {
+  it('is a number, or absent', () => {
     expect([toNumber(7), toNumber('7.5'), toNumber('')]).toEqual([7, 7.5, 0]);
     expect([toNumber(true), toNumber(null), toNumber([7]), toNumber('x')]).toEqual(Array(4).fill(Number.NaN));
   });
@@ -272,7 +272,7 @@ const regex = (value: string, more: Partial<ConstraintDefinition> = {}): Constra
   value,
   ...more,
 });
-/** Weighs 304: three of them fit, four do not. */
+/** Has the weight 304: three of them fit, four do not. */
 const HEAVY = '[ab]*a[abc]{300}[!?]';
 const heavy = (count: number): StrategyDefinition => ({
   name: 'default',
@@ -287,7 +287,7 @@ function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOpti
 }
 
 describe('strategies that could take too long together', () => {
-  it('do not hold from the one on that exceeds the limit, and are reported once', () => {
+  it('do not hold from the first one above the limit, and are reported once', () => {
     const strategies = [heavy(2), heavy(2), heavy(1)];
     const { snapshot, problems } = watched([flag({ strategies: strategies.slice(1) })]);
     expect([snapshot.isEnabled('checkout', { userId: 'a' }), problems]).toEqual([true, []]);
@@ -302,7 +302,7 @@ describe('strategies that could take too long together', () => {
     expect(explained[0]).toMatchObject({ holds: false, isTooCostly: true, constraints: [] });
   });
 
-  it('hold again once there are fewer of them', () => {
+  it('hold again when there are fewer of them', () => {
     const [one, other] = [heavy(2), heavy(2)];
     const { snapshot } = watched([flag({ strategies: [{ ...one, disabled: false, name: 'unknown' }, other] })]);
     expect(snapshot.isEnabled('checkout', { userId: 'a' })).toBe(false);
@@ -319,7 +319,7 @@ describe('strategies that could take too long together', () => {
     expect(problems).toEqual([TOO_COSTLY]);
   });
 
-  it('are a segment, too, that never holds', () => {
+  it('never hold if their limit is in a segment', () => {
     const { constraints = [] } = heavy(4);
     const flags = [flag({ strategies: [{ name: 'default', segments: [1] }] })];
     const { snapshot, problems } = watched(flags, { segments: [{ id: 1, constraints: constraints ?? [] }] });
@@ -335,7 +335,7 @@ describe('strategies that could take too long together', () => {
     }
   });
 
-  it('are parents, too, that keep their child off', () => {
+  it('keep a child off if they belong to its parent', () => {
     const parents = [1, 2, 3].map((id) => flag({ name: `parent-${id}`, strategies: [heavy(3)] }));
     const child = (count: number) =>
       flag({ dependencies: parents.slice(0, count).map(({ name }) => ({ feature: name })) });
@@ -348,7 +348,7 @@ describe('strategies that could take too long together', () => {
   });
 });
 
-/** Anything that an admin could store for one flag, with the context that takes longest. */
+/** Any flag that an admin could store, with its slowest context. */
 const HOSTILE: readonly (readonly [string, readonly ConstraintDefinition[]])[] = [
   ['patterns of many states', [...'abc'].map((letter) => regex(`[ab]*${letter}[abc]{300}[!?]`, { inverted: true }))],
   ['twenty patterns', Array.from({ length: 20 }, (_, i) => regex(`[ab]*a[abc]{${20 + i}}[!?]`, { inverted: true }))],

@@ -28,7 +28,7 @@ const change: fc.Arbitrary<SnapshotChange> = fc.record(
   { requiredKeys: [] },
 );
 
-/** The documents after a change, by the plainest means. */
+/** Returns the documents after a change, in the simplest way. */
 class Documents {
   constructor(
     readonly flags: ReadonlyMap<string, FlagDefinition>,
@@ -57,7 +57,7 @@ const answers = (snapshot: Snapshot, contexts: readonly EvaluationContext[]) => 
 });
 
 describe('a snapshot after changes', () => {
-  it('is that of the resulting documents, and those before it stay as they were', () => {
+  it('has the resulting documents, and earlier snapshots do not change', () => {
     const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 2 });
     const changes = fc.array(change, { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -80,7 +80,7 @@ describe('a snapshot after changes', () => {
     );
   });
 
-  it('is that of the resulting documents where parts of flags stay the same objects', () => {
+  it('has the resulting documents where parts of flags stay the same objects', () => {
     const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 2 });
     const segments = fc.tuple(arbitrarySegments, fc.array(arbitrarySegment, { maxLength: 2 }));
     fc.assert(
@@ -97,7 +97,7 @@ describe('a snapshot after changes', () => {
     );
   });
 
-  it('has the definitions that it was given', () => {
+  it('has the given definitions', () => {
     const [given, other] = [flag(), flag({ enabled: false })];
     const snapshot = snapshotOf([given]);
     expect(snapshot.definition('checkout')).toBe(given);
@@ -105,7 +105,7 @@ describe('a snapshot after changes', () => {
     expect(snapshot.definition('unknown')).toBeUndefined();
   });
 
-  it('of nothing has no problem', () => {
+  it('reports no problem without changes', () => {
     const problems: unknown[] = [];
     const snapshot = snapshotOf([flag({ impressionData: true })], { onProblem: (problem) => problems.push(problem) });
     const after = snapshot
@@ -117,7 +117,7 @@ describe('a snapshot after changes', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has many more flags than the one before, which knows none of them', () => {
+  it('has many more flags than the previous one, which does not have them', () => {
     const base = snapshotOf([flag()]);
     const many = base.with({ flags: Array.from({ length: 200 }, (_, at) => flag({ name: `flag-${at}` })) });
     expect(many.isEnabled('flag-199')).toBe(true);
@@ -126,7 +126,7 @@ describe('a snapshot after changes', () => {
     expect([[...base.names()].length, [...many.names()].length]).toEqual([1, 201]);
   });
 
-  it('can be made twice from one: the two do not see each other', () => {
+  it('can be made twice from one snapshot: the two are independent', () => {
     const base = snapshotOf([flag()]);
     const left = base.with({ flags: [flag({ name: 'left' })] });
     const right = base.with({ flags: [flag({ name: 'right', strategies: [{ name: 'default', segments: [1] }] })] });
@@ -137,7 +137,7 @@ describe('a snapshot after changes', () => {
     expect(right.with({ segments: [{ id: 1, constraints: [] }] }).isEnabled('right')).toBe(true);
   });
 
-  it('compiles no flag but the changed ones', () => {
+  it('compiles only the changed flags', () => {
     const untouched = flag({ name: 'untouched' });
     let reads = 0;
     Object.defineProperty(untouched, 'strategies', {
@@ -157,7 +157,7 @@ describe('a snapshot after changes', () => {
   });
 });
 
-describe('the variants of a flag that has become another', () => {
+describe('the variants of a flag after several changes', () => {
   const variants = weighted(1000);
   const broken = { constraints: 'none' } as unknown as Partial<StrategyDefinition>;
   const variantOf = (snapshot: Snapshot) => snapshot.getVariant('checkout', { userId: 'ada' }).name;
@@ -218,7 +218,7 @@ describe('flags that are compiled when they are first evaluated', () => {
     },
   );
 
-  it('are those that an earlier snapshot had', () => {
+  it('are shared with an earlier snapshot', () => {
     const first = snapshotOf([flag(), flag({ name: 'gone' })], { isLazy: true });
     const second = first.with({ flags: [flag({ enabled: false })], removedFlags: ['gone'] });
     expect(['checkout', 'gone'].map((name) => second.isEnabled(name))).toEqual([false, false]);
@@ -239,7 +239,7 @@ describe('a disabled flag', () => {
     expect(snapshot.rollouts('checkout', context)).toMatchObject([{ rollout: { holds: true } }]);
   });
 
-  it('has them again when it is on, although its definition has the same parts', () => {
+  it('has results again when it is on, although its definition has the same parts', () => {
     const snapshot = snapshotOf([off]).with({ flags: [{ ...off, enabled: true }] });
     expect(snapshot.getVariant('checkout', context)).toMatchObject({ name: 'variant-0', feature_enabled: true });
     expect(snapshot.with({ flags: [off] }).isEnabled('checkout', context)).toBe(false);

@@ -15,7 +15,7 @@ interface Repository {
   getSegment(id: number): SegmentDefinition | undefined;
 }
 
-// What the SDK's `Unleash` evaluates with, without the parts that fetch and report.
+// The evaluating part of the SDK's `Unleash`, without the parts that fetch and report.
 const { default: Client } = require('unleash-client/lib/client') as {
   default: new (repository: Repository, strategies: readonly object[]) => UnleashClient;
 };

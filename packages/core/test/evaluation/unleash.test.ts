@@ -70,7 +70,7 @@ describe('the public client specification', () => {
     describe(name, () => {
       for (const [at, { description, toggleName, context, expectedResult }] of tests.entries()) {
         declared++;
-        it(`${at}: ${description}`, () => {
+        it(`matches case ${at}: ${description}`, () => {
           const snapshot = snapshotOf(state);
           expect(snapshot.isEnabled(toggleName, context)).toBe(expectedResult);
           expect(snapshot.explain(toggleName, context).enabled).toBe(expectedResult);
@@ -79,7 +79,7 @@ describe('the public client specification', () => {
 
       for (const [at, { description, toggleName, context, expectedResult }] of variantTests.entries()) {
         declared++;
-        it(`variant ${at}: ${description}`, () => {
+        it(`matches variant case ${at}: ${description}`, () => {
           const snapshot = snapshotOf(state);
           expect(snapshot.getVariant(toggleName, context)).toEqual(expectedResult);
           expect(snapshot.explain(toggleName, context).variant).toEqual(expectedResult);
@@ -88,16 +88,16 @@ describe('the public client specification', () => {
     });
   }
 
-  it('is here whole: 279 cases of 22 files', () => {
+  it('has all 279 cases of 22 files', () => {
     expect(specifications).toHaveLength(22);
     expect(declared).toBe(279);
   });
 });
 
-describe('unlike the Node SDK', () => {
+describe('the engine, unlike the Node SDK,', () => {
   /**
-   * Where evaluation is not as in the Node SDK of Unleash, on purpose. Each test states what the SDK does, so that one that
-   * changes its mind is noticed. Ids that are not ASCII: rollout.test.ts.
+   * Intentional differences from the Node SDK of Unleash. Each test also asserts the result of the SDK, so that a
+   * changed SDK is noticed. Ids that are not ASCII: rollout.test.ts.
    */
   function both(definition: FlagDefinition, context: EvaluationContext) {
     const ask = (engine: { isEnabled(name: string, context: EvaluationContext): boolean }) => {
@@ -113,7 +113,7 @@ describe('unlike the Node SDK', () => {
   const constrained = (constraint: Partial<ConstraintDefinition>) =>
     flag({ strategies: [{ name: 'default', constraints: [{ contextName: 'field', operator: 'IN', ...constraint }] }] });
 
-  it('a fallback variant does not serve a flag that is off, or on without variants', () => {
+  it('returns no fallback variant for a flag that is off, or on without variants', () => {
     const fallback = { name: 'blue', enabled: true };
     for (const definition of [flag({ enabled: false }), flag()]) {
       expect(snapshotOf([definition]).getVariant('checkout', {}, fallback).name).toBe('disabled');
@@ -121,27 +121,27 @@ describe('unlike the Node SDK', () => {
     }
   });
 
-  it('members of the context that are not its own do not count: properties hold the rest', () => {
+  it('ignores members of the context that do not exist in it: properties have the rest', () => {
     const context = { field: 'x' } as EvaluationContext;
     expect(both(constrained({ values: ['x'] }), context)).toEqual({ ours: false, theirs: true });
   });
 
-  it('inherited members do not count as properties', () => {
+  it('ignores inherited properties', () => {
     const inherited = { contextName: 'toString', operator: 'STR_CONTAINS', values: ['function'] };
     expect(both(constrained(inherited), { properties: {} })).toEqual({ ours: false, theirs: true });
   });
 
-  it('a number counts as its string for userWithId, as everywhere', () => {
+  it('reads a number as its string for userWithId, as everywhere', () => {
     const strategies = [{ name: 'userWithId', parameters: { userIds: '7' } }];
     expect(both(flag({ strategies }), { userId: 7 })).toEqual({ ours: true, theirs: false });
   });
 
-  it('the user 0 is a user', () => {
+  it('accepts the user 0', () => {
     const strategies = [{ name: 'gradualRolloutUserId', parameters: { percentage: 100, groupId: 'a' } }];
     expect(both(flag({ strategies }), { userId: 0 })).toEqual({ ours: true, theirs: false });
   });
 
-  it('a number keeps its user with a variant', () => {
+  it('keeps the variant of a user that is a number', () => {
     const variants = weighted(1, 1);
     const names = Array.from(
       { length: 40 },
@@ -158,11 +158,11 @@ describe('unlike the Node SDK', () => {
   it.each([
     ['white space in a value', { operator: 'SEMVER_EQ', value: '1.2.3' }, ' 1.2.3 '],
     ['a v in an operand', { operator: 'SEMVER_EQ', value: 'v1.2.3' }, '1.2.3'],
-  ])('versions are semver 2.0 to the letter: %s', (_, constraint, field) => {
+  ])('compares versions by semver 2.0 to the letter: %s', (_, constraint, field) => {
     expect(both(constrained(constraint), { properties: { field } })).toEqual({ ours: false, theirs: true });
   });
 
-  it('an address with a prefix length is not an address', () => {
+  it('rejects an address with a prefix length', () => {
     const constraint = { operator: 'IN_CIDR', values: ['10.0.0.0/8'] };
     expect(both(constrained(constraint), { properties: { field: '10.1.0.0/16' } })).toEqual({
       ours: false,
@@ -170,31 +170,31 @@ describe('unlike the Node SDK', () => {
     });
   });
 
-  it('null is not an operand', () => {
+  it('does not match a null operand', () => {
     const constraint = { operator: 'NUM_EQ', value: null as never };
     expect(both(constrained(constraint), { properties: { field: '0' } })).toEqual({ ours: false, theirs: true });
     const date = { operator: 'DATE_AFTER', value: null as never };
     expect(both(constrained(date), {})).toEqual({ ours: false, theirs: true });
   });
 
-  it('missing values are an empty list', () => {
+  it('treats missing values as an empty list', () => {
     expect(both(constrained({ operator: 'NOT_IN' }), {})).toEqual({ ours: true, theirs: 'throws' });
   });
 
-  it('a fractional weight breaks its flag', () => {
+  it('turns a flag with a fractional weight off', () => {
     expect(both(flag({ variants: weighted(0.5, 0.5) }), {})).toEqual({ ours: false, theirs: true });
   });
 
-  it('a disabled strategy does not hold', () => {
+  it('ignores a disabled strategy', () => {
     const strategies = [{ name: 'default', disabled: true }];
     expect(both(flag({ strategies }), {})).toEqual({ ours: false, theirs: true });
   });
 
-  it('a broken flag is off and does not throw', () => {
+  it('turns a broken flag off and does not throw', () => {
     expect(both(flag({ strategies: [null as never] }), {})).toEqual({ ours: false, theirs: 'throws' });
   });
 
-  it('a context that throws does not throw', () => {
+  it('does not throw for a context that throws', () => {
     const hostile = {
       get userId(): string {
         throw new Error('no');

@@ -13,7 +13,7 @@ import { unavailable } from '../storage/samples.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { type OpenStorage, PROPERTY_STORAGES } from '../storage-kinds.js';
 
-/** A name for a fault, a way to bring it about, and a way to put it right. */
+/** The name of a fault, a function that causes it, and a function that ends it. */
 type Fault = readonly [name: string, happen: (database: Database.Database) => void, end: typeof putRight];
 
 function putRight(database: Database.Database): void {
@@ -26,7 +26,7 @@ const FAULTS: readonly Fault[] = [
   ['a database that became read-only', (database) => void database.pragma('query_only = ON'), putRight],
 ];
 
-/** Lets the database grow no more, and uses up the room that there is within it. */
+/** Keeps the database from growing, and fills its free pages. */
 function fill(database: Database.Database): void {
   database.pragma(`max_page_count = ${database.pragma('page_count', { simple: true })}`);
 }
@@ -53,11 +53,11 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
 
   afterAll(directory.remove);
 
-  /** More than the free pages have room for. */
+  /** More than fits into the free pages. */
   const payload = { type: 'string' as const, value: 'long '.repeat(20_000) };
   const variants = [{ name: 'large', payload }];
 
-  it('refuses changes with storage_unavailable, of which nothing is left', async () => {
+  it('refuses changes with storage_unavailable, and leaves nothing of them', async () => {
     const before = await contentOf(storage);
     happen(database);
     const changes = [
@@ -73,7 +73,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     expect(await contentOf(storage)).toEqual(before);
   });
 
-  it('lets flags be read, evaluated and followed', async () => {
+  it('permits reading, evaluating and following flags', async () => {
     happen(database);
     await expect(flags.setVariants(CHECKOUT, variants)).rejects.toMatchObject(unavailable);
     expect(await flags.getFlag(CHECKOUT)).toMatchObject({ name: 'checkout', variants: [] });
@@ -82,7 +82,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     expect(await flags.refresh()).toMatchObject({ state: 'current' });
   });
 
-  it('refuses reports with storage_unavailable, counts nothing of them, and takes them when they are repeated', async () => {
+  it('refuses reports with storage_unavailable, counts nothing of them, and accepts their repetition', async () => {
     const application = 'shop'.repeat(5_000);
     happen(database);
     const counts = [{ flag: 'a', yes: 1, no: 0 }];
@@ -95,7 +95,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     expect(await counted()).toEqual(counts);
   });
 
-  it('is over as soon as it is put right, without a restart', async () => {
+  it('is over as soon as the disk works again, without a restart', async () => {
     happen(database);
     await expect(flags.setVariants(CHECKOUT, variants)).rejects.toMatchObject(unavailable);
     end(database);
@@ -105,7 +105,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     await expectInvariants(storage);
   });
 
-  it('fails none of the changes of its moment that can be made', async () => {
+  it('fails none of the simultaneous changes that fit', async () => {
     happen(database);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_unused, index) => flags.createFlag(DEFAULT, { name: `flag-${index}` })),
@@ -159,7 +159,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     await flags.reportMetrics({ appName: 'shop', bucket });
   }
 
-  it('leaves changes, their order, and the feed as they are', async () => {
+  it('does not change documents, their order, and the feed', async () => {
     const heard: string[] = [];
     flags.subscribe(({ data }) => void heard.push((data as { name: string }).name));
     const names = JUMPS.map((_, index) => `flag-${index}`);
@@ -189,7 +189,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect(flags.isEnabled('checkout')).toBe(false);
   });
 
-  it('makes tokens expire when it says so, and not for good', async () => {
+  it('makes tokens expire by the current clock, and not permanently', async () => {
     await flags.createToken({
       name: 'short',
       kind: 'admin',
@@ -232,7 +232,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
   });
 
-  it('does not put off the pruning of usage when it goes back', async () => {
+  it('does not postpone the pruning of usage when it moves back', async () => {
     clock.advance(10 * YEAR);
     await report();
     clock.advance(-10 * YEAR);
@@ -245,7 +245,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
     expect(pruned).toBe(5);
   });
 
-  it('lets a flag be seen again after it was seen in the future', async () => {
+  it('permits a flag to be seen again after it was seen in the future', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await report();
     clock.advance(-YEAR);

@@ -39,7 +39,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
     }
   }
 
-  /** What stands before and after the operation when nothing fails, and every place at which something can. */
+  /** The states before and after the operation without a fault, and every call at which one can be injected. */
   function rehearse(attempt: Attempt) {
     return withWorld(async (world) => {
       const before = await world.content();
@@ -57,21 +57,27 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
     });
   }
 
-  it.each(CASES)('%s happens whole or not at all, and says which, wherever the storage fails', async (_, attempt) => {
-    const { before, after, strikes } = await rehearse(attempt);
-    expect(strikes.length).toBeGreaterThan(0);
-    for (const strike of strikes.slice(-STRIKES)) {
-      await withWorld(async (world) => {
-        const isDone = await isDoneDespite(world, { attempt, strike });
-        expect([strike.error.message, await world.content()]).toEqual([strike.error.message, isDone ? after : before]);
-        await expectReplayed(world.stored);
-        await expectCurrent(world);
-        await expectRepeatable(world, { attempt, isDone, after });
-      });
-    }
-  });
+  it.each(CASES)(
+    'executes %s as a whole or not at all, and reports which, wherever the storage fails',
+    async (_, attempt) => {
+      const { before, after, strikes } = await rehearse(attempt);
+      expect(strikes.length).toBeGreaterThan(0);
+      for (const strike of strikes.slice(-STRIKES)) {
+        await withWorld(async (world) => {
+          const isDone = await isDoneDespite(world, { attempt, strike });
+          expect([strike.error.message, await world.content()]).toEqual([
+            strike.error.message,
+            isDone ? after : before,
+          ]);
+          await expectReplayed(world.stored);
+          await expectCurrent(world);
+          await expectRepeatable(world, { attempt, isDone, after });
+        });
+      }
+    },
+  );
 
-  it.each(Object.entries(EVALUATIONS))('%s does not ask the storage', (_, evaluate) =>
+  it.each(Object.entries(EVALUATIONS))('executes %s without a call to the storage', (_, evaluate) =>
     withWorld(async ({ flags, storage, usage }) => {
       const before = await evaluate(flags);
       const faults = [storage.inject({}), usage.inject({})];
@@ -81,7 +87,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
     }),
   );
 
-  it('a commit that hangs holds up changes of the same document, and nothing else', () =>
+  it('delays only changes of the same document while a commit hangs', () =>
     withWorld(async ({ flags, storage }) => {
       const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
       const order: string[] = [];
@@ -97,7 +103,7 @@ describe.each(extent({ short: PROPERTY_STORAGES.slice(0, 1), full: PROPERTY_STOR
       expect((await flags.getFlag(CHECKOUT)).description).toBe('second');
     }));
 
-  it('closing waits for a commit that hangs', () =>
+  it('waits for a commit that hangs before it closes', () =>
     withWorld(async ({ flags, storage }) => {
       const hanging = storage.inject({ method: 'commit', nth: 1, hang: true });
       const change = flags.updateFlag(CHECKOUT, { description: 'last' });
@@ -118,7 +124,7 @@ function strikeAt(place: Pick<Strike, 'port' | 'nth' | 'point'> & { readonly met
   return { ...where, isWrite: WRITES.has(method), error: Object.assign(new Error(message), { code: 'EIO' }) };
 }
 
-/** Carries the operation out while its storage fails, and gives whether it says that it has taken effect. */
+/** Runs the operation while its storage fails. Returns whether it reports success. */
 async function isDoneDespite(
   world: World,
   { attempt, strike }: { readonly attempt: Attempt; readonly strike: Strike },
@@ -130,7 +136,7 @@ async function isDoneDespite(
   const outcome = await settled(attempt(world.flags));
   expect([error.message, injected.strikes()]).toEqual([error.message, 1]);
   injected.remove();
-  // A rejection that nobody hears would come to light here, and fail the test.
+  // An unhandled rejection would surface here, and fail the test.
   await new Promise(setImmediate);
   if (!outcome.ok) {
     // A fault after the commit of a set leaves its result unknown.
@@ -141,12 +147,15 @@ async function isDoneDespite(
     expect(outcome.error).toBe(error);
     return isWrite && point === 'after';
   }
-  // What follows a change cannot undo it: the host is told.
+  // Errors after a change cannot undo it: the host is notified.
   expect(world.told).toEqual([error]);
   return true;
 }
 
-/** What was not done is done by asking again; what was done is done or refused; others are not affected. */
+/**
+ * A repetition makes a change that was not made. A change that was made is repeated or refused. Others are not
+ * affected.
+ */
 async function expectRepeatable(
   world: World,
   { attempt, isDone, after }: { readonly attempt: Attempt; readonly isDone: boolean; readonly after: unknown },

@@ -20,7 +20,7 @@ if (!library)
   console.warn('Without cc, and Linux, no disk fails: what failed flushes and writes do is not tested here.');
 
 const KILLS = extent({ short: 2, full: 40 });
-/** Frames of one commit that fail by turns: more than it has. */
+/** Frames of one commit that fail in turn: more than it has. */
 const WRITES = extent({ short: [0, 2], full: Array.from({ length: 16 }, (_, index) => index) });
 
 const SINGLE = ['a'];
@@ -52,7 +52,7 @@ afterAll(directory.remove);
     for (const end of FILES) rmSync(path + end, { force: true });
   });
 
-  describe('that creates flags', () => {
+  describe('a process that creates flags', () => {
     beforeEach(async () => {
       await startCreator('wal');
     });
@@ -62,7 +62,7 @@ afterAll(directory.remove);
       await nextMessage(child);
     }
 
-    /** What the process says came of the flags, and which of them there would be after a crash. */
+    /** The outcomes that the process reports, and the flags that exist after a crash. */
     async function createDespite(fault: DiskFault, names: readonly string[]) {
       disk.fail(fault);
       const answer = nextMessage(child);
@@ -84,20 +84,20 @@ afterAll(directory.remove);
       expect(await flagsAfterCrash(path)).toEqual(expect.arrayContaining([...names]));
     }
 
-    it.each(EACH)('says that the outcome is unknown while no flush works: %j', async (names) => {
+    it.each(EACH)('reports an unknown outcome while no flush works: %j', async (names) => {
       const { outcomes } = await createDespite({ ...COMMIT, call: 'flush' }, names);
       expect(outcomes).toEqual(all(names, 'outcome_unknown'));
       await createAgain(names);
     });
 
-    it.each(EACH)('says so when nothing works any more, and a crash has them made: %j', async (names) => {
+    it.each(EACH)('reports an unknown outcome when nothing works, and a crash keeps the flags: %j', async (names) => {
       const { outcomes, found } = await createDespite({ ...COMMIT, call: 'all' }, names);
       expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
       await createAgain(names);
     });
 
     it.each(EACH)(
-      'says so after a single failed flush; the next commit overwrites what a crash would make: %j',
+      'reports an unknown outcome after one failed flush; the next commit overwrites what a crash would keep: %j',
       async (names) => {
         const { outcomes, found } = await createDespite({ ...COMMIT, call: 'flush', times: 1 }, names);
         expect([outcomes, found]).toEqual([all(names, 'outcome_unknown'), names]);
@@ -108,7 +108,7 @@ afterAll(directory.remove);
     );
 
     it.each(['-journal', DATABASE])(
-      'without a write-ahead log, does not know while no flush of %s works',
+      'reports an unknown outcome without a write-ahead log while no flush of %s works',
       async (file) => {
         await kill(child);
         await startCreator('delete');
@@ -118,7 +118,7 @@ afterAll(directory.remove);
       },
     );
 
-    it.each(WRITES)('does all or nothing, and says which, when no write but %i works', async (after) => {
+    it.each(WRITES)('does all or nothing, and reports which, when no write but %i works', async (after) => {
       for (const times of [1, undefined]) {
         for (const names of [SINGLE, GROUP]) {
           const own = names.map((name) => `${name}${times ?? ''}${names.length}`);
@@ -138,7 +138,7 @@ afterAll(directory.remove);
     });
   });
 
-  it('and is killed: acknowledged changes exist once, and refused ones do not', async () => {
+  it('keeps acknowledged changes once, and refused ones never, when the process is killed', async () => {
     const told = new Map<string, string>();
     for (let count = 0; count < KILLS; count++) {
       disk.fail(undefined);
@@ -153,7 +153,7 @@ afterAll(directory.remove);
     }
   });
 
-  /** Hears of changes, has the disk fail in between for some calls, and ends while it may be failing. */
+  /** Receives reports of changes, makes some calls of the disk fail in between, and ends while it may still fail. */
   function hearAmongFaults(told: Map<string, string>): Promise<void> {
     let left = 30 + Math.floor(random() * 100);
     disk.fail({ call: 'flush', file: LOG, after: 10, times: 6 });
@@ -188,7 +188,7 @@ function anyFault(): DiskFault {
   return { call, file: LOG, after: Math.floor(random() * 4), times: 1 + Math.floor(random() * 6) };
 }
 
-/** The flags that a process finds which opens the files as they are, with nobody left who knows how far the log goes. */
+/** Returns the flags that a process finds after a crash, when no other process has the files open. */
 async function flagsAfterCrash(path: string): Promise<readonly string[]> {
   const crashed = `${path}.crashed`;
   const left = ['', LOG, '-journal'].filter((end) => existsSync(path + end));

@@ -25,7 +25,7 @@ import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
 import { type Attempt, furnish, OPERATIONS } from './operations.js';
 
-describe('the file of an open database', () => {
+describe('an open database whose file is affected', () => {
   const SILENT = { pollInterval: 0, usageInterval: 0, onError: () => undefined };
   const NOW = new Date().toISOString();
   const REPORT = {
@@ -34,7 +34,7 @@ describe('the file of an open database', () => {
     bucket: { start: NOW, stop: NOW, toggles: { checkout: { yes: 1, no: 0 } } },
   };
 
-  /** Overwrites a file in place from a byte on, as a disk does that goes bad. */
+  /** Overwrites a file in place from a byte on, like a damaged disk. */
   function overwrite(path: string, { from, with: byte }: { from: number; with: number }): void {
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(statSync(path).size - from, byte), 0, undefined, from);
@@ -62,7 +62,7 @@ describe('the file of an open database', () => {
   const CHANGES: readonly (readonly [string, () => void])[] = [
     ['removed', () => rmSync(path)],
     ['removed with its log', () => ['', '-wal', '-shm'].map((end) => rmSync(path + end))],
-    ['robbed of its log', () => rmSync(`${path}-wal`)],
+    ['left without its log', () => rmSync(`${path}-wal`)],
     ['moved away', () => renameSync(path, `${path}.old`)],
     [
       'replaced by a copy of itself',
@@ -73,18 +73,23 @@ describe('the file of an open database', () => {
     ],
   ];
 
-  it.each(CHANGES)('when it is %s, takes no change that would be lost, and still serves reads', async (_, happen) => {
-    happen();
-    await expect(change()).rejects.toMatchObject(unavailable);
-    await expect(flags.createToken({ name: 'new', kind: 'admin' })).rejects.toMatchObject(unavailable);
-    await expect(flags.reportMetrics(REPORT)).rejects.toMatchObject(unavailable);
-    expect((await flags.getFlag(CHECKOUT)).environments.find(({ name }) => name === 'production')?.enabled).toBe(true);
-    expect((await flags.listEvents()).items).not.toEqual([]);
-    expect(flags.isEnabled('checkout')).toBe(true);
-    expect(await flags.refresh()).toMatchObject({ state: 'stale', error: unavailable });
-  });
+  it.each(CHANGES)(
+    'refuses changes that would be lost when its file is %s, and still serves reads',
+    async (_, happen) => {
+      happen();
+      await expect(change()).rejects.toMatchObject(unavailable);
+      await expect(flags.createToken({ name: 'new', kind: 'admin' })).rejects.toMatchObject(unavailable);
+      await expect(flags.reportMetrics(REPORT)).rejects.toMatchObject(unavailable);
+      expect((await flags.getFlag(CHECKOUT)).environments.find(({ name }) => name === 'production')?.enabled).toBe(
+        true,
+      );
+      expect((await flags.listEvents()).items).not.toEqual([]);
+      expect(flags.isEnabled('checkout')).toBe(true);
+      expect(await flags.refresh()).toMatchObject({ state: 'stale', error: unavailable });
+    },
+  );
 
-  it('when it is put back, is written to again without a restart', async () => {
+  it('accepts changes without a restart when its file is put back', async () => {
     linkSync(path, `${path}.link`);
     rmSync(path);
     await expect(change()).rejects.toMatchObject(unavailable);
@@ -96,7 +101,7 @@ describe('the file of an open database', () => {
     await reader.close();
   });
 
-  it('when its last user leaves while it is opened, and takes the log along, is written to', async () => {
+  it('accepts changes when its last user leaves during the opening, and deletes the log', async () => {
     await flags.close();
     const last = new Database(path);
     last.exec('BEGIN IMMEDIATE; COMMIT');
@@ -105,7 +110,7 @@ describe('the file of an open database', () => {
     await Promise.resolve().then(() => undefined);
     last.close();
     expect(existsSync(`${path}-wal`)).toBe(false);
-    // Else the new log might get the number of the old one.
+    // Otherwise the new log might get the inode of the old one.
     writeFileSync(join(directory.path, 'other'), '');
     flags = await createFlags({ ...SILENT, storage: opening });
     await change();
@@ -114,7 +119,7 @@ describe('the file of an open database', () => {
     database.close();
   });
 
-  it('when its content is overwritten, is refused with a clear error, and evaluation goes on', async () => {
+  it('fails with a clear error when its content is overwritten, and still evaluates', async () => {
     await flags.close();
     const database = new Database(path);
     database.pragma('cache_size = 0');
@@ -129,7 +134,7 @@ describe('the file of an open database', () => {
     database.close();
   });
 
-  it('when its tables are gone, is refused with a clear error, and evaluation goes on', async () => {
+  it('fails with a clear error when its tables are missing, and still evaluates', async () => {
     const other = new Database(path);
     other.exec('DROP TABLE flags_documents; DROP TABLE flags_events; DROP TABLE flags_counts');
     other.close();
@@ -140,7 +145,7 @@ describe('the file of an open database', () => {
     expect(flags.isEnabled('checkout')).toBe(true);
   });
 
-  it('with an invalid JSON document is refused as damaged', async () => {
+  it('fails as damaged when it contains an invalid JSON document', async () => {
     const other = new Database(path);
     other.exec(`UPDATE flags_documents SET body = '{' WHERE kind = 'flag'`);
     other.close();
@@ -150,7 +155,7 @@ describe('the file of an open database', () => {
     await flags.createFlag(DEFAULT, { name: 'other' });
   });
 
-  it('when a newer version of the library has changed its tables, takes no change', async () => {
+  it('refuses changes when a newer version of the library has changed its tables', async () => {
     const other = new Database(path);
     other.exec("UPDATE flags_meta SET value = 999 WHERE name = 'schema_version'");
     other.close();
@@ -160,7 +165,7 @@ describe('the file of an open database', () => {
     await expect(createFlags({ ...SILENT, storage: sqliteStorage(path) })).rejects.toMatchObject(unsupported);
   });
 
-  it('when it was damaged before it is opened, is refused at once, and left as it is', async () => {
+  it('fails to open, and leaves the file unchanged, when it was damaged before', async () => {
     await flags.close();
     overwrite(path, { from: 0, with: 0xab });
     const before = readFileSync(path);
@@ -168,7 +173,7 @@ describe('the file of an open database', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it('when its tables were damaged before it is opened, is refused at once', async () => {
+  it('fails to open when its tables were damaged before', async () => {
     await flags.close();
     overwrite(path, { from: 4096, with: 0xab });
     const opening = createFlags({ ...SILENT, storage: sqliteStorage(path) });
@@ -209,7 +214,7 @@ describe('a lock that another connection holds', () => {
     directory.remove();
   });
 
-  it('is waited for once by all changes of one flag, not once by each', async () => {
+  it('delays all changes of one flag once, not once each', async () => {
     const changes = Array.from({ length: 100 }, (_, index) =>
       flags.updateFlag(CHECKOUT, { description: String(index) }),
     );
@@ -266,12 +271,12 @@ describe('hostile input', () => {
     },
   );
 
-  /** All that is stored. Comparing texts takes a fraction of what comparing objects does. */
+  /** All stored data as text, which compares much faster than objects. */
   async function textOf(storage: Storage): Promise<string> {
     return JSON.stringify(await contentOf(storage));
   }
 
-  /** The same interface, but for what its operations are given. */
+  /** The same interface, with other arguments of its operations. */
   function spoiling(flags: Flags, hostile: HostileValue): Flags {
     return new Proxy(flags, {
       get(target, name, receiver) {

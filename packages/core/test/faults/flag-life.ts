@@ -2,7 +2,7 @@ import type { Flags } from '../../src/index.js';
 
 const DEFAULT = { project: 'default' };
 
-/** What happens to a flag, by the one event that each change makes. */
+/** The life of a flag, by the event of each change. */
 export const LIFE: readonly (readonly [event: string, change: (flags: Flags, flag: string) => Promise<unknown>])[] = [
   ['flag-created', (flags, name) => flags.createFlag(DEFAULT, { name })],
   ['strategy-added', (flags, flag) => flags.addStrategy(placeOf(flag), { name: 'default' })],

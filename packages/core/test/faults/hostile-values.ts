@@ -14,13 +14,13 @@ const NAMES = [
   'ifRevision',
 ];
 
-/** What a caller may pass where something else is expected, and about how many bytes it takes. */
+/** An unexpected argument, and its approximate size in bytes. */
 export interface HostileValue {
   readonly value: unknown;
   readonly size: number;
 }
 
-/** Values of every type of JavaScript, small and large, without end. */
+/** An endless series of values of every JavaScript type, small and large. */
 export function* hostileValues(seed: number): Generator<HostileValue, never> {
   const anything = fc.anything({
     maxDepth: 4,
@@ -58,7 +58,7 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? 12 * Object.keys(value).length : 8;
 }
 
-/** Puts a value into the place of an argument of a call, or of a member of one: the first argument stays an object. */
+/** Replaces an argument of a call, or a member of one. The first argument stays an object. */
 export function spoil(parameters: readonly unknown[], { value, size }: HostileValue): unknown[] {
   const place = size % parameters.length;
   const parameter = parameters[place];

@@ -41,7 +41,7 @@ describe('processes on one file that are killed while they write', () => {
     directory.remove();
   });
 
-  it('lose nothing that was acknowledged, break no rule, and leave no lock behind for those that go on', async () => {
+  it('lose no acknowledged change, break no rule, and leave no lock for the surviving processes', async () => {
     const start = program(join(__dirname, 'children/engine-writer.ts'), directory.path);
     children = Array.from({ length: PROCESSES }, () => listenTo(start(path)));
     for (let count = 0; count < KILLS; count++) {
@@ -58,7 +58,7 @@ describe('processes on one file that are killed while they write', () => {
     await expectAcknowledged(storage);
   });
 
-  /** Hears what a process says it has done. */
+  /** Receives the reports of a process. */
   function listenTo(child: ChildProcess): ChildProcess {
     return child.on('message', (message: string) => {
       if (message === 'report') reports += 1;
@@ -67,7 +67,7 @@ describe('processes on one file that are killed while they write', () => {
     });
   }
 
-  /** Resolves when so many changes more have been acknowledged, by whichever processes. */
+  /** Resolves when this many further changes have been acknowledged by any processes. */
   function moreChanges(count: number): Promise<void> {
     const goal = acknowledged.length + count;
     return new Promise((resolve) => {
@@ -102,14 +102,14 @@ describe('processes on one file that are killed while they write', () => {
 describe('change sets that are repeated', () => {
   const KILLS = extent({ short: 4, full: 40 });
   const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01';
-  /** It would add another strategy if it were made twice. */
+  /** Applied twice, it would add another strategy. */
   const ADDITION: readonly Change[] = [{ op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } }];
 
   describe('a change set whose process is killed', () => {
     const directory = temporaryDirectory();
     afterAll(() => directory.remove());
 
-    it('is made once, whether it is repeated or not', async () => {
+    it('is applied once, whether it is repeated or not', async () => {
       const path = join(directory.path, 'flags.db');
       const start = childProgram('set-repeater', directory.path);
       const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
@@ -164,7 +164,7 @@ describe('change sets that are repeated', () => {
       return { storage, lost };
     }
 
-    it.each(['answer', 'events'] as const)('is known by a repetition, where the %s was lost', async (part) => {
+    it.each(['answer', 'events'] as const)('is clarified by a repetition, if the %s was lost', async (part) => {
       const { storage, lost } = losing(memoryStorage());
       const flags = await createFlags({ storage, pollInterval: 0 });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -177,7 +177,7 @@ describe('change sets that are repeated', () => {
       await flags.close();
     });
 
-    it('is made once by three instances that repeat it at the same time', async () => {
+    it('is applied once by three instances that repeat it at the same time', async () => {
       const storage = memoryStorage();
       const instances = await Promise.all([1, 2, 3].map(() => createFlags({ storage, pollInterval: 0 })));
       await instances[0]?.createFlag(DEFAULT, { name: 'checkout' });

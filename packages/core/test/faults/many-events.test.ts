@@ -13,7 +13,7 @@ import { bundle, nextMessage } from '../storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 
 const EVENTS = extent({ short: 20_000, full: 1_000_000 });
-/** Less than half of what the events of the full form take as text. */
+/** Less than half of the size of the full form's events as text. */
 const HEAP_OF_READER = 64;
 
 const directory = temporaryDirectory();
@@ -21,7 +21,7 @@ const path = join(directory.path, 'flags.db');
 let executed: string[] = [];
 let database: Database.Database;
 let storage: Storage;
-/** It was there before them. */
+/** It existed before them. */
 let early: Flags;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ function fill(): void {
   filling.close();
 }
 
-/** The plans of everything that SQLite was asked meanwhile. */
+/** The query plans of all statements that ran meanwhile. */
 async function plansOf(work: () => unknown): Promise<string[]> {
   executed = [];
   await work();
@@ -71,7 +71,7 @@ async function plansOf(work: () => unknown): Promise<string[]> {
 const page: StoredEventQuery = { order: 'newest-first', limit: 100 };
 const NARROW = { from: '2024-01-02T00:00:00.000Z', to: '2024-01-02T00:30:00.000Z' };
 
-/** A filter, and the index by which its events are found without reading many that it does not want. */
+/** A filter, and the index that finds its events without reading many others. */
 const FILTERS: readonly (readonly [name: string, filter: EventFilter, step: string])[] = [
   ['a project', { project: 'default' }, 'events_by_project (project=?)'],
   ['a type', { type: 'flag-archived' }, 'events_by_type (type=?)'],
@@ -95,13 +95,13 @@ const FILTERS: readonly (readonly [name: string, filter: EventFilter, step: stri
 ];
 
 describe(`${EVENTS} events`, () => {
-  it.each(FILTERS)('are searched for %s by the index that leads there', async (_, filter, index) => {
+  it.each(FILTERS)('are searched for %s by the matching index', async (_, filter, index) => {
     const plans = await plansOf(() => storage.events({ ...page, filter }));
     expect(plans.at(index.includes('by_time') ? -2 : -1)).toContain(index);
     expect(plans.filter((step) => step.startsWith('SCAN flags_events'))).toEqual([]);
   });
 
-  it.each(FILTERS)('of %s are those, and as many, as reading all of them finds', async (_, filter) => {
+  it.each(FILTERS)('are listed by %s with the same items and total as a full read', async (_, filter) => {
     const { events, total } = await storage.events({ ...page, filter, total: true });
     const { subject, type = null, project = null, from = '', to = 'Z' } = filter;
     const all = database
@@ -115,7 +115,7 @@ describe(`${EVENTS} events`, () => {
     expect(events.map(({ position }) => position)).toEqual(all.slice(0, 100).map(String));
   });
 
-  it('of a file of version 1 are migrated in seconds', async () => {
+  it('are migrated in seconds from a file of version 1', async () => {
     const old = join(directory.path, 'old.db');
     await database.backup(old);
     const downgrade = new Database(old);
@@ -142,7 +142,7 @@ describe(`${EVENTS} events`, () => {
     await flags.close();
   });
 
-  it('of a long time are read from the newest on, not sorted', async () => {
+  it('are read over a long time from the newest on, without sorting', async () => {
     const filter = { from: '2000-01-01T00:00:00.000Z', to: '2090-01-01T00:00:00.000Z' };
     const plans = await plansOf(() => storage.events({ ...page, filter }));
     expect(plans.at(-1)).toBe('SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
@@ -154,13 +154,13 @@ describe(`${EVENTS} events`, () => {
     expect(plans).toEqual(['SEARCH flags_events USING INTEGER PRIMARY KEY (rowid>?)']);
   });
 
-  it('cost opening and a change no more questions, and no search through them', async () => {
+  it('cost opening and a change no further queries, and no search through them', async () => {
     const few = await asked(':memory:');
     const many = await asked(path);
     expect(many).toEqual(few);
   });
 
-  it('leave a process its turns while a listener hears them', async () => {
+  it('let a process run other work while a listener receives them', async () => {
     const { events } = await storage.events({ ...page, limit: 1 });
     const turns = await turnsDuring(
       new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ describe(`${EVENTS} events`, () => {
     expect(early.status().state).toBe('current');
   });
 
-  it('are all heard by a listener in a process with little memory', async () => {
+  it('reach a listener completely in a process with little memory', async () => {
     const { file, env } = bundle(join(__dirname, 'children/feed-reader.ts'), directory.path);
     const child = fork(file, [path], { env, execArgv: [`--max-old-space-size=${HEAP_OF_READER}`] });
     const { total } = await storage.events({ ...page, total: true });
@@ -187,7 +187,7 @@ describe(`${EVENTS} events`, () => {
   });
 });
 
-/** How often the event loop came round before a promise was resolved. */
+/** The number of turns of the event loop before a promise was resolved. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -202,7 +202,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** What an engine asks of the events when it opens and makes one change. */
+/** The reads of events when an engine opens and makes one change. */
 async function asked(file: string): Promise<string[]> {
   const statements: string[] = [];
   const handle = new Database(file, { verbose: (sql) => statements.push(String(sql)) });

@@ -46,7 +46,7 @@ const DEFINITIONS: Definitions = {
   ],
 };
 
-/** A state in which every operation has something to do. */
+/** A state in which every operation has an effect. */
 export async function furnish(flags: Flags): Promise<void> {
   await flags.createSegment({ name: 'beta', constraints: [] });
   await flags.createSegment({ name: 'unused', constraints: [] });
@@ -72,7 +72,7 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.reportMetrics(report(3));
 }
 
-/** Every operation that reads or changes what is stored: one that is added does not compile until it is here. */
+/** Every operation that reads or changes stored data. A new operation does not compile until it is listed. */
 export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt | readonly Attempt[]>> = {
   createProject: (flags) => flags.createProject({ id: 'new', name: 'New' }),
   updateProject: (flags) => flags.updateProject(DEFAULT, { name: 'Changed' }),
@@ -198,7 +198,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
 };
 
-/** Evaluation works on memory alone, whatever becomes of the storage. */
+/** Evaluation uses memory only, whatever happens to the storage. */
 export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'refresh'>, (flags: Flags) => unknown>> =
   {
     isEnabled: (flags) => flags.isEnabled('checkout', {}, { environment: 'development' }),

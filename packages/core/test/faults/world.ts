@@ -17,17 +17,17 @@ type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
 const AGGREGATES = [flagDocuments, projectDocuments, segmentDocuments, tokenDocuments] as readonly Documents[];
 const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries].map(({ kind }) => kind);
 
-/** An engine upon storages that can be made to fail, and a way past the faults to what they hold. */
+/** An engine on storages with injectable faults, and access to their contents without the faults. */
 export interface World {
   readonly flags: Flags;
   readonly storage: FaultyStorage;
   readonly usage: FaultyUsage;
   readonly stored: Storage;
-  /** What the host was told of. */
+  /** The errors that the host received. */
   readonly told: unknown[];
-  /** Everything that is stored: documents, events, usage. */
+  /** All stored data: documents, events, usage. */
   readonly content: () => Promise<unknown>;
-  /** Ids begin anew, so that an attempt that is repeated makes the same. */
+  /** Restarts the ids, so that a repeated attempt creates the same ones. */
   readonly resetIds: () => void;
 }
 
@@ -39,7 +39,7 @@ export async function createWorld(stored: Storage): Promise<World> {
   const [storage, kept] = [faultyStorage(stored), memoryUsage()];
   const usage = faultyUsage(kept);
   let ids = 0;
-  // Secrets of tokens are random. Here they are as repeatable as the ids.
+  // Makes the random secrets of tokens as repeatable as the ids.
   jest.spyOn(crypto, 'randomBytes').mockImplementation(((size: number) => Buffer.alloc(size, ++ids)) as never);
   const newId = () => `id-${++ids}`;
   const flags = await createFlags({ ...SILENT, storage, usage, now, newId, onError: (error) => told.push(error) });
@@ -76,7 +76,7 @@ async function countedIn(usage: UsageStorage) {
   };
 }
 
-/** Every document is what its events make of it. */
+/** Every document equals its replayed events. */
 export async function expectReplayed(storage: Storage): Promise<void> {
   const { events } = await storage.events({ order: 'oldest-first', limit: 10_000 });
   for (const { kind, evolve } of AGGREGATES) {
@@ -91,7 +91,7 @@ export async function expectReplayed(storage: Storage): Promise<void> {
   }
 }
 
-/** What is evaluated here is what an instance that opens now would evaluate. */
+/** Evaluates like an instance that opens now. */
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
   const keptOpen: Storage = { ...stored, close: () => undefined };

@@ -36,11 +36,11 @@ describe('a strategy in words', () => {
       'country contains a, b, c and 2 more (any case)',
     ],
     [{ operator: 'FUTURE', values: ['x'] }, 'country FUTURE x'],
-  ])('says %j as "%s"', (condition, words) => {
+  ])('describes %j as "%s"', (condition, words) => {
     expect(describeConstraint({ contextName: 'country', ...condition })).toBe(words);
   });
 
-  it('is one line', () => {
+  it('is described in one line', () => {
     expect(describeStrategy({ ...rollout, segments: [3] })).toBe(
       'Gradual rollout 25 %, segment 3, country is one of DE',
     );
@@ -58,7 +58,7 @@ describe('a strategy in words', () => {
 });
 
 describe('the differences of a plan', () => {
-  it('are said part by part, also where nothing was stored before', () => {
+  it('are described part by part, also where nothing was stored before', () => {
     expect(linesOf(flag({ environments: [] }, live([everyone])))).toEqual([
       'live · enabled off → on',
       'live · strategy Everyone',
@@ -77,7 +77,7 @@ describe('the differences of a plan', () => {
     ]);
   });
 
-  it('know parents, variants and the members of a project', () => {
+  it('cover parents, variants and the members of a project', () => {
     const parent = { flag: 'parent', enabled: true, variants: ['blue'] };
     const blue = { name: 'blue', weight: 500, weightType: 'fix', payload: { type: 'string', value: '#00f' } };
     expect(linesOf(flag({ dependencies: [parent] }, { variants: [blue] }))).toEqual([
@@ -101,7 +101,7 @@ describe('the differences of a plan', () => {
     ).toEqual(['members · 7 · roleId role 1 → role 2']);
   });
 
-  it('say that a document is created, archived or deleted', () => {
+  it('include that a document is created, archived or deleted', () => {
     const stored = { name: 'checkout', project: 'shop', createdAt: '2026-01-01T00:00:00.000Z', stale: false };
     expect(linesOf(flag(null, { ...stored, labels: ['a', 'b'], ...live([everyone], false) }))).toEqual([
       'created, off in every environment',
@@ -139,7 +139,7 @@ describe('the differences of constraints', () => {
     expect(segment(twice, [constraint, { ...constraint, values: ['FR'] }])).toEqual(['country is one of AT → FR']);
   });
 
-  it('say which values of a long list went and came', () => {
+  it('list the added and removed values of a long list', () => {
     const long = { ...constraint, values: ['DE', 'AT', 'FR', 'NL', 'BE'] };
     expect(segment([long], [{ ...long, values: ['DE', 'AT', 'FR', 'NL', 'CH', 'IT'] }])).toEqual([
       'country is one of − BE → + CH, IT',
@@ -174,7 +174,7 @@ describe('the differences of a history', () => {
     expect(describeDocument({ kind: 'segment', id: '4' }, names)).toBe('segment 4');
   });
 
-  it('have the kind of a strategy that is gone from the events', () => {
+  it('name a deleted strategy by the events', () => {
     const path = `${place}/title`;
     expect(describePath(path, { strategies: nameStrategies([null, { ...rollout, id }]) })).toBe(
       'production · Gradual rollout · title',
@@ -183,7 +183,7 @@ describe('the differences of a history', () => {
   });
 });
 
-it('cuts long texts to where they differ', () => {
+it('shortens long texts to their differences', () => {
   const same = 'Words that stay as they are. '.repeat(20);
   const { before, after } = cutToDifference(`${same}One end.`, `${same}Another end.`);
   expect(before).toMatch(/^….{30,50}One end\.$/);

@@ -15,7 +15,7 @@ import { contentOf, expectConsistent } from './shown-content.js';
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe('asOf of any history', () => {
-  // Answers without an id, or with the stickiness `random`, are no function of the state.
+  // Answers without an id, or with the stickiness `random`, do not depend on the state only.
   beforeAll(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));
   afterAll(() => jest.restoreAllMocks());
 
@@ -45,7 +45,7 @@ describe('asOf of any history', () => {
     return Promise.all(NAMES.map(async (id) => (await storage.get({ kind: 'flag', id }))?.parent ?? 'default'));
   }
 
-  it('gives the answers of then, by time and by position', async () => {
+  it('returns the past answers, by time and by position', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const storage = memoryStorage();
@@ -91,7 +91,7 @@ function toFull(content: unknown): unknown {
 }
 
 describe.each(KINDS)('undo of any change set on $name', ({ open }) => {
-  it('stores the values of before, and undoing it those after', async () => {
+  it('stores the previous values, and its undo stores the later ones again', async () => {
     let changed = 0;
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
@@ -136,7 +136,7 @@ describe('undo in any history', () => {
     'dependency_cycle',
   ];
 
-  it('gives the documents before, and undoing it those after', async () => {
+  it('restores the previous documents, and its undo restores the later ones', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const storage = memoryStorage();

@@ -116,7 +116,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     ]);
   });
 
-  it('pages by count and by bytes, and brings every set once', async () => {
+  it('pages by count and by bytes, and returns every set once', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     for (let round = 0; round < 30; round++) {
       const payload = { type: 'string', value: `${round} `.padEnd(round < 6 ? 250_000 : 1, 'x') } as const;
@@ -140,7 +140,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     expect(sizes.length).toBeGreaterThan(6);
   });
 
-  it('gives a set by its id, also one of a release without change sets', async () => {
+  it('returns a set by its id, also one of a release without change sets', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.as('grace').updateFlag(CHECKOUT, { description: 'a', stale: true });
     const [entry, created] = (await flags.listHistory(CHECKOUT)).items;
@@ -185,7 +185,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     await opened.dispose();
   });
 
-  /** Lets some time pass, and gives the time in between. */
+  /** Waits for some milliseconds, and returns the time in between. */
   function tick(): Date {
     time += 2_000;
     return new Date(time - 1_000);
@@ -208,7 +208,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     expect(flags.isEnabled('checkout', { userId: 'ada' })).toBe(false);
   });
 
-  it('evaluates with the parents, the segments and the time of then', async () => {
+  it('evaluates with the parents, the segments and the time of that moment', async () => {
     const { id } = await flags.createSegment({
       name: 'early',
       constraints: [{ contextName: 'userId', operator: 'IN', values: ['ada'] }],
@@ -244,7 +244,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     await expect(flags.getFlag(CHECKOUT)).rejects.toMatchObject({ code: 'flag_not_found' });
   });
 
-  it('knows no flag that was created later, was archived, or belongs to another project', async () => {
+  it('omits flags that were created later, were archived, or belong to another project', async () => {
     await createSwitchedOn(flags, { flag: 'archived' });
     await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
     const view = flags.asOf(tick());
@@ -259,7 +259,7 @@ describe.each(STORAGES)('asOf on $name', ({ open }) => {
     expect((await view.explain('checkout')).reason).toBe('unknown_flag');
   });
 
-  it('is the state after the event at a position', async () => {
+  it('returns the state after the event at a position', async () => {
     await createSwitchedOn(flags, { flag: 'checkout' });
     const { items: events } = await flags.listEvents({ flag: 'checkout' });
     const answers = await Promise.all(
@@ -388,7 +388,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     expect([description, events <= 12]).toEqual(['10', true]);
   });
 
-  it('are few beside small changes', async () => {
+  it('are rare between small changes', async () => {
     await start();
     for (let round = 0; round < 220; round++) await describeTo(`${round}`);
     expect(written.filter(isCheckpoint)).toHaveLength(1);
@@ -405,7 +405,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     expect(Math.max(...pages.map((page) => JSON.stringify(page).length))).toBeLessThan(600_000);
   });
 
-  it('are not part of the events between them', async () => {
+  it('are not listed among the events', async () => {
     await start();
     const positions: string[] = [];
     for (let round = 0; round < 30; round++) {

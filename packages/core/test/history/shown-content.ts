@@ -27,7 +27,7 @@ export async function contentOf(flags: Flags) {
   return { shown, segments, evaluated: flags.configuration().flags };
 }
 
-/** The documents are what the log says, their references fit, and so do the indexes. */
+/** Expects that the documents match the log, that references are valid, and that the indexes match. */
 export async function expectConsistent(storage: Storage): Promise<void> {
   const kinds = ['flag', 'project', 'segment', 'dependency', 'segment-registry'];
   const all = (await Promise.all(kinds.map(async (kind) => storage.list({ kind, part: 'body' })))).flat();

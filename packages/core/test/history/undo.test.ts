@@ -122,7 +122,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     await opened.dispose();
   });
 
-  it.each(TABLE)('takes back %s, and takes back the taking back', async (_, changesOf) => {
+  it.each(TABLE)('reverts %s, and an undo of the undo restores it', async (_, changesOf) => {
     const before = await contentOf(flags);
     const { id } = await flags.apply([changesOf(world)].flat());
     const after = await contentOf(flags);
@@ -135,7 +135,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     expect(await contentOf(flags)).toEqual(after);
   });
 
-  it('takes back a set of changes of many documents at once', async () => {
+  it('reverts a set of changes of many documents at once', async () => {
     const before = await contentOf(flags);
     const { id } = await flags.apply([
       ...of('cloneFlag', 'configureEnvironment', 'setVariants', 'updateFlag', 'moveFlag', 'removeDependency'),
@@ -190,7 +190,7 @@ describe.each(KINDS)('undo on $name', ({ open }) => {
     ]);
   });
 
-  it('takes back the first change in an environment, and the first dependency, once', async () => {
+  it('reverts the first change in an environment, and the first dependency, once', async () => {
     const before = await contentOf(flags);
     const { id } = await flags.apply([
       { op: 'addStrategy', ref: at(BANNER), input: { name: 'default' } },

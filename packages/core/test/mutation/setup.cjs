@@ -1,6 +1,6 @@
 /*
  * Lets mocha run the tests that are written for jest. Stryker keeps mocha and what it has loaded from mutant to mutant, where
- * jest begins anew with each.
+ * jest starts a new process for each.
  */
 const { existsSync } = require('node:fs');
 const Module = require('node:module');
@@ -20,14 +20,16 @@ for (const name of ['describe', 'it']) addEach(name);
 addAlias('beforeAll', 'before');
 addAlias('afterAll', 'after');
 
-/** Every mutant meets the same few examples, so that its fate is the same in the next run; one failure is enough. */
+/**
+ * Every mutant is tested with the same few examples, so that the next run has the same result. One failure is enough.
+ */
 function limitProperties() {
   const { default: fc, assert } = fastCheck;
   const limits = { seed: 1, numRuns: 50, endOnFailure: true };
   fastCheck.default = { ...fc, assert: (property, settings) => assert(property, { ...settings, ...limits }) };
 }
 
-/** Sources name each other as they will be called once they are compiled. */
+/** Sources import each other by the names of the compiled files. */
 function nameSources() {
   const resolve = Module._resolveFilename;
   Module._resolveFilename = (request, parent, ...rest) => {
@@ -37,7 +39,7 @@ function nameSources() {
   };
 }
 
-/** Mocha sets its globals anew with every file. */
+/** Mocha sets its globals again with every file. */
 function addEach(name) {
   let present;
   const set = (value) => {

@@ -39,7 +39,7 @@ describe('a resolution', () => {
     });
   });
 
-  it('is counted, alone and among those that are included', async () => {
+  it('is counted, alone and as part of all flags', async () => {
     const usage = memoryUsage();
     const counting = await createFlags({ storage: memoryStorage(), usage });
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
@@ -52,7 +52,7 @@ describe('a resolution', () => {
     await later.close();
   });
 
-  it('is for the environment that is named', () => {
+  it('belongs to the named environment', () => {
     const scope = { ...ADA, environment: 'development' };
     expect(resolveSwitch(flags, 'checkout', scope)).toMatchObject({ enabled: false, reason: 'DISABLED' });
     expect(() => resolveSwitch(flags, 'checkout', { ...ADA, environment: 'nowhere' })).toThrow('nowhere');
@@ -70,13 +70,13 @@ describe('a resolution', () => {
     expect(off).toMatchObject({ enabled: false, withholdsPayload: true });
   });
 
-  it.each([resolveSwitch, resolveVariant])('is none for a flag that does not exist, by %p', (resolve) => {
+  it.each([resolveSwitch, resolveVariant])('is undefined for a flag that does not exist, by %p', (resolve) => {
     for (const name of ['unknown', '', '__proto__', 'constructor', '\u{1F600}']) {
       expect(resolve(flags, name, ADA)).toBeUndefined();
     }
   });
 
-  it('finds every flag among many, whatever their names', async () => {
+  it('finds every flag among many, whatever their names are', async () => {
     const names = ['__proto__', 'constructor', 'A', 'Z', 'a', 'a-b', 'a.b', 'a1', 'toString', 'z', '~'];
     for (const name of names) await flags.createFlag({ project: 'default' }, { name });
     expect(names.map((name) => resolveSwitch(flags, name, ADA)?.flag)).toEqual(names);
@@ -89,15 +89,15 @@ describe('a resolution', () => {
 describe('the context of OpenFeature', () => {
   const DAY = new Date('2026-03-01T12:00:00.000Z');
 
-  it('has its targeting key as the user', () => {
+  it('uses its targeting key as the user', () => {
     expect(toEvaluationContext({ targetingKey: '7' })).toMatchObject({ userId: '7', properties: {} });
   });
 
-  it('prefers the user that it names', () => {
+  it('prefers its userId to its targeting key', () => {
     expect(toEvaluationContext({ targetingKey: 'device', userId: 7 })).toMatchObject({ userId: 7 });
   });
 
-  it('keeps the standard context fields, and has the rest as properties', () => {
+  it('keeps the standard context fields, and has other fields as properties', () => {
     const known = {
       userId: '7',
       sessionId: 's',
@@ -126,11 +126,11 @@ describe('the context of OpenFeature', () => {
     ['an object', { valueOf: 'x' }, undefined],
     ['a list', [1], undefined],
     ['null', null, undefined],
-  ])('takes %s for the time', (_, currentTime, expected) => {
+  ])('reads %s as the time', (_, currentTime, expected) => {
     expect(toEvaluationContext({ currentTime }).currentTime).toEqual(expected);
   });
 
-  it.each([[null], ['text'], [[1, 2]], [DAY]])('takes %j for no properties', (properties) => {
+  it.each([[null], ['text'], [[1, 2]], [DAY]])('reads %j as no properties', (properties) => {
     expect(toEvaluationContext({ properties }).properties).toEqual({});
   });
 
@@ -142,26 +142,29 @@ describe('the context of OpenFeature', () => {
     ]);
   });
 
-  it.each(['its own', 'those of properties'])('has the same properties, read late, when %s are very many', (where) => {
-    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`m${at}`, at]));
-    const few = {
-      targetingKey: '7',
-      userId: '8',
-      since: DAY,
-      plan: 'pro',
-      list: [1, [2]],
-      properties: { plan: 'free' },
-    };
-    const own = where === 'its own' ? many : {};
-    const nested = where === 'its own' ? {} : many;
-    const large = { ...few, ...own, properties: { ...few.properties, ...nested } };
-    const { properties, ...members } = toEvaluationContext(large);
-    const { properties: copied, ...same } = toEvaluationContext(few);
-    expect(members).toEqual(same);
-    expect({ ...properties }).toEqual({ ...copied, ...many });
-    expect(Object.hasOwn(properties ?? {}, 'userId')).toBe(false);
-    expect(Object.hasOwn(properties ?? {}, 'constructor')).toBe(false);
-  });
+  it.each(['its own', 'those of properties'])(
+    'has the same properties, read late, when there are very many %s',
+    (where) => {
+      const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`m${at}`, at]));
+      const few = {
+        targetingKey: '7',
+        userId: '8',
+        since: DAY,
+        plan: 'pro',
+        list: [1, [2]],
+        properties: { plan: 'free' },
+      };
+      const own = where === 'its own' ? many : {};
+      const nested = where === 'its own' ? {} : many;
+      const large = { ...few, ...own, properties: { ...few.properties, ...nested } };
+      const { properties, ...members } = toEvaluationContext(large);
+      const { properties: copied, ...same } = toEvaluationContext(few);
+      expect(members).toEqual(same);
+      expect({ ...properties }).toEqual({ ...copied, ...many });
+      expect(Object.hasOwn(properties ?? {}, 'userId')).toBe(false);
+      expect(Object.hasOwn(properties ?? {}, 'constructor')).toBe(false);
+    },
+  );
 });
 
 describe('the value of a payload', () => {
@@ -178,7 +181,7 @@ describe('the value of a payload', () => {
     ['json', '"text"', 'text'],
     ['json', '1.5', 1.5],
     ['json', 'false', false],
-  ] as const)('of type %s and text %j is %j', (type, value, expected) => {
+  ] as const)('is read from type %s and text %j as %j', (type, value, expected) => {
     expect(payloadValue({ type, value })).toEqual(expected);
   });
 
@@ -190,7 +193,7 @@ describe('the value of a payload', () => {
     ['json', '{'],
     ['json', ''],
     ['json', 'null'],
-  ] as const)('of type %s and text %j there is none', (type, value) => {
+  ] as const)('is absent for type %s and text %j', (type, value) => {
     expect(payloadValue({ type, value })).toBeUndefined();
   });
 
@@ -279,7 +282,7 @@ describe('the reason of an answer', () => {
     expect(reasonFor(flagWith({ variants: variants(1000, 0) }), v(0))).toBe('STATIC');
   });
 
-  it("takes a strategy's variants for the chosen ones before the flag's", () => {
+  it('prefers the variants of the chosen strategy to those of the flag', () => {
     const strategies = [{ ...EVERYBODY, variants: variants(1000) }];
     expect(reasonFor(flagWith({ strategies, variants: variants(500, 500) }), v(0))).toBe('STATIC');
   });

@@ -31,7 +31,7 @@ export function watchForParts(flags: Flags): readonly string[][] {
   return parts;
 }
 
-/** Expects that every set of these rounds was made once, and as a whole. */
+/** Expects that every set of these rounds was applied once, and as a whole. */
 export async function expectWholeSets(flags: Flags, rounds: number): Promise<void> {
   const { total } = await flags.listEvents({ type: 'flag-updated', limit: 0 });
   expect(total).toBe(rounds * 4 * 4);

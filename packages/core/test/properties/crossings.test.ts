@@ -19,7 +19,7 @@ const ROUNDS = Array.from({ length: extent({ short: 50, full: 300 }) }, (_, roun
 
 const OWNER = 4;
 
-/** What two operations that begin together come to: `done`, or the code of the refusal. */
+/** The outcomes of two operations that start together: `done`, or the code of the refusal. */
 async function cross(...operations: readonly (() => Promise<unknown>)[]): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(operations.map((operation) => operation()));
   return outcomes.map((outcome) => {
@@ -29,7 +29,7 @@ async function cross(...operations: readonly (() => Promise<unknown>)[]): Promis
   });
 }
 
-/** In every other round the operations begin in the other order. */
+/** In every other round the operations start in the other order. */
 async function crossInTurn(
   round: number,
   one: () => Promise<unknown>,
@@ -38,8 +38,8 @@ async function crossInTurn(
   return round % 2 === 0 ? cross(one, other) : (await cross(other, one)).toReversed();
 }
 
-// Two instances, so that the turns that changes of one document take within an instance do not settle the race.
-describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
+// Two instances, because one instance would serialize the changes of a document.
+describe.each(PROPERTY_STORAGES)('operations that cross, on $name', ({ open }) => {
   let opened: OpenStorage;
   let flags: Flags;
   let other: Flags;
@@ -54,7 +54,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     await opened.dispose();
   });
 
-  it('a copy and the archiving of its source: the copy was made before, or is refused', async () => {
+  it('copy a flag before its source is archived, or are refused', async () => {
     await Promise.all(ROUNDS.map((round) => flags.createFlag(DEFAULT, { name: `source-${round}` })));
     for (const round of ROUNDS) {
       const source = { ...DEFAULT, flag: `source-${round}` };
@@ -71,7 +71,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     }
   });
 
-  it('the deletion of a project and the creation of a flag in it: exactly one happens', async () => {
+  it('delete a project or create a flag in it, never both', async () => {
     await Promise.all(ROUNDS.map((round) => flags.createProject({ id: `p-${round}`, name: 'P' })));
     for (const round of ROUNDS) {
       const project = `p-${round}`;
@@ -90,7 +90,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     expect(stored.filter(({ parent }) => !projects.has(parent ?? ''))).toEqual([]);
   });
 
-  it('the deletion of a project and the revival of its archived flag: exactly one happens', async () => {
+  it('delete a project or revive its archived flag, never both', async () => {
     const refs = ROUNDS.map((round) => ({ project: `p-${round}`, flag: `flag-${round}` }));
     await Promise.all(refs.map(({ project }) => flags.createProject({ id: project, name: 'P' })));
     await Promise.all(refs.map((ref) => flags.createFlag(ref, { name: ref.flag })));
@@ -108,7 +108,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     }
   });
 
-  it('the removal of the last strategy and switching on: never on without a strategy', async () => {
+  it('remove the last strategy and switch on, but never leave a flag on without a strategy', async () => {
     const place = { ...DEFAULT, flag: 'checkout', environment: 'production' };
     await flags.createFlag(DEFAULT, { name: place.flag });
     for (const round of ROUNDS) {
@@ -125,7 +125,7 @@ describe.each(PROPERTY_STORAGES)('crossing, on $name', ({ open }) => {
     }
   });
 
-  it('the leaving of two owners: exactly one leaves', async () => {
+  it('remove exactly one of two owners', async () => {
     for (const round of ROUNDS) {
       const [staying] = (await flags.listMembers(DEFAULT)).items;
       if (!staying) await flags.addMember(DEFAULT, { userId: 1, roleId: OWNER });
@@ -200,7 +200,7 @@ describe('a disk that fails when an event is written', () => {
     directory.remove();
   });
 
-  it.each(CHANGES)('leaves nothing of the change (%s), which succeeds when it is repeated', async (type, change) => {
+  it.each(CHANGES)('leaves nothing of the change (%s), whose repetition succeeds', async (type, change) => {
     const before = await contentOf(storage);
     saboteur.exec(`
       CREATE TRIGGER poison BEFORE INSERT ON flags_events WHEN NEW.type = '${type}'

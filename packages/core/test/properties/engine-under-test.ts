@@ -4,7 +4,7 @@ import type { Storage } from '../../src/storage/port.js';
 import { carryOut, type Operation } from './random-operations.js';
 import { contentOf } from './stored-content.js';
 
-/** An engine with a clock and ids of its own, so that two of them given the same do the same. */
+/** An engine with its own clock and ids, so that two engines with the same inputs have the same results. */
 export async function engineOn(storage: Storage): Promise<Flags> {
   let time = Date.UTC(2026, 0, 1);
   let ids = 0;
@@ -22,7 +22,7 @@ export interface Outcome {
   readonly refused?: { readonly code: string; readonly details: unknown };
 }
 
-/** What an operation comes to. A refusal must have changed nothing; anything but a FlagsError fails the test. */
+/** The outcome of an operation. A refusal must have changed nothing; any error except a FlagsError fails the test. */
 export async function outcomeOf(flags: Flags, storage: Storage, operation: Operation): Promise<Outcome> {
   const before = await contentOf(storage);
   try {

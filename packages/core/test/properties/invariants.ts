@@ -16,7 +16,7 @@ const AGGREGATES = new Map<string, Aggregate<unknown, never>>(
   ]),
 );
 
-/** What must hold of a storage, whatever was done with it. */
+/** Asserts the invariants of a storage. */
 export async function expectInvariants(storage: Storage): Promise<void> {
   const content = await contentOf(storage);
   const histories = historiesOf(content);
@@ -24,7 +24,7 @@ export async function expectInvariants(storage: Storage): Promise<void> {
   expectReplayed(content, histories, expectSoundReferences(content));
 }
 
-/** A document's states, one after each commit, and the revisions that their events tell of. */
+/** A document's states, one after each commit, and the revisions in their events. */
 interface History {
   readonly kind: string;
   readonly states: unknown[];
@@ -45,7 +45,7 @@ function historiesOf({ events }: Content): ReadonlyMap<string, History> {
   return histories;
 }
 
-/** Revisions that no event tells of are counted at the end. */
+/** Revisions without an event are counted at the end. */
 function expectSound({ kind, states, revisions }: History): void {
   expect(revisions).toEqual(revisions.toSorted((one, other) => one - other));
   if (kind === 'flag') for (const flag of states) expectSoundFlag(flag as FlagState | undefined);

@@ -20,7 +20,7 @@ import { expectSameOutcomes } from './same-outcomes.js';
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 
 describe('any sequence of operations', () => {
-  it('keeps every rule, can be replayed from its events, and fails without a trace', async () => {
+  it('keeps every rule, can be replayed from its events, and fails without any effect', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {
         const storage = memoryStorage();
@@ -135,7 +135,7 @@ describe.each(PROPERTY_STORAGES)('operations at the same time, on $name', ({ ope
 });
 
 describe('the same operations', () => {
-  it('give the same results, refusals, documents and events on every storage', async () => {
+  it('have the same results, refusals, documents and events on every storage', async () => {
     await expectSameOutcomes(PROPERTY_STORAGES, extent({ short: 4, full: 60 }));
   });
 });
@@ -149,7 +149,7 @@ describe('the effects of any change set', () => {
     { userId: '9', sessionId: '9', properties: { age: 10, a: '3', b: '4' } },
   ];
 
-  /** What every flag answers in every environment, by `environment flag`. */
+  /** The results of every flag in every environment, by `environment flag`. */
   function answersOf(flags: Flags): ReadonlyMap<string, string> {
     const answers = new Map<string, string>();
     for (const environment of ENVIRONMENTS) {
@@ -173,7 +173,7 @@ describe('the effects of any change set', () => {
     JSON.stringify([environment, flag, project, before, after, changed]);
   const mirrored = ({ before, after, ...effect }: Effect): Effect => ({ ...effect, before: after, after: before });
 
-  it('have every flag whose answers change, and their undo has them the other way round', async () => {
+  it('include every flag whose answers change, and their undo has them reversed', async () => {
     const made = { changes: 0, effects: 0 };
     await fc.assert(
       fc.asyncProperty(operations, async (sequence) => {

@@ -38,7 +38,7 @@ describe('four processes on one SQLite file', () => {
       const [staying] = (await flags.listMembers(DEFAULT)).items;
       await flags.addMember(DEFAULT, { userId: staying?.userId === 1 ? 2 : 1, roleId: OWNER });
       const answers = children.map(nextMessage);
-      // Two processes for each of the owners: one of the four is to succeed.
+      // Two processes for each of the owners: one of the four succeeds.
       children.forEach((child, index) => {
         child.send({ userId: 1 + (index % 2), roleId: OWNER });
       });

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { anyPatch } from './random-patches.js';
 
-/** Mostly the one, so that something comes of it, and now and then the other. */
+/** Mostly the first, so that operations have an effect, and sometimes the other. */
 export function mostly<T>(usual: Arbitrary<T>, rare: Arbitrary<unknown>): Arbitrary<unknown> {
   return fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }

@@ -14,7 +14,7 @@ const secret = fc.constantFrom('s1', 's2');
 
 const projectId = fc.constantFrom('default', 'default', 'default', '__proto__', '__proto__', 'p');
 const projectRef = fc.record({ project: projectId });
-/** Every name has a project in which it is mostly spoken of, so that operations meet. */
+/** Every name is mostly used in one project, so that operations meet. */
 const flagRef = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom({ project: 'default', flag: 'a' }, { project: 'default', flag: 'b' }) },
   { weight: 4, arbitrary: fc.constant({ project: '__proto__', flag: '__proto__' }) },
@@ -22,7 +22,7 @@ const flagRef = fc.oneof(
 );
 const environment = mostly(fc.constantFrom('development', 'constructor'), fc.constant('nowhere'));
 const environmentRef = fc.tuple(flagRef, environment).map(([ref, environment]) => ({ ...ref, environment }));
-/** Names the nth of the strategies that there are then. */
+/** Refers to the nth strategy at that moment. */
 const strategyRef = fc.tuple(environmentRef, fc.nat({ max: 2 })).map(([ref, nth]) => ({ ...ref, nth }));
 const onlyFlag = fc.record({ flag: flagName });
 
@@ -72,7 +72,7 @@ function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrar
   return { weight, arbitrary: fc.tuple(...input, context).map((given): Operation => ({ call, input: given })) };
 }
 
-/** Any change of anything, valid or not, over names so few that operations meet. */
+/** Any change, valid or not, with few names, so that operations meet. */
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(6, 'createFlag', projectRef, newFlag),
   calls(2, 'updateFlag', flagRef, changes),
@@ -112,7 +112,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   ),
 );
 
-/** Makes what the operations are about, so that they do not begin with nothing. */
+/** Creates the documents that the operations refer to. */
 const BEGINNING: readonly Operation[] = [
   { call: 'createProject', input: [{ id: '__proto__', name: 'P' }] },
   { call: 'createSegment', input: [{ name: 's', constraints: [] }] },

@@ -6,7 +6,7 @@ const pointer = fc.constantFrom(
 );
 const value = fc.constantFrom('text', 'release', true, null, 7, [], {}, { name: 'a' }, { contextName: 'a' });
 
-/** Patches of flags, of strategies and of lists of variants, and of nothing at all. */
+/** Patches of flags, strategies and lists of variants, and patches without a target. */
 export const anyPatch = fc.oneof(
   fc.array(
     fc.oneof(

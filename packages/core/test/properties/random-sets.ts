@@ -4,7 +4,7 @@ import { carryOut, type Operation, strategyOf } from './random-operations.js';
 
 const CANDIDATES = 25;
 
-/** An engine whose ids can begin anew, so that a plan and its application make the same ones. */
+/** An engine whose ids can be restarted, so that a plan and its application create the same ones. */
 async function engineOn(storage: Storage) {
   let ids = 0;
   const flags = await createFlags({
@@ -34,7 +34,7 @@ const SINGLE_ONLY: readonly string[] = [
   ],
 ];
 
-/** The change that an operation is, if change sets may contain it. */
+/** Returns an operation as a change, if change sets may contain it. */
 async function toChange(flags: Flags, { call, input }: Operation): Promise<Change | undefined> {
   if (SINGLE_ONLY.includes(call)) return undefined;
   const [first, second] = input;
@@ -42,7 +42,7 @@ async function toChange(flags: Flags, { call, input }: Operation): Promise<Chang
   return { op: call, ref: await strategyOf(flags, first), input: second } as Change;
 }
 
-/** A state, and changes that can be made one after the other. Others are left out one by one. */
+/** A state, and changes that can be made one after the other. Other changes are omitted one by one. */
 export async function applicable(storage: Storage, sequence: readonly Operation[]) {
   const { flags, nextIdIs } = await engineOn(storage);
   for (const one of sequence.slice(0, -CANDIDATES)) await carryOut(flags, one).catch(ignoreRefusal);

@@ -5,14 +5,17 @@ import type { Content } from './stored-content.js';
 
 type Event = Content['events'][number];
 
-/** A segment, and the change sets that wrote it so far: by its own events, and at most for being referred to. */
+/**
+ * A segment, and the change sets that wrote it so far: by its own events, and, at most, when a reference to it was
+ * added.
+ */
 interface SegmentWrites {
   readonly name: string;
   readonly events: ReadonlySet<string>;
   readonly touches: ReadonlySet<string>;
 }
 
-/** What there is at a point of the log. */
+/** The documents at a point of the log. */
 interface World {
   readonly flags: Map<string, FlagState>;
   readonly segments: Map<string, SegmentWrites>;
@@ -22,8 +25,8 @@ interface World {
 }
 
 /**
- * Parents are there and fit when flags begin to depend on them, and they and segments stay as long as the rules say, at every
- * point of the log; the documents that are kept for it agree with them at its end.
+ * Asserts at every point of the log that new dependencies have valid parents, and that referenced parents and segments
+ * exist. Asserts that the index documents match at its end.
  *
  * @returns how often each document was touched for being referred to, which raises its revision without an event
  */
@@ -52,7 +55,7 @@ function sizeWithout(sets: ReadonlySet<string>, others: ReadonlySet<string> = ne
   return [...sets].filter((set) => !others.has(set)).length;
 }
 
-/** Strategies may name a segment that is not there: one that comes into being at the same moment is not touched. */
+/** Strategies may name a missing segment: one that is created at the same moment is not touched. */
 function touchesOfSegments({ segments }: World, documents: Content['documents']): readonly [string, number][] {
   return documents
     .filter(({ key }) => key.kind === 'segment')
@@ -68,7 +71,7 @@ function followSegment(world: World, { type, subject: { id }, data, revision }: 
   const { events, touches } = world.segments.get(id) ?? NO_WRITES;
   if (type === 'segment-deleted') {
     const users = [...world.flags.values()].filter((flag) => segmentsOf(flag).includes(Number(id)));
-    // Where one has not touched it, it was as if it had come after the deletion.
+    // Without the touch, the reference would follow the deletion.
     if (revision === events.size + sizeWithout(touches, events) + 1) expect(users).toEqual([]);
     world.segments.delete(id);
     return;
@@ -83,7 +86,7 @@ function followSegment(world: World, { type, subject: { id }, data, revision }: 
   world.segments.set(id, { name, events: new Set(events).add(set), touches });
 }
 
-/** Gives the names of the parents that the flag begins to depend on. */
+/** Returns the names of the parents that the flag starts to depend on. */
 function followFlag(world: World, event: Event, set: string): readonly string[] {
   const { id } = event.subject;
   const before = world.flags.get(id);
@@ -137,7 +140,7 @@ function parentsOf(flag: FlagState): readonly string[] {
   return dependenciesOf(flag).map((dependency) => dependency.flag);
 }
 
-/** What it has after that it had not before. */
+/** Returns the items that were added. */
 function newOf<T>(
   partsOf: (flag: FlagState) => readonly T[],
   before: FlagState | undefined,

@@ -9,7 +9,7 @@ interface Run {
   readonly content: Content;
 }
 
-/** Expects of so many random sequences that each comes to the same on all storages: results, refusals, documents, events. */
+/** Expects that each random sequence has the same results, refusals, documents and events on all storages. */
 export async function expectSameOutcomes(storages: readonly StorageKind[], numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(operations, async (sequence) => {

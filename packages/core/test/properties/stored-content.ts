@@ -2,7 +2,7 @@ import type { ListedDocument, Storage, StoredEvent } from '../../src/storage/por
 
 const KINDS = ['flag', 'project', 'token', 'segment', 'segment-registry', 'dependency'] as const;
 
-/** All that a storage holds, but for what it may number as it likes. */
+/** All content of a storage, except the numbers that it may choose. */
 export interface Content {
   readonly documents: readonly ListedDocument[];
   readonly summaries: readonly ListedDocument[];

@@ -31,7 +31,7 @@ function operand(operators: readonly Constraint['operator'][], values: readonly 
   });
 }
 
-/** Variants of nobody are drawn at random; there is always a user, so that two evaluations must agree. */
+/** There is always a user, so that no variant is drawn at random, and two evaluations must agree. */
 const stickiness = fc.constantFrom('default', 'userId');
 
 const someOwnTest = fc.oneof(
@@ -89,7 +89,7 @@ export const someVariants: fc.Arbitrary<readonly VariantInput[]> = fc.uniqueArra
 
 export const someConstraints = fc.array(someConstraint, { maxLength: 2 });
 
-/** Whom stickiness `default` finds by: there is always a user, so that nothing is drawn at random. */
+/** The ids for stickiness `default`. There is always a user, so that nothing is drawn at random. */
 export const someContext: fc.Arbitrary<EvaluationContext> = fc.record(
   {
     userId: fc.constantFrom(...USERS),

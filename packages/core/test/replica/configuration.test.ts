@@ -35,7 +35,7 @@ function configurationOf(flags: Flags, flag: string) {
 
 onEveryStorage((start) => {
   describe('the configuration', () => {
-    it('holds what clients evaluate by: flags in name order, segments by id, and nothing else of them', async () => {
+    it('has flags in name order and segments by id, as clients evaluate them, and nothing else', async () => {
       const flags = await configured(start);
       await flags.addDependency(CHECKOUT, { flag: 'other', variants: ['blue'] });
       const { flags: both, segments } = flags.configuration();
@@ -83,13 +83,13 @@ onEveryStorage((start) => {
       ['a flag is archived', (flags) => flags.archiveFlag(CHECKOUT)],
       ['a segment is created', (flags) => flags.createSegment({ name: 'second', constraints: [] })],
       ['a segment is changed', (flags) => flags.updateSegment({ segment: 1 }, { constraints: [] })],
-    ])('moves its stamp when %s', async (_what, change) => {
+    ])('changes its stamp when %s', async (_what, change) => {
       const flags = await configured(start);
       flags.configuration({ environment: 'development' });
       expect(await movesStamp(flags, () => change(flags))).toBe(true);
     });
 
-    it('moves its stamp when a flag is revived, not when an archived one is deleted', async () => {
+    it('changes its stamp when a flag is revived, not when an archived one is deleted', async () => {
       const flags = await configured(start);
       await flags.archiveFlag(CHECKOUT);
       expect(await movesStamp(flags, () => flags.reviveFlag({ flag: 'checkout' }))).toBe(true);
@@ -110,7 +110,7 @@ onEveryStorage((start) => {
       await keep(() => expect(flags.createFlag(DEFAULT, { name: 'checkout' })).rejects.toThrow());
     });
 
-    it('keeps the objects of a parent and a segment that others begin to refer to', async () => {
+    it('keeps the objects of a parent and a segment that others start to refer to', async () => {
       const flags = await configured(start);
       const { flags: before } = flags.configuration();
       const parent = before.find(({ name }) => name === 'other');
@@ -119,7 +119,7 @@ onEveryStorage((start) => {
       expect(configurationOf(flags, 'other')).toBe(parent);
     });
 
-    it('equals the state in the flag itself', async () => {
+    it('equals the state of the flag itself', async () => {
       const flags = await configured(start);
       const { environments } = await flags.getFlag(OTHER);
       const { enabled, strategies } = environments.find(({ name }) => name === 'production') ?? {};
@@ -132,7 +132,7 @@ describe('configuration changes', () => {
   const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
   describe('a listener for changes of the configuration', () => {
-    it('is called when the change shows, and not for what changes nothing that is evaluated', async () => {
+    it('is called when the change is visible, and not if nothing changes that is evaluated', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       const seen: unknown[] = [];
       flags.onConfigurationChange((change) => {
@@ -153,7 +153,7 @@ describe('configuration changes', () => {
       await flags.close();
     });
 
-    it('is called for each environment that a change concerns', async () => {
+    it('is called for each affected environment', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       flags.configuration({ environment: 'development' });
@@ -201,7 +201,7 @@ describe('configuration changes', () => {
   });
 
   describe('closing', () => {
-    it('is announced once, as soon as it begins, to every actor', async () => {
+    it('is announced once, as soon as it starts, to every actor', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       let calls = 0;
       flags.as('ada').closing.addEventListener('abort', () => {
@@ -226,7 +226,10 @@ describe('documents in memory', () => {
     readonly revision: number;
   }
 
-  /** What each flag is at a revision: at 3 archived, at 5 deleted, else there; the rest tells revisions apart. */
+  /**
+   * What each flag is at a revision: at 3 archived, at 5 deleted, otherwise live. The description differs at each
+   * revision.
+   */
   function stateAt({ name, revision }: News): unknown {
     return revision === 5 ? undefined : { name, archived: revision === 3, description: `${revision}` };
   }
@@ -236,7 +239,7 @@ describe('documents in memory', () => {
   );
   const NEWS = fc.array(fc.constantFrom(...ALL), { maxLength: 60 });
 
-  it('end at the latest announced revision, in any order and however often', () => {
+  it('have the latest announced revision in the end, in any order and however often', () => {
     fc.assert(
       fc.property(NEWS, (news) => {
         const documents = createDocumentCache(memoryStorage());
@@ -252,7 +255,7 @@ describe('documents in memory', () => {
     );
   });
 
-  it('do not change by a repetition, nor by a revision that changes nothing', () => {
+  it('do not change after a repetition, nor after a revision without a change', () => {
     const documents = createDocumentCache(memoryStorage());
     const key = { kind: 'flag', id: 'checkout' };
     const state = { name: 'checkout', archived: false };
@@ -264,7 +267,7 @@ describe('documents in memory', () => {
     expect(documents.applyUpdate(key, 4, undefined)).toBe(false);
   });
 
-  it('are flags and segments, and nothing else', () => {
+  it('include flags and segments, and nothing else', () => {
     const documents = createDocumentCache(memoryStorage());
     expect(documents.applyUpdate({ kind: 'project', id: 'default' }, 1, { id: 'default' })).toBe(false);
     expect(documents.applyUpdate({ kind: 'segment', id: '1' }, 1, { id: 1, name: 'beta', constraints: [] })).toBe(true);
@@ -313,10 +316,10 @@ describe('a copy of a JSON value beside a known one', () => {
     return Object.fromEntries(order(members));
   }
 
-  it('equals the parsed text of the value', () => {
+  it('equals the parsed JSON of the value', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
-        // As text first: a comparison of members would look through `__proto__`.
+        // As text first, because a comparison of members would ignore `__proto__`.
         expect(JSON.stringify(sorted(mergeJson(value, { known: json(known) })))).toBe(
           JSON.stringify(sorted(json(value))),
         );
@@ -324,7 +327,7 @@ describe('a copy of a JSON value beside a known one', () => {
     );
   });
 
-  it('has no part in common with the value', () => {
+  it('shares no part with the value', () => {
     fc.assert(
       fc.property(someValue, someValue, (value, known) => {
         const parts = new Set(partsOf(value));
@@ -333,7 +336,7 @@ describe('a copy of a JSON value beside a known one', () => {
     );
   });
 
-  it('is the known one where nothing has changed, whatever the order of members', () => {
+  it('is the known value where nothing has changed, whatever the order of members', () => {
     fc.assert(
       fc.property(someValue, (value) => {
         const known = json(value);
@@ -342,7 +345,7 @@ describe('a copy of a JSON value beside a known one', () => {
     );
   });
 
-  it('has the known part in place of each that the value has of the twin', () => {
+  it('uses the known part for each equal part of the value', () => {
     fc.assert(
       fc.property(someValue, someValue, (one, other) => {
         const [known, twin] = [json([one]) as unknown[], json([one]) as unknown[]];
@@ -355,7 +358,7 @@ describe('a copy of a JSON value beside a known one', () => {
     );
   });
 
-  it('keeps the known parts beside those that have changed', () => {
+  it('keeps the known parts beside the changed ones', () => {
     const known = { variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'two' }] };
     const copy = mergeJson({ ...known, environments: [{ name: 'one' }, { name: 'other' }] }, { known }) as typeof known;
     expect(copy).toEqual({ variants: [{ name: 'a' }], environments: [{ name: 'one' }, { name: 'other' }] });

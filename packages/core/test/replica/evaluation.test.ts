@@ -40,7 +40,7 @@ async function withStrategies(start: Start, strategies: readonly CustomStrategy[
 
 onEveryStorage((start) => {
   describe('a strategy of the host', () => {
-    it('holds as it says, for its parameters and the context', async () => {
+    it('receives its parameters and the context, and decides', async () => {
       const { flags } = await withStrategies(start, [DEPARTMENT]);
       const strategies = [{ name: 'department', parameters: { departments: 'sales,legal' } }];
       await createSwitchedOn(flags, { flag: 'checkout', strategies });
@@ -63,7 +63,7 @@ onEveryStorage((start) => {
       expect([flags.isEnabled('checkout', SALES), flags.isEnabled('checkout', SALES)]).toEqual([true, true]);
     });
 
-    it('holds only where its constraints do as well', async () => {
+    it('holds only if its constraints hold, too', async () => {
       const { flags } = await withStrategies(start, [DEPARTMENT]);
       const constraints = [{ contextName: 'userId', operator: 'IN' as const, values: ['ada'] }];
       const strategies = [{ name: 'department', parameters: { departments: 'sales' }, constraints }];
@@ -81,13 +81,13 @@ onEveryStorage((start) => {
       expect(problems[0]?.message).toContain('The directory is down.');
     });
 
-    it('does not keep the strategies after it from holding when it throws', async () => {
+    it('does not keep later strategies from holding when it throws', async () => {
       const { flags } = await withStrategies(start, [FAILING]);
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'failing' }, { name: 'default' }] });
       expect(flags.isEnabled('checkout')).toBe(true);
     });
 
-    it('holds only when it answers true itself', async () => {
+    it('holds only if it returns true', async () => {
       const truthy = { name: 'truthy', isEnabled: () => 'yes' } as unknown as CustomStrategy;
       const later = { name: 'later', isEnabled: async () => true } as unknown as CustomStrategy;
       const { flags } = await withStrategies(start, [truthy, later]);
@@ -95,7 +95,7 @@ onEveryStorage((start) => {
       expect(flags.isEnabled('checkout')).toBe(false);
     });
 
-    it('takes the place of a built-in one', async () => {
+    it('replaces a built-in one', async () => {
       const { flags } = await withStrategies(start, [{ name: 'default', isEnabled: () => false }]);
       await createSwitchedOn(flags, { flag: 'checkout' });
       expect(flags.isEnabled('checkout')).toBe(false);
@@ -166,7 +166,7 @@ const ALL_FOR_ADA = [
 
 onEveryStorage((start) => {
   describe('a pinned context', () => {
-    it('answers for its context', async () => {
+    it('evaluates its context', async () => {
       const flags = await threeFlags(start);
       expect(flags.forContext({ userId: 'ada' }).isEnabled('zebra')).toBe(true);
       expect(flags.forContext({ userId: 'bob' }).isEnabled('zebra')).toBe(false);
@@ -220,7 +220,7 @@ onEveryStorage((start) => {
 describe('the results of a caller', () => {
   const USER = { userId: '7' };
 
-  /** A flag with everything that evaluation works with. */
+  /** A flag with every part that evaluation reads. */
   async function lived(): Promise<Flags> {
     const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
@@ -244,14 +244,14 @@ describe('the results of a caller', () => {
     return flags;
   }
 
-  /** All that evaluation gives to its callers. */
+  /** All results that evaluation returns to its callers. */
   const GIVEN: readonly (readonly [string, (flags: Flags) => unknown])[] = [
     ['settings', (flags) => flags.settings],
     ['the settings of another actor', (flags) => flags.as('ada').settings],
     ['the configuration', (flags) => flags.configuration()],
     ['the configuration of another environment', (flags) => flags.configuration({ environment: 'development' })],
     ['an explanation', (flags) => flags.explain('checkout', USER)],
-    ['an explanation of what is off', (flags) => flags.explain('checkout', { userId: '8' })],
+    ['an explanation of a flag that is off', (flags) => flags.explain('checkout', { userId: '8' })],
     ['an explanation of an unknown flag', (flags) => flags.explain('unknown', USER)],
     ['a variant', (flags) => flags.getVariant('parent', USER)],
     ['the variant of an unknown flag', (flags) => flags.getVariant('unknown', USER)],
@@ -264,7 +264,7 @@ describe('the results of a caller', () => {
     return JSON.stringify(GIVEN.map(([, give]) => give(flags)));
   }
 
-  /** Changes whatever can be changed, at every depth. */
+  /** Changes every mutable member, at every depth. */
   function vandalize(value: unknown, seen = new Set<unknown>()): void {
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);
@@ -274,7 +274,7 @@ describe('the results of a caller', () => {
     for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
   }
 
-  it.each(GIVEN)('can be changed without changing the engine: %s', async (_, give) => {
+  it.each(GIVEN)('can be changed without an effect on the engine: %s', async (_, give) => {
     const flags = await lived();
     const before = answersOf(flags);
     vandalize(give(flags));
@@ -286,7 +286,7 @@ describe('the results of a caller', () => {
     await flags.close();
   });
 
-  it('by the listener to impressions can be changed likewise', async () => {
+  it('can be changed by the listener to impressions, too', async () => {
     const flags = await lived();
     const before = answersOf(flags);
     flags.onImpression((impression) => {
@@ -338,7 +338,7 @@ describe('ten thousand flags', () => {
 
   afterAll(() => flags.close());
 
-  it('are all known as soon as the instance is open', () => {
+  it('are all available as soon as the instance is open', () => {
     expect(
       flags
         .forContext({})
@@ -347,7 +347,7 @@ describe('ten thousand flags', () => {
     ).toHaveLength(COUNT);
   });
 
-  it('keep all definitions but the one of the flag that changes', async () => {
+  it('keep all definitions except the one of the changed flag', async () => {
     const before = definitionsOf(flags);
     await flags.disable({ ...PRODUCTION, flag: CHANGED });
     const after = definitionsOf(flags);

@@ -11,7 +11,7 @@ import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
 describe('following the feed', () => {
-  /** A feed that brings every page backwards and every event twice, as no storage may. */
+  /** A feed that returns every page backwards and every event twice, as no storage may. */
   function disorderly(storage: Storage): Storage {
     return {
       get: (key) => storage.get(key),
@@ -25,7 +25,7 @@ describe('following the feed', () => {
     };
   }
 
-  /** A storage that keeps the names of the documents that are read one by one. */
+  /** A storage that records the names of the documents that are read one by one. */
   function observing(storage: Storage): { readonly storage: Storage; readonly read: string[] } {
     const read: string[] = [];
     const get: Storage['get'] = (key) => {
@@ -35,7 +35,7 @@ describe('following the feed', () => {
     return { storage: { ...storage, get }, read };
   }
 
-  it('ends at the same state in whatever order, and however often, events come', async () => {
+  it('ends at the same state in whatever order, and however often, events arrive', async () => {
     const shared = memoryStorage();
     const writer = await createFlags({ ...SILENT, storage: shared });
     const reader = await createFlags({ ...SILENT, storage: disorderly(shared) });
@@ -102,7 +102,7 @@ describe('another instance on the same file', () => {
     return { writer, reader: await open(SILENT) };
   }
 
-  it('knows everything when it opens', async () => {
+  it('has all flags when it opens', async () => {
     const { reader } = await writerAndReader();
     expect([reader.isEnabled('checkout'), reader.status().state]).toEqual([true, 'current']);
   });
@@ -115,7 +115,7 @@ describe('another instance on the same file', () => {
     expect(reader.isEnabled('checkout')).toBe(false);
   });
 
-  it('sees with a change of its own those that the other made to the same flag', async () => {
+  it('sees, with a change of its own, those that the other made to the same flag', async () => {
     const { writer, reader } = await writerAndReader();
     await writer.setVariants(CHECKOUT, [{ name: 'blue' }]);
     expect(reader.getVariant('checkout').name).toBe('disabled');
@@ -125,7 +125,7 @@ describe('another instance on the same file', () => {
     expect(reader.configuration().flags).toEqual(writer.configuration().flags);
   });
 
-  it('sees a change by polling, each way', async () => {
+  it('sees a change by polling, in both directions', async () => {
     const writer = await open(SILENT);
     const reader = await open({ ...SILENT, pollInterval: 5 });
     await createSwitchedOn(writer, { flag: 'checkout' });
@@ -169,7 +169,7 @@ describe('another instance on the same file', () => {
     expect(reader.isEnabled('checkout')).toBe(false);
   });
 
-  it('takes more changes at once than it reads in one go', async () => {
+  it('reads more changes than fit into one read', async () => {
     const { writer, reader } = await writerAndReader();
     const names = Array.from({ length: 1001 }, (_, at) => `flag-${at}`);
     await Promise.all(names.map((name) => writer.createFlag(DEFAULT, { name })));
@@ -187,7 +187,7 @@ describe('another instance on the same file', () => {
     expect(reader.configuration().flags).toEqual(writer.configuration().flags);
   });
 
-  it('keeps its stamp while the others change nothing that is evaluated', async () => {
+  it('keeps its stamp while other instances change nothing that is evaluated', async () => {
     const { writer, reader } = await writerAndReader();
     const before = reader.configuration();
     await writer.createProject({ id: 'second', name: 'Second' });
@@ -225,14 +225,14 @@ describe('an instance whose polls have failed for a long time', () => {
     await writer.close();
   });
 
-  it('polls at its interval again after any call to the storage has succeeded', async () => {
+  it('polls at its interval again after any successful call to the storage', async () => {
     expect(await reader.refresh()).toMatchObject({ state: 'current' });
     storage.inject({ error: FAILURE });
     await jest.advanceTimersByTimeAsync(INTERVAL);
     expect(reader.status()).toMatchObject({ state: 'stale', error: FAILURE });
   });
 
-  it('does not read any more once it is closed, although it was seen to work just before', async () => {
+  it('does not read after it is closed, although a call has just succeeded', async () => {
     const told: unknown[] = [];
     const other = await createFlags({
       ...SILENT,
@@ -250,7 +250,7 @@ describe('an instance whose polls have failed for a long time', () => {
     expect(told).toEqual([FAILURE]);
   });
 
-  it('brings events to its listeners at its interval again once it has changed something itself', async () => {
+  it('sends events to its listeners at its interval again after its own change', async () => {
     await reader.createFlag({ project: 'default' }, { name: 'own' });
     await jest.advanceTimersByTimeAsync(0);
     heard.length = 0;
@@ -261,7 +261,7 @@ describe('an instance whose polls have failed for a long time', () => {
 });
 
 describe('a storage that notifies of changes', () => {
-  /** A storage whose watchers are told by hand. */
+  /** A storage whose watchers the test notifies. */
   function watched(storage: Storage) {
     const watchers = new Set<() => void>();
     return {
@@ -309,7 +309,7 @@ describe('the timers of an instance', () => {
   afterAll(() => directory.remove());
   afterEach(() => jest.useRealTimers());
 
-  it('do not keep the process from ending by itself when it is left open', async () => {
+  it('do not keep the process running if it is left open', async () => {
     expect(await runToItsEnd('left-open', directory.path)).toBe('true current');
   });
 
@@ -321,7 +321,7 @@ describe('the timers of an instance', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('end when it cannot be opened after all', async () => {
+  it('end if it cannot be opened', async () => {
     jest.useFakeTimers();
     const full: Storage = {
       ...memoryStorage(),
@@ -349,7 +349,7 @@ describe('closing', () => {
     expect((await next.getFlag(CHECKOUT)).lastSeenAt).not.toBeNull();
   });
 
-  it('leaves evaluation answering from the last state', async () => {
+  it('leaves the last state for evaluation', async () => {
     const flags = await open(SILENT);
     await createSwitchedOn(flags, { flag: 'checkout' });
     await flags.setVariants(CHECKOUT, [{ name: 'blue' }]);
@@ -363,13 +363,13 @@ describe('closing', () => {
     await expect(flags.getFlag(CHECKOUT)).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('makes a refresh say that the state is stale, and fails none', async () => {
+  it('makes a refresh report a stale state, and rejects none', async () => {
     const flags = await open(SILENT);
     await flags.close();
     expect(await flags.refresh()).toMatchObject({ state: 'stale', error: expect.anything() });
   });
 
-  it('waits for a refresh that is under way', async () => {
+  it('waits for a running refresh', async () => {
     const flags = await open(SILENT);
     const refreshing = flags.refresh();
     await flags.close();
@@ -390,7 +390,7 @@ describe('a storage that fails', () => {
     return flags;
   }
 
-  /** Two instances on one storage; the reader's way to it can be broken. */
+  /** Two instances on one storage; the reader's storage can fail. */
   async function writerAndReader(options: Omit<FlagsOptions, 'storage'> = {}) {
     const shared = memoryStorage();
     const storage = faultyStorage(shared);
@@ -400,7 +400,7 @@ describe('a storage that fails', () => {
     return { writer, reader, storage };
   }
 
-  it('leaves the last good state serving', async () => {
+  it('leaves the last good state for evaluation', async () => {
     const { writer, reader, storage } = await writerAndReader();
     await writer.setVariants(CHECKOUT, [{ name: 'blue' }]);
     await reader.refresh();
@@ -425,7 +425,7 @@ describe('a storage that fails', () => {
     expect(await reader.refresh()).toEqual({ state: 'current', checkedAt: clock.text() });
   });
 
-  it('is caught up with by itself when it works again, from where it stopped', async () => {
+  it('is followed again without a restart when it works, from the last position', async () => {
     const { writer, reader, storage } = await writerAndReader({ pollInterval: 2, onError: () => undefined });
     storage.inject({ error: FAILURE });
     await until(() => reader.status().state === 'stale');
@@ -437,7 +437,7 @@ describe('a storage that fails', () => {
     expect([reader.isEnabled('checkout'), reader.isEnabled('second')]).toEqual([false, true]);
   });
 
-  it('is reported once by the poll, and again only after it has worked in between', async () => {
+  it('is reported once by the poll, and again only after a success in between', async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
     const { reader, storage } = await writerAndReader({ pollInterval: 2, onError });
@@ -451,7 +451,7 @@ describe('a storage that fails', () => {
     expect(errors).toEqual([FAILURE, FAILURE]);
   });
 
-  it('is shown by the status alone if the caller asks for a refresh', async () => {
+  it('is only shown by the status if the caller calls refresh', async () => {
     const errors: unknown[] = [];
     const { reader, storage } = await writerAndReader({ onError: (error) => errors.push(error) });
     storage.inject({ error: FAILURE });
@@ -459,7 +459,7 @@ describe('a storage that fails', () => {
     expect(errors).toEqual([]);
   });
 
-  it('refuses changes with its own error, and nothing of them shows', async () => {
+  it('refuses changes with its own error, and shows no effect of them', async () => {
     const { reader, storage } = await writerAndReader();
     storage.inject({ error: FAILURE });
     await expect(reader.disable(PRODUCTION)).rejects.toBe(FAILURE);
@@ -469,7 +469,7 @@ describe('a storage that fails', () => {
     expect(reader.isEnabled('checkout')).toBe(false);
   });
 
-  it('keeps no instance from opening with an error of its own when it fails at the start', async () => {
+  it('rejects the opening with its own error if it fails at the start', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ error: FAILURE });
     await expect(createFlags({ ...SILENT, storage })).rejects.toBe(FAILURE);

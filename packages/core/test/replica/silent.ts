@@ -1,6 +1,6 @@
 import type { FlagsOptions } from '../../src/index.js';
 
-/** No timer runs, and nothing is warned of: what a test sees comes from its own calls alone. */
+/** Without timers and warnings: all effects come from the calls of the test. */
 export const SILENT: Pick<FlagsOptions, 'pollInterval' | 'usageInterval' | 'onProblem'> = {
   pollInterval: 0,
   usageInterval: 0,

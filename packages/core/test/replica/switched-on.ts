@@ -3,13 +3,13 @@ import { DEFAULT } from '../rules/references.js';
 
 export interface SwitchedOn {
   readonly flag: string;
-  /** `default` alone when absent. */
+  /** Default: one strategy `default`. */
   readonly strategies?: readonly StrategyInput[];
-  /** `production` when absent. */
+  /** Default: `production`. */
   readonly environment?: string;
 }
 
-/** Creates a flag that is on in one environment; gives its strategies. */
+/** Creates a flag that is on in one environment. Returns its strategies. */
 export async function createSwitchedOn(flags: Flags, wanted: SwitchedOn): Promise<readonly Strategy[]> {
   const { flag, strategies = [{ name: 'default' }], environment = 'production' } = wanted;
   const place = { ...DEFAULT, flag, environment };
@@ -20,7 +20,7 @@ export async function createSwitchedOn(flags: Flags, wanted: SwitchedOn): Promis
   return added;
 }
 
-/** A strategy for these users alone. */
+/** A strategy for these users only. */
 export function onlyFor(...users: readonly string[]): StrategyInput {
   return { name: 'userWithId', parameters: { userIds: users.join(',') } };
 }

@@ -23,7 +23,7 @@ async function hourIn(flags: Flags) {
   return Object.fromEntries((await flags.countEvaluations()).lastHour);
 }
 
-/** Waits until so many evaluations have been recorded. */
+/** Waits until this many evaluations have been recorded. */
 async function recorded(flags: Flags, count: number): Promise<void> {
   await until(async () => {
     const counts = Object.values(await hourIn(flags));
@@ -39,7 +39,7 @@ async function adasCheckout(start: Start, options: Parameters<Start>[0] = {}) {
 
 onEveryStorage((start) => {
   describe('usage', () => {
-    it('registers its application again if that was dropped while it counted nothing', async () => {
+    it('registers its application again if it was dropped while nothing was counted', async () => {
       const clock = settableClock();
       const flags = await adasCheckout(start, { appName: 'shop', now: clock.now, applicationRetention: 10 * HOUR });
       flags.isEnabled('checkout');
@@ -71,7 +71,7 @@ onEveryStorage((start) => {
       expect(await hourIn(flags)).toEqual({ checkout: { yes: 4, no: 2 } });
     });
 
-    it('adds up over the environments', async () => {
+    it('is summed over the environments', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('checkout', { userId: 'ada' });
       flags.isEnabled('checkout', { userId: 'ada' }, { environment: 'development' });
@@ -79,7 +79,7 @@ onEveryStorage((start) => {
       expect(await hourIn(flags)).toEqual({ checkout: { yes: 1, no: 1 } });
     });
 
-    it('goes on when the flag changes, and what was counted before is not lost', async () => {
+    it('continues when the flag changes, and keeps earlier counts', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('checkout', { userId: 'ada' });
       const pinned = flags.forContext({ userId: 'ada' });
@@ -90,7 +90,7 @@ onEveryStorage((start) => {
       expect(await hourIn(flags)).toEqual({ checkout: { yes: 3, no: 0 } });
     });
 
-    it('is under the application’s name and instance, with the strategies it evaluates', async () => {
+    it('has the name and instance of the application, with the strategies it evaluates', async () => {
       const strategies = [{ name: 'weekend', isEnabled: () => true }];
       const flags = await adasCheckout(start, { appName: 'shop', instanceId: 'shop-1', strategies });
       flags.isEnabled('checkout');
@@ -102,7 +102,7 @@ onEveryStorage((start) => {
       expect((await flags.listSeenFlags()).items).toEqual([{ appName: 'shop', flags: ['checkout'], metricsCount: 1 }]);
     });
 
-    it('is recorded for default and this process without an application name', async () => {
+    it('is recorded for the application default and this process without an application name', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('checkout');
       await recorded(flags, 1);
@@ -110,7 +110,7 @@ onEveryStorage((start) => {
       expect(instances).toMatchObject([{ instanceId: expect.stringMatching(new RegExp(`-${process.pid}$`)) }]);
     });
 
-    it('moves when the flag was last seen, and not its revision', async () => {
+    it('changes when the flag was last seen, and not its revision', async () => {
       const clock = settableClock();
       const flags = await adasCheckout(start, { now: clock.now });
       const { revision, lastSeenAt } = await flags.getFlag(CHECKOUT);
@@ -120,7 +120,7 @@ onEveryStorage((start) => {
       expect(await flags.getFlag(CHECKOUT)).toMatchObject({ revision, lastSeenAt: clock.text() });
     });
 
-    it('counts names that no live flag has, and neither explanations nor configurations', async () => {
+    it('counts names without a live flag, but neither explanations nor configurations', async () => {
       const flags = await adasCheckout(start);
       flags.isEnabled('none', {}, { fallback: true });
       flags.getVariant('none');
@@ -135,7 +135,7 @@ onEveryStorage((start) => {
       expect(await hourIn(flags)).toEqual(expected);
     });
 
-    it('counts a parent only when it was asked for itself', async () => {
+    it('counts a parent only when it was evaluated itself', async () => {
       const flags = await adasCheckout(start);
       await createSwitchedOn(flags, { flag: 'child' });
       await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'checkout' });
@@ -144,7 +144,7 @@ onEveryStorage((start) => {
       expect(await hourIn(flags)).toEqual({ child: { yes: 1, no: 0 } });
     });
 
-    it('is dropped from the metrics when it is old, without any client reporting', async () => {
+    it('is dropped from the metrics when it is old, without any client reports', async () => {
       const clock = settableClock();
       const flags = await adasCheckout(start, { now: clock.now, applicationRetention: HOUR, appName: 'early' });
       flags.isEnabled('checkout');
@@ -171,7 +171,7 @@ describe('recording usage', () => {
   const FAILURE = new Error('The disk is gone.');
   const START = new Date('2026-03-01T12:00:00.000Z');
 
-  /** A recorder that is only flushed by hand, over usage that can be made to fail before anything is taken. */
+  /** A recorder that only the test flushes, with usage that can fail before it records anything. */
   function recording(options: Partial<UsageOptions> = {}) {
     const stored = memoryUsage();
     const errors: unknown[] = [];
@@ -216,7 +216,7 @@ describe('recording usage', () => {
     },
   );
 
-  it('reports a failure once, and again only after it has worked in between', async () => {
+  it('reports a failure once, and again only after a success in between', async () => {
     const { recorder, usage, errors, count } = recording();
     for (const round of [1, 2]) {
       usage.inject({ method: 'record', error: FAILURE });
@@ -228,7 +228,7 @@ describe('recording usage', () => {
     }
   });
 
-  it('reports lost counts when the last attempt fails as well, and closes', async () => {
+  it('reports lost counts if the last attempt fails during close', async () => {
     const { recorder, usage, errors, count } = recording();
     usage.inject({ method: 'record', error: FAILURE });
     count(on('checkout'));
@@ -237,20 +237,20 @@ describe('recording usage', () => {
     expect(errors).toEqual([FAILURE, FAILURE]);
   });
 
-  it('does not write, nor register, while nothing was counted', async () => {
+  it('neither writes nor registers while nothing was counted', async () => {
     const { recorder, stored } = recording();
     await recorder.flush();
     expect(await stored.applications({})).toEqual([]);
   });
 
-  it('records once what two flushes at a time find', async () => {
+  it('records counts once if two flushes run at the same time', async () => {
     const { recorder, stored, count } = recording();
     count(on('checkout', 5));
     await Promise.all([recorder.flush(), recorder.flush(), recorder.close()]);
     expect(await countsIn(stored)).toEqual([on('checkout', 5)]);
   });
 
-  it('drops what waits of a flag that is deleted, while it is being recorded as well', async () => {
+  it('drops the waiting counts of a deleted flag, also while they are being recorded', async () => {
     const { recorder, stored, usage, count } = recording();
     const failing = usage.inject({ method: 'record', hang: true, error: FAILURE });
     count(on('waiting'), on('checkout'));
@@ -266,7 +266,7 @@ describe('recording usage', () => {
     expect(await countsIn(stored)).toEqual([on('checkout', 7)]);
   });
 
-  it('holds one pair of numbers for a flag, however long recording fails', async () => {
+  it('keeps one pair of numbers for a flag, however long recording fails', async () => {
     const reports: number[] = [];
     const { recorder, stored, usage, count } = recording();
     usage.inject({ method: 'record', error: FAILURE });
@@ -296,15 +296,15 @@ describe('the counts of a flag', () => {
     return usage.sum({ resolution: 'minute', by: ['flag'] });
   }
 
-  it('still counts when it is archived', async () => {
+  it('are still recorded when it is archived', async () => {
     expect(await countedAfter('archived')).toEqual([{ flag: 'checkout', yes: 0, no: 1 }]);
   });
 
-  it('is not added to a later flag of its name when it is deleted', async () => {
+  it('are not added to a later flag of its name when it is deleted', async () => {
     expect(await countedAfter('deleted')).toEqual([]);
   });
 
-  it('is not added to a later flag of its name when it could not be recorded before', async () => {
+  it('are not added to a later flag of its name if they could not be recorded before', async () => {
     const kept = memoryUsage();
     const usage = faultyUsage(kept);
     const failing = usage.inject({ method: 'record' });
@@ -361,7 +361,7 @@ onEveryStorage((start) => {
       expect(impressions[0]?.variant).toBe(variant);
     });
 
-    it('come during the call, from pinned contexts as well', async () => {
+    it('are sent during the call, also from pinned contexts', async () => {
       const { flags } = await observed(start);
       const impressions = recordIn(flags);
       const pinned = flags.forContext(ADA);
@@ -381,7 +381,7 @@ onEveryStorage((start) => {
       expect(impressions).toEqual([]);
     });
 
-    it('end when the listener is taken away, which may be done twice and ends no other', async () => {
+    it('end when the listener is removed, which may be repeated and ends no other', async () => {
       const { flags } = await observed(start);
       const told: string[] = [];
       const listener = () => void told.push('same');
@@ -395,7 +395,7 @@ onEveryStorage((start) => {
       expect(told).toHaveLength(3);
     });
 
-    it('reach the other listeners, and the caller its answer, when one throws', async () => {
+    it('reach the other listeners, and do not change the result, when one throws', async () => {
       const { flags, errors } = await observed(start);
       const failure = new Error('The listener failed.');
       flags.onImpression(() => {

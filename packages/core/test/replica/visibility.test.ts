@@ -12,7 +12,7 @@ import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 import { expectWholeSets } from './whole-sets.js';
 
-// Those who lose a race pause before they try again.
+// Callers that lose a race pause before they try again.
 jest.setTimeout(60_000);
 
 const ADA = { userId: 'ada' };
@@ -28,8 +28,8 @@ function isKnown(flags: Flags, flag: string): boolean {
 }
 
 onEveryStorage((start) => {
-  describe('the very next call after a change', () => {
-    it('knows a flag that was created', async () => {
+  describe('the next call after a change', () => {
+    it('sees a created flag', async () => {
       const flags = await start(SILENT);
       expect(flags.isEnabled('checkout', ADA, { fallback: true })).toBe(true);
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -90,7 +90,7 @@ onEveryStorage((start) => {
       expect([flags.isEnabled('checkout', ADA), flags.isEnabled('checkout')]).toEqual([true, false]);
     });
 
-    it('knows a clone, switched off, with the strategies of its source', async () => {
+    it('sees a clone, switched off, with the strategies of its source', async () => {
       const { flags } = await checkoutOn(start);
       await flags.cloneFlag(CHECKOUT, { name: 'copy' });
       expect([isKnown(flags, 'copy'), flags.isEnabled('copy')]).toEqual([true, false]);
@@ -134,7 +134,7 @@ onEveryStorage((start) => {
       expect(flags.isEnabled('checkout')).toBe(true);
     });
 
-    it('sees that impressions are wanted', async () => {
+    it('sees that impression data is enabled', async () => {
       const { flags } = await checkoutOn(start);
       const told: string[] = [];
       flags.onImpression(({ flag }) => told.push(flag));
@@ -163,7 +163,7 @@ onEveryStorage((start) => {
       expect(flags.getVariant('checkout', ADA).name).toBe('blue');
     });
 
-    it('sees nothing of a change that was refused', async () => {
+    it('does not see a change that was refused', async () => {
       const { flags } = await checkoutOn(start);
       const { version: stamp } = flags.configuration();
       await expect(flags.enable(DEVELOPMENT)).rejects.toMatchObject({ code: 'environment_has_no_strategies' });
@@ -198,7 +198,7 @@ describe('environments', () => {
         ]);
       });
 
-      it('is the one that the options name', async () => {
+      it('is set by the options', async () => {
         const flags = await start({ ...SILENT, environment: 'development' });
         await createSwitchedOn(flags, { flag: 'checkout', environment: 'development' });
         expect([flags.isEnabled('checkout'), flags.isEnabled('checkout', {}, { environment: 'production' })]).toEqual([
@@ -260,7 +260,7 @@ describe('environments', () => {
         expect(flags.getVariant('checkout', {}, { fallback: FALLBACK }).name).toBe('disabled');
       });
 
-      it.each(INHERITED_NAMES)('answers for %s until there is such a flag', async (flag) => {
+      it.each(INHERITED_NAMES)('answers for %s until the flag exists', async (flag) => {
         const flags = await start(SILENT);
         expect(flags.isEnabled(flag, {}, { fallback: true })).toBe(true);
         await flags.createFlag(DEFAULT, { name: flag });
@@ -270,7 +270,7 @@ describe('environments', () => {
   });
 
   describe('options of an evaluation', () => {
-    it('may be null where no types keep callers from it', async () => {
+    it('may be null where no types prevent it', async () => {
       const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
       await createSwitchedOn(flags, { flag: 'checkout' });
       const nothing = null as never;
@@ -284,7 +284,7 @@ describe('environments', () => {
       await flags.close();
     });
 
-    it.each(['none', '', 'toString', 7])('cannot make %p the default environment', async (environment) => {
+    it.each(['none', '', 'toString', 7])('cannot set %p as the default environment', async (environment) => {
       const opening = createFlags({ storage: memoryStorage(), environment: environment as string });
       const { code, details } = await refusalOf(opening);
       expect(code).toBe('invalid_input');
@@ -294,13 +294,13 @@ describe('environments', () => {
 });
 
 describe('another node', () => {
-  it('never evaluates half a change set, on one SQLite file', async () => {
+  it('never evaluates half a change set on one SQLite file', async () => {
     const directory = temporaryDirectory();
     await expectWholeSets(() => sqliteStorage(`${directory.path}/flags.db`));
     directory.remove();
   });
 
-  it('never evaluates half a change set, on one storage of its process', async () => {
+  it('never evaluates half a change set on one storage of its process', async () => {
     const shared = memoryStorage();
     await expectWholeSets(() => ({ ...shared, close: async () => undefined }));
   });
@@ -427,7 +427,7 @@ describe('simultaneous changes', () => {
     fc.constant<Change>((flags) => flags.refresh()),
   );
 
-  /** Refusals by rule are part of the game; any other failure is not. */
+  /** Refusals by rules are expected; any other failure is not. */
   async function attempt(flags: Flags, change: Change): Promise<void> {
     try {
       await change(flags);
@@ -436,7 +436,7 @@ describe('simultaneous changes', () => {
     }
   }
 
-  /** All that an instance evaluates by, and what it comes to. */
+  /** The configuration of an instance, and its evaluations. */
   function answersOf(flags: Flags) {
     return ['production', 'development'].map((where) => {
       const choice = { environment: where };
@@ -452,7 +452,7 @@ describe('simultaneous changes', () => {
     await fresh.close();
   }
 
-  it('leave every instance evaluating as a fresh one on the same storage does', async () => {
+  it('leave every instance with the evaluations of a new one on the same storage', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(someChange, fc.boolean()), { minLength: 20, maxLength: 60 }),
@@ -475,7 +475,7 @@ describe('simultaneous changes', () => {
     );
   });
 
-  it('of one instance alone need no refresh to show', async () => {
+  it('need no refresh if one instance makes them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(someChange, { minLength: 20, maxLength: 60 }), async (changes) => {
         const storage = memoryStorage();

@@ -47,7 +47,7 @@ function withSlowReads(storage: Storage): Storage {
 }
 
 /**
- * Lets one node change several flags per change set, and another one evaluate all the while. The other node polls without
+ * Lets one node change several flags per change set, while another one evaluates. The other node polls without
  * a pause, and changes one of the flags itself now and then.
  */
 export async function expectWholeSets(open: () => Storage | Promise<Storage>): Promise<void> {

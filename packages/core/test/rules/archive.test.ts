@@ -26,7 +26,7 @@ onEveryStorage((start) => {
       });
     });
 
-    it('has left its project’s list for the archive’s', async () => {
+    it('is listed in the archive, and not in its project', async () => {
       const { flags } = await archived(start);
       await flags.createProject({ id: 'shop', name: 'Shop' });
       expect((await flags.listFlags(DEFAULT)).items).toEqual([]);
@@ -37,7 +37,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }));
     });
 
-    it('is listed with when it was archived, and what it is', async () => {
+    it('is listed with its time of archiving and its metadata', async () => {
       const now = new Date('2026-01-01T10:00:00.000Z');
       const flags = await start({ now: () => now });
       await flags.createFlag(DEFAULT, { name: 'checkout', description: 'The checkout', impressionData: true });
@@ -77,9 +77,9 @@ onEveryStorage((start) => {
       ],
       ['removal of a strategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
       ['switching on', (flags) => flags.enable(DEVELOPMENT)],
-      ['switching on what is on', (flags) => flags.enable(PRODUCTION)],
+      ['switching on an enabled environment', (flags) => flags.enable(PRODUCTION)],
       ['switching off', (flags) => flags.disable(PRODUCTION)],
-      ['switching off what is off', (flags) => flags.disable(DEVELOPMENT)],
+      ['switching off a disabled environment', (flags) => flags.disable(DEVELOPMENT)],
       ['setting of variants', (flags) => flags.setVariants(CHECKOUT, [])],
       [
         'patch of variants',
@@ -92,7 +92,7 @@ onEveryStorage((start) => {
   });
 
   describe('archiving', () => {
-    it('is one fact', async () => {
+    it('is one event', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const events = await eventsOf(flags, () => flags.archiveFlag(CHECKOUT));
@@ -152,14 +152,14 @@ onEveryStorage((start) => {
       expect(environments.flatMap(({ strategies }) => strategies)).toEqual([]);
     });
 
-    it('gives a new flag of the same name a revision the old one never had', async () => {
+    it('gives a new flag of the same name a revision that the old one never had', async () => {
       const { flags } = await archived(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       await flags.deleteFlag(FLAG);
       expect((await flags.createFlag(DEFAULT, { name: 'checkout' })).revision).toBeGreaterThan(revision);
     });
 
-    it('forgets when the flag was last seen', async () => {
+    it('deletes the time when the flag was last seen', async () => {
       const { flags } = await archived(start);
       const now = new Date().toISOString();
       const bucket = { start: now, stop: now, toggles: { checkout: { yes: 1, no: 1 } } };

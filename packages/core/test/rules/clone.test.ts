@@ -32,7 +32,7 @@ async function lively(start: Start): Promise<{ flags: Flags; clock: ReturnType<t
 
 onEveryStorage((start) => {
   describe('cloning a flag', () => {
-    it('copies description, type and variants, not staleness or sightings', async () => {
+    it('copies description, type and variants, but neither staleness nor lastSeenAt', async () => {
       const { flags, clock } = await lively(start);
       const { variants } = await flags.getFlag(CHECKOUT);
       expect(variants).toHaveLength(2);
@@ -48,7 +48,7 @@ onEveryStorage((start) => {
       });
     });
 
-    it('copies strategies under new ids, naming the copy in group ids, off everywhere', async () => {
+    it("copies strategies with new ids and the copy's name in group ids, off everywhere", async () => {
       const { flags } = await lively(start);
       await flags.cloneFlag(CHECKOUT, { name: 'copy' });
       const [source, copy] = await Promise.all([flags.getFlag(CHECKOUT), flags.getFlag(COPY)]);
@@ -62,7 +62,7 @@ onEveryStorage((start) => {
       expect(new Set(ids).size).toBe(6);
     });
 
-    it('leaves the source as it was, and the copy on its own', async () => {
+    it('does not change the source, and makes an independent copy', async () => {
       const { flags } = await lively(start);
       const before = await flags.getFlag(CHECKOUT);
       await flags.cloneFlag(CHECKOUT, { name: 'copy' });
@@ -70,13 +70,13 @@ onEveryStorage((start) => {
       expect(await flags.getFlag(CHECKOUT)).toEqual(before);
     });
 
-    it('is one fact about the copy', async () => {
+    it('is one event of the copy', async () => {
       const { flags } = await lively(start);
       const events = await eventsOf(flags, () => flags.cloneFlag(CHECKOUT, { name: 'copy' }));
       expect(events).toMatchObject([{ type: 'flag-created', flag: 'copy', project: 'default' }]);
     });
 
-    it('refuses a taken name, even that of the source', async () => {
+    it('refuses an existing name, even that of the source', async () => {
       const { flags } = await lively(start);
       await flags.createFlag(DEFAULT, { name: 'other' });
       await expectRefusal(flags, 'flag_exists', () => flags.cloneFlag(CHECKOUT, { name: 'other' }));
@@ -99,7 +99,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'flag_archived', () => flags.cloneFlag(CHECKOUT, { name: 'copy' }));
     });
 
-    it('refuses a source that has moved on', async () => {
+    it('refuses a source with another revision', async () => {
       const { flags } = await lively(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       const stale = { ifRevision: revision - 1 };
@@ -107,7 +107,7 @@ onEveryStorage((start) => {
       expect((await flags.cloneFlag(CHECKOUT, { name: 'copy' }, { ifRevision: revision })).name).toBe('copy');
     });
 
-    it('makes one copy of many simultaneous ones under one name', async () => {
+    it('makes one copy if many start at once under one name', async () => {
       const { flags } = await lively(start);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 10 }, () => flags.cloneFlag(CHECKOUT, { name: 'copy' })),

@@ -28,7 +28,7 @@ async function familyOf(flags: Flags, flag: string): Promise<unknown> {
 
 onEveryStorage((start) => {
   describe('a dependency', () => {
-    it('is on the parent being on, when nothing else is said', async () => {
+    it('requires the parent to be on by default', async () => {
       const flags = await withFlags(await start());
       expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
       expect(await flags.addDependency(CHECKOUT, { flag: 'payments' })).toEqual(ON_PAYMENTS);
@@ -59,7 +59,7 @@ onEveryStorage((start) => {
       expect(dependencies.map(({ flag }) => flag)).toEqual(INHERITED_NAMES);
     });
 
-    it('ends', async () => {
+    it('can be removed', async () => {
       const flags = await withDependency(await start());
       await flags.removeDependency(CHECKOUT, { flag: 'payments' });
       expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [], children: [] });
@@ -67,7 +67,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'dependency_not_found', () => flags.removeDependency(CHECKOUT, { flag: 'payments' }));
     });
 
-    it('ends with all others', async () => {
+    it('can be removed with all others', async () => {
       const flags = await withDependency(await start());
       await flags.addDependency(CHECKOUT, { flag: 'search' });
       const facts = await factsOf(flags, () => flags.removeDependencies(CHECKOUT));
@@ -76,7 +76,7 @@ onEveryStorage((start) => {
       expect(await factsOf(flags, () => flags.removeDependencies(CHECKOUT))).toEqual([]);
     });
 
-    it('is recorded, one fact per change of the child', async () => {
+    it('is recorded by one event of the child per change', async () => {
       const flags = await withFlags(await start());
       const events = await eventsOf(flags, async () => {
         await flags.addDependency(CHECKOUT, { flag: 'payments' });
@@ -103,17 +103,17 @@ onEveryStorage((start) => {
       { flag: 'payments', enabled: false, variants: ['blue'] },
       [],
       null,
-    ])('is not made from %j', async (input) => {
+    ])('is refused from %j', async (input) => {
       const flags = await withFlags(await start());
       await expectRefusal(flags, 'invalid_input', () => flags.addDependency(CHECKOUT, input as DependencyInput));
     });
 
-    it('is not on the flag itself', async () => {
+    it('is refused on the flag itself', async () => {
       const flags = await withFlags(await start());
       await expectRefusal(flags, 'dependency_cycle', () => flags.addDependency(CHECKOUT, { flag: 'checkout' }));
     });
 
-    it('is not on a flag that is unknown, archived or of another project', async () => {
+    it('is refused on a flag that is unknown, archived or of another project', async () => {
       const flags = await withFlags(await start());
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag({ project: 'shop' }, { name: 'basket' });
@@ -123,14 +123,14 @@ onEveryStorage((start) => {
       }
     });
 
-    it('is only one step deep', async () => {
+    it('has only one level', async () => {
       const flags = await withDependency(await start());
       await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(SEARCH, { flag: 'checkout' }));
       await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(PAYMENTS, { flag: 'search' }));
       await expectRefusal(flags, 'dependency_too_deep', () => flags.addDependency(PAYMENTS, { flag: 'checkout' }));
     });
 
-    it('stays one step deep when a child comes back from the archive', async () => {
+    it('still has one level after a child is revived', async () => {
       const flags = await withDependency(await start());
       await flags.archiveFlag(CHECKOUT);
       expect(await familyOf(flags, 'payments')).toEqual({ dependencies: [], children: [] });
@@ -139,7 +139,7 @@ onEveryStorage((start) => {
       expect(await familyOf(flags, 'checkout')).toEqual({ dependencies: [ON_PAYMENTS], children: [] });
     });
 
-    it('is not changed while the child is archived, unknown, or of another revision', async () => {
+    it('is not changed while the child is archived, unknown, or has another revision', async () => {
       const flags = await withDependency(await start());
       const unknown = { ...DEFAULT, flag: 'unknown' };
       await expectRefusal(flags, 'flag_not_found', () => flags.addDependency(unknown, { flag: 'payments' }));
@@ -154,7 +154,7 @@ onEveryStorage((start) => {
   });
 
   describe('a parent', () => {
-    it('is not archived while a flag that is not depends on it', async () => {
+    it('is not archived while a live flag depends on it', async () => {
       const flags = await withDependency(await start());
       const error = await expectRefusal(flags, 'flag_has_children', () => flags.archiveFlag(PAYMENTS));
       expect(error.message).toContain('checkout');
@@ -162,7 +162,7 @@ onEveryStorage((start) => {
       await flags.archiveFlag(PAYMENTS);
     });
 
-    it('that is deleted for good leaves archived children with a parent that is missing', async () => {
+    it('leaves archived children with a missing parent when it is deleted', async () => {
       const flags = await withDependency(await start());
       await flags.archiveFlag(CHECKOUT);
       await flags.archiveFlag(PAYMENTS);
@@ -172,7 +172,7 @@ onEveryStorage((start) => {
       await flags.removeDependency(CHECKOUT, { flag: 'payments' });
     });
 
-    it('forgets children that are deleted for good, alone or with their project', async () => {
+    it('loses deleted children, deleted alone or with their project', async () => {
       const flags = await withDependency(await start());
       await flags.archiveFlag(CHECKOUT);
       await flags.deleteFlag({ flag: 'checkout' });
@@ -188,7 +188,7 @@ onEveryStorage((start) => {
       await flags.addDependency({ ...DEFAULT, flag: 'stock' }, { flag: 'payments' });
     });
 
-    it('has a new revision when a child comes, not when it changes or goes', async () => {
+    it('has a new revision when a child is added, not when it changes or is removed', async () => {
       const flags = await withFlags(await start());
       const revisionOf = async () => (await flags.getFlag(PAYMENTS)).revision;
       const before = await revisionOf();
@@ -200,7 +200,7 @@ onEveryStorage((start) => {
       expect(await revisionOf()).toBe(after);
     });
 
-    it('can be every flag of the project that has none itself', async () => {
+    it('can be every flag of the project that has no parent itself', async () => {
       const flags = await withDependency(await start());
       await flags.createFlag(DEFAULT, { name: 'archived' });
       await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });
@@ -216,7 +216,7 @@ onEveryStorage((start) => {
   describe('a copy', () => {
     const COPY = { ...DEFAULT, flag: 'copy' };
 
-    it('depends on what its source does, but for what is archived or gone', async () => {
+    it('depends on the flags of its source, except archived and deleted ones', async () => {
       const flags = await withDependency(await start());
       await flags.addDependency(CHECKOUT, { flag: 'search' });
       await flags.archiveFlag(CHECKOUT);
@@ -227,7 +227,7 @@ onEveryStorage((start) => {
       expect((await flags.getFlag(PAYMENTS)).children).toEqual(['checkout', 'copy']);
     });
 
-    it('depends on nothing when archived flags depend on its name', async () => {
+    it('has no dependency when archived flags depend on its name', async () => {
       const flags = await withDependency(await start());
       await flags.createFlag(DEFAULT, { name: 'copy' });
       await flags.addDependency(SEARCH, { flag: 'copy' });
@@ -251,13 +251,13 @@ async function enabledIn(flags: Flags): Promise<readonly boolean[]> {
 }
 
 onEveryStorage((start) => {
-  describe('switching', () => {
-    it('keeps an environment off while it has no strategies', async () => {
+  describe('switching an environment', () => {
+    it('keeps it off while it has no strategies', async () => {
       const { flags } = await checkoutIn(start);
       await expectRefusal(flags, 'environment_has_no_strategies', () => flags.enable(DEVELOPMENT));
     });
 
-    it('enables and disables one environment, and does not change the others', async () => {
+    it('enables and disables it, and does not change the others', async () => {
       const { flags } = await checkoutIn(start);
       await flags.enable(PRODUCTION);
       expect(await enabledIn(flags)).toEqual([false, true]);
@@ -276,7 +276,7 @@ onEveryStorage((start) => {
       expect(await enabledIn(flags)).toEqual([true, false]);
     });
 
-    it('is one fact each way, and none when repeated', async () => {
+    it('is one event each way, and none when repeated', async () => {
       const { flags } = await checkoutIn(start);
       const place = { flag: 'checkout', project: 'default', environment: 'production' };
       expect(await eventsOf(flags, () => flags.enable(PRODUCTION))).toMatchObject([
@@ -290,7 +290,7 @@ onEveryStorage((start) => {
       expect(await factsOf(flags, () => flags.disable(DEVELOPMENT))).toEqual([]);
     });
 
-    it('switches off with the removal of the last strategy, as a fact of its own', async () => {
+    it('switches it off with the removal of the last strategy, by a separate event', async () => {
       const { flags, strategy } = await checkoutIn(start);
       await flags.enable(PRODUCTION);
       const facts = await factsOf(flags, () => flags.removeStrategy({ ...PRODUCTION, strategy }));
@@ -298,7 +298,7 @@ onEveryStorage((start) => {
       expect(await enabledIn(flags)).toEqual([false, false]);
     });
 
-    it('stays on while a strategy is left', async () => {
+    it('keeps it on while a strategy is left', async () => {
       const { flags, strategy } = await checkoutIn(start);
       await flags.addStrategy(PRODUCTION, { name: 'second' });
       await flags.enable(PRODUCTION);
@@ -308,7 +308,7 @@ onEveryStorage((start) => {
       expect(await enabledIn(flags)).toEqual([false, true]);
     });
 
-    it('never leaves an environment on without a strategy, however removal and switching cross', async () => {
+    it('never leaves it on without a strategy, however removal and switching cross', async () => {
       const { flags } = await checkoutIn(start);
       for (let round = 0; round < 10; round++) {
         const { id } = await flags.addStrategy(DEVELOPMENT, { name: 'default' });
@@ -340,7 +340,7 @@ onEveryStorage((start) => {
       expect(await healthOf(await start())).toBe(100);
     });
 
-    it('falls by the share of stale flags, rounded', async () => {
+    it('decreases by the share of stale flags, rounded', async () => {
       const flags = await start();
       for (const name of ['a', 'b', 'checkout']) await flags.createFlag(DEFAULT, { name });
       expect(await healthOf(flags)).toBe(100);
@@ -352,7 +352,7 @@ onEveryStorage((start) => {
       expect(await healthOf(flags)).toBe(67);
     });
 
-    it('leaves archived flags out', async () => {
+    it('ignores archived flags', async () => {
       const flags = await start();
       for (const name of ['a', 'checkout']) await flags.createFlag(DEFAULT, { name });
       await flags.updateFlag(CHECKOUT, { stale: true });

@@ -7,7 +7,7 @@ import { MINUTE, settableClock } from './settable-clock.js';
 
 const NAMES = Array.from({ length: 20 }, (_, n) => `flag-${String(n).padStart(2, '0')}`);
 
-/** A listener that tells when so many events have come. */
+/** A listener, and a promise that resolves after this many events. */
 function collector() {
   const events: FlagsEvent[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -31,7 +31,7 @@ function flagsIn(events: readonly FlagsEvent[]): readonly (string | null)[] {
 
 onEveryStorage((start) => {
   describe('a subscription', () => {
-    it('brings every event once, in order, one at a time', async () => {
+    it('sends every event once, in order, one at a time', async () => {
       const flags = await start();
       const { events, listen, reached } = collector();
       let under = 0;
@@ -48,7 +48,7 @@ onEveryStorage((start) => {
       expect(flagsIn(events)).toEqual(NAMES);
     });
 
-    it('goes on after the last position that was seen', async () => {
+    it('continues after the last position that was seen', async () => {
       const flags = await start();
       for (const name of NAMES) await flags.createFlag(DEFAULT, { name });
       const seen = (await flags.listEvents({ flag: 'flag-09' })).items[0]?.position ?? '';
@@ -59,7 +59,7 @@ onEveryStorage((start) => {
       expect(flagsIn(events)).toEqual([...NAMES.slice(10), 'last']);
     });
 
-    it('brings the events of simultaneous changes in the order of the log', async () => {
+    it('sends the events of simultaneous changes in the order of the log', async () => {
       const flags = await start();
       const { events, listen, reached } = collector();
       const after = (await flags.listEvents({ limit: 1 })).items[0]?.position;
@@ -120,7 +120,7 @@ describe('stamps', () => {
 
   onEveryStorage((start) => {
     describe('a stamp', () => {
-      it('stays the same while nothing changes', async () => {
+      it('does not change while nothing changes', async () => {
         const flags = await start();
         expect(await flags.dataVersion()).toEqual(expect.any(String));
         await untilSame(
@@ -132,7 +132,7 @@ describe('stamps', () => {
         );
       });
 
-      it('is another one after a change, and after a report of usage', async () => {
+      it('changes after a change, and after a report of usage', async () => {
         const flags = await start();
         const stamps = [await flags.dataVersion()];
         await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -144,7 +144,7 @@ describe('stamps', () => {
         expect(new Set(stamps).size).toBe(3);
       });
 
-      it('of projects is another one every minute, as health depends on the age of flags', async () => {
+      it('changes every minute for projects, as health depends on the age of flags', async () => {
         const clock = settableClock();
         const flags = await start({ now: clock.now });
         await untilSame(
@@ -159,7 +159,7 @@ describe('stamps', () => {
   });
 
   describe('a stamp', () => {
-    it('is absent if usage is stored elsewhere, or the storage has none', async () => {
+    it('is absent if usage is stored elsewhere, or the storage does not support it', async () => {
       const { dataVersion: _, ...plain } = memoryStorage();
       for (const options of [{ storage: memoryStorage(), usage: memoryUsage() }, { storage: plain }]) {
         const flags = await createFlags(options);
@@ -169,7 +169,7 @@ describe('stamps', () => {
       }
     });
 
-    it('fails as a read does, and is refused when the engine is closed', async () => {
+    it('rejects like a read, and is refused when the engine is closed', async () => {
       const storage = faultyStorage(memoryStorage());
       const flags = await createFlags({ storage });
       storage.inject({ method: 'dataVersion' });

@@ -36,7 +36,7 @@ onEveryStorage((start) => {
       expect(JSON.stringify(event?.before)).toContain('Old');
     });
 
-    it('come once per fact', async () => {
+    it('are recorded once per fact', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const changes = { description: 'New', type: 'permission', stale: true };
@@ -50,7 +50,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('come for every kind of change, in order', async () => {
+    it('are recorded for every kind of change, in order', async () => {
       const flags = await start();
       const facts = await factsOf(flags, async () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -155,7 +155,7 @@ onEveryStorage((start) => {
       },
     );
 
-    it('are attributed to the configured actor, a speaker, or the call’s own actor', async () => {
+    it('are attributed to the configured actor, the actor of `as`, or the call’s own actor', async () => {
       const flags = await start({ actor: 'deployment' });
       const ada = flags.as('ada');
       const events = await eventsOf(flags, async () => {
@@ -194,7 +194,7 @@ type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
 describe.each<Documents>([flagDocuments as Documents, segmentDocuments as Documents])(
   'the events of a $kind',
   (documents) => {
-    it('give the document when they are replayed', async () => {
+    it('result in the document when they are replayed', async () => {
       const storage = await livedIn();
       const listed = await storage.list({ kind: documents.kind, part: 'body' });
       expect(listed.length).toBeGreaterThan(0);
@@ -240,15 +240,18 @@ describe('references as text', () => {
   ];
 
   onEveryStorage((start) => {
-    it.each([...BY_NAME, ...BESIDE])('%s refuses a name that cannot even be made text', async (_, attempt) => {
-      const flags = await start();
-      await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
-      for (const name of HOSTILE) {
-        await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
-      }
-    });
+    it.each([...BY_NAME, ...BESIDE])(
+      'are refused by %s if they cannot be converted to a string',
+      async (_, attempt) => {
+        const flags = await start();
+        await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
+        for (const name of HOSTILE) {
+          await expect(attempt(flags, name as never)).rejects.toMatchObject({ name: 'FlagsError' });
+        }
+      },
+    );
 
-    it.each(BY_NAME)('%s refuses a name that is not text', async (_, attempt) => {
+    it.each(BY_NAME)('are refused by %s if they are not strings', async (_, attempt) => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: CHECKOUT.flag });
       for (const name of OTHERS) {

@@ -1,6 +1,6 @@
 import type { FlagDetail, Flags, ProjectSummary } from '../../src/index.js';
 
-/** All that the interface shows of an engine's state, to be compared before and after. */
+/** The complete state that the interface shows, to compare before and after. */
 export async function everythingIn(flags: Flags): Promise<unknown> {
   const { items: projects } = await flags.listProjects();
   return {

@@ -180,7 +180,7 @@ onEveryStorage((start) => {
       },
     );
 
-    it('is whole without limit and after, and a page of 100 with after alone', async () => {
+    it('is complete without limit and after, and a page of 100 with after alone', async () => {
       const flags = await start();
       for (let n = 0; n < 103; n++) await flags.createFlag(DEFAULT, { name: `flag-${1000 + n}` });
       expect(await namesOf(flags)).toHaveLength(103);
@@ -188,7 +188,7 @@ onEveryStorage((start) => {
       expect([page.items.length, page.items[0]?.name, page.next]).toEqual([100, 'flag-1002', 'flag-1101']);
     });
 
-    it('leaves out the projects that the caller may not read, and asks once for each', async () => {
+    it('omits the projects that the caller may not read, and checks each once', async () => {
       const flags = await orchard(await start());
       const asked: string[] = [];
       const canRead = async (project: string) => asked.push(project) > 0 && project === 'shop';
@@ -214,7 +214,7 @@ onEveryStorage((start) => {
       expect(refused.details).toContainEqual(expect.objectContaining({ path }));
     });
 
-    it('refuses an unknown environment, and a project that is undefined by mistake', async () => {
+    it('refuses an unknown environment, and a project that is explicitly undefined', async () => {
       const flags = await start();
       await expectRefusal(flags, 'environment_not_found', () => flags.searchFlags({ enabledIn: 'moon' }));
       await expectRefusal(flags, 'invalid_input', () => flags.listFlags({ project: undefined } as never, {}));
@@ -228,7 +228,7 @@ onEveryStorage((start) => {
       [[{ name: 'gradualRolloutUserId', parameters: { percentage: '70' } }], 70],
       [[{ name: 'flexibleRollout' }], 0],
       [[{ name: 'default', disabled: true }, ROLLOUT(5)], 5],
-    ])('shows of the strategies %j the rollout %i', async (strategies, rollout) => {
+    ])('shows for the strategies %j the rollout %i', async (strategies, rollout) => {
       const flags = await start({ onProblem: () => undefined });
       await flags.createFlag(DEFAULT, { name: 'a' });
       for (const strategy of strategies) await flags.addStrategy(inProduction('a'), strategy as never);

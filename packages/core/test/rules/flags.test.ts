@@ -7,7 +7,7 @@ import { settableClock } from './settable-clock.js';
 
 onEveryStorage((start) => {
   describe('creating a flag', () => {
-    it('gives it the documented defaults', async () => {
+    it('fills in the documented defaults', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       expect(await flags.createFlag(DEFAULT, { name: 'checkout' })).toEqual({
@@ -59,7 +59,7 @@ onEveryStorage((start) => {
     });
 
     it.each(['a', 'A.b-c_d~e!f*g(h)', "it's", '...', 'x'.repeat(100), ...INHERITED_NAMES])(
-      'takes the name %j',
+      'accepts the name %j',
       async (name) => {
         const flags = await start();
         expect((await flags.createFlag(DEFAULT, { name })).name).toBe(name);
@@ -87,7 +87,7 @@ onEveryStorage((start) => {
       ['a list', [], ''],
       ['null', null, ''],
       ['text', 'checkout', ''],
-    ])('refuses %s and says where the fault is', async (_, input, path) => {
+    ])('refuses %s, with its path', async (_, input, path) => {
       const flags = await start();
       const error = await expectRefusal(flags, 'invalid_input', () => flags.createFlag(DEFAULT, input as NewFlag));
       expect(error.details.map((detail) => detail.path ?? '').some((found) => found.startsWith(path))).toBe(true);
@@ -100,7 +100,7 @@ onEveryStorage((start) => {
       expect(error.details.map(({ path }) => path)).toEqual(expect.arrayContaining(['/name', '/type', '/description']));
     });
 
-    it('takes the configured types only', async () => {
+    it('accepts the configured types only', async () => {
       const flags = await start({
         flagTypes: [
           { name: 'release', lifetimeDays: 1 },
@@ -144,7 +144,7 @@ onEveryStorage((start) => {
       });
     });
 
-    it('finds a flag under its own project only', async () => {
+    it('finds a flag in its own project only', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -358,7 +358,7 @@ async function owned(flags: Flags): Promise<Flags> {
 
 onEveryStorage((start) => {
   describe('labels and owner', () => {
-    it('are kept as given, in the order given, and copied by a clone', async () => {
+    it('are kept in the given order, and copied by a clone', async () => {
       const flags = await owned(await start());
       expect(await flags.getFlag(CHECKOUT)).toMatchObject(OWNED);
       expect(await flags.cloneFlag(CHECKOUT, { name: 'copy' })).toMatchObject(OWNED);
@@ -381,7 +381,7 @@ onEveryStorage((start) => {
       expect(await flags.patchFlag(CHECKOUT, patch)).toMatchObject({ labels: ['b', 'c'], owner: 'grace' });
     });
 
-    it('are in events, after and before, and change a flag that is restored from them', async () => {
+    it('are in events, after and before, and are restored from them', async () => {
       const flags = await owned(await start());
       const events = await eventsOf(flags, () => flags.updateFlag(CHECKOUT, { labels: ['a'] }));
       expect(events).toMatchObject([
@@ -396,7 +396,7 @@ onEveryStorage((start) => {
       expect(await factsOf(flags, () => flags.updateFlag(CHECKOUT, OWNED))).toEqual([]);
     });
 
-    it('are the values of the call, even if the caller changes its lists meanwhile', async () => {
+    it('keep the values of the call, even if the caller changes its lists meanwhile', async () => {
       const flags = await start();
       const labels = ['a'];
       const creating = flags.createFlag(DEFAULT, { name: 'checkout', labels });
@@ -432,7 +432,7 @@ onEveryStorage((start) => {
   });
 
   describe('changing labels', () => {
-    it('adds at the end and removes, in one event', async () => {
+    it('appends and removes, in one event', async () => {
       const flags = await owned(await start());
       const changes = { add: ['new', 'beta'], remove: ['team-shop', 'unknown'] };
       expect(await factsOf(flags, () => flags.changeLabels(CHECKOUT, changes))).toEqual(['flag-updated']);

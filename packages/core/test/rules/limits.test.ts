@@ -84,7 +84,7 @@ describe('stored data beyond the limits', () => {
     throw new Error('missing');
   }
 
-  it('evaluates, and can be cloned, archived, revived and exported, and imported as it is', async () => {
+  it('is evaluated, and can be cloned, archived, revived, exported and imported unchanged', async () => {
     const { flags } = await startBeyond();
     expect(flags.isEnabled('checkout', { userId: '7' })).toBe(true);
     await flags.cloneFlag(CHECKOUT, { name: 'copy' });
@@ -125,7 +125,7 @@ describe('stored data beyond the limits', () => {
     await flags.close();
   });
 
-  it('comes back by an undo', async () => {
+  it('is restored by an undo', async () => {
     const { flags } = await startBeyond();
     const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: [{ name: 'only' }] }]);
     await flags.undoChangeSet({ changeSet: id ?? never() });
@@ -138,7 +138,7 @@ describe('the size of a document', () => {
   const MIB = 1_048_576;
   const LONG = 'x'.repeat(500_000);
 
-  /** Constraints of about so many bytes. */
+  /** Constraints of about this size in bytes. */
   function constraintsOf(bytes: number): readonly Constraint[] {
     const values = Array.from({ length: bytes / 10_000 }, (_, n) => `${n}`.padEnd(9990, '-'));
     return [{ contextName: 'userId', operator: 'IN', values }];
@@ -152,7 +152,7 @@ describe('the size of a document', () => {
 
   onEveryStorage((start) => {
     describe('a document', () => {
-      it('is at most 1 MiB, and everything that would make it larger is refused', async () => {
+      it('has at most 1 MiB, and changes that would exceed it are refused', async () => {
         const flags = await withCheckout(await start());
         const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
         const strategy = { ...PRODUCTION, strategy: id };
@@ -172,7 +172,7 @@ describe('the size of a document', () => {
         }
       });
 
-      it('that is full can be switched, archived, revived and deleted', async () => {
+      it('can be switched, archived, revived and deleted when it is full', async () => {
         const flags = await withCheckout(await start());
         const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
         const fill = (length: number) =>
@@ -194,7 +194,7 @@ describe('the size of a document', () => {
   });
 
   describe('the document of all names of segments', () => {
-    it('has an advice of its own when it is full', () => {
+    it('has its own advice when it is full', () => {
       const [key, text] = [{ kind: 'segment-registry', id: 'all' }, JSON.stringify('x'.repeat(MIB))];
       const write = { key, expected: 0, parent: null, body: null, text, summary: null };
       const change = { write, events: [], found: undefined, next: null, path: undefined };
@@ -203,7 +203,7 @@ describe('the size of a document', () => {
   });
 });
 
-/** Three of them fit into what one evaluation may cost, four do not. */
+/** Three of them fit into the limit of an evaluation, four do not. */
 const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: '[ab]*a[abc]{300}[!?]' };
 
 function heavy(count: number, more: Partial<StrategyInput> = {}): StrategyInput {
@@ -330,7 +330,7 @@ describe('the option stateLimit', () => {
   });
 
   describe('a limit of all definitions on a shared file', () => {
-    it('counts what is there at the start, and what others write', async () => {
+    it('counts existing definitions at the start, and those of other writers', async () => {
       const directory = temporaryDirectory();
       const open = () =>
         createFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });
@@ -360,7 +360,7 @@ describe('the option stateLimit', () => {
 
 describe('unknown members', () => {
   const DEPTH = 200_000;
-  /** More nested than what recurses, as `JSON.stringify` does, can follow. */
+  /** Nested too deeply for recursive functions such as `JSON.stringify`. */
   const unknown = { unknown: JSON.parse('['.repeat(DEPTH) + ']'.repeat(DEPTH)) as unknown };
   const project = { project: 'default' };
   const ref = { ...project, flag: 'checkout' };

@@ -35,7 +35,7 @@ describe('metrics', () => {
 
   onEveryStorage((start) => {
     describe('evaluation counts', () => {
-      it('add up per flag', async () => {
+      it('are summed per flag', async () => {
         const { flags, report } = await reporting(start);
         await report({ checkout: { yes: 3, no: 1 }, other: { yes: 0, no: 2 } });
         await report({ checkout: { yes: 4, no: 0 } });
@@ -43,7 +43,7 @@ describe('metrics', () => {
         expect(await countsIn(flags)).toEqual({ lastHour: expected, lastMinute: expected });
       });
 
-      it('slide with the clock: out of the minute first, then out of the hour', async () => {
+      it('move with the clock: out of the minute first, then out of the hour', async () => {
         const { flags, clock, report } = await reporting(start);
         await report({ checkout: { yes: 1, no: 0 } });
         clock.advance(MINUTE - SECOND);
@@ -59,7 +59,7 @@ describe('metrics', () => {
         expect(await countsIn(flags)).toEqual({ lastHour: {}, lastMinute: {} });
       });
 
-      it('are placed by the end of the reported period, not by when the report arrives', async () => {
+      it('belong to the end of the reported period, not to the arrival of the report', async () => {
         const { flags, clock, report } = await reporting(start);
         await report({ checkout: { yes: 1, no: 0 } }, clock.text(-10 * MINUTE));
         await report({ old: { yes: 1, no: 0 } }, clock.text(-2 * HOUR));
@@ -69,14 +69,14 @@ describe('metrics', () => {
         });
       });
 
-      it('take a period that ends in the future as ending now', async () => {
+      it('treat a period that ends in the future as ending now', async () => {
         const { flags, clock, report } = await reporting(start);
         await report({ checkout: { yes: 1, no: 0 } }, clock.text(DAY));
         clock.advance(HOUR + MINUTE);
         expect((await countsIn(flags)).lastHour).toEqual({});
       });
 
-      it('count under any name', async () => {
+      it('are stored for any name', async () => {
         const { flags, clock } = await reporting(start);
         const toggles = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`);
         await flags.reportMetrics({
@@ -92,7 +92,7 @@ describe('metrics', () => {
         expect(items.map(({ flag }) => flag)).toEqual([...INHERITED_NAMES].sort());
       });
 
-      it('all count when reports are simultaneous', async () => {
+      it('are all counted when reports are simultaneous', async () => {
         const { flags, report } = await reporting(start);
         await Promise.all(Array.from({ length: 25 }, () => report({ checkout: { yes: 1, no: 2 } })));
         expect((await countsIn(flags)).lastMinute).toEqual({ checkout: { yes: 25, no: 50 } });
@@ -112,7 +112,7 @@ describe('metrics', () => {
         expect(await flags.updateFlag(CHECKOUT, { stale: true })).not.toHaveProperty('lastSeenAt');
       });
 
-      it('never moves a flag’s revision nor makes an event', async () => {
+      it('never changes a flag’s revision nor adds an event', async () => {
         const { flags, report } = await reporting(start);
         const { revision } = await flags.createFlag(DEFAULT, { name: 'checkout' });
         const { total } = await flags.listEvents();
@@ -125,10 +125,7 @@ describe('metrics', () => {
         ['no application', ({ text }) => ({ bucket: { start: text(), stop: text(), toggles: {} } })],
         ['no bucket', () => ({ appName: 'web' })],
         ['no times', () => ({ appName: 'web', bucket: { toggles: {} } })],
-        [
-          'a time that is none',
-          ({ text }) => ({ appName: 'web', bucket: { start: text(), stop: 'now', toggles: {} } }),
-        ],
+        ['an invalid time', ({ text }) => ({ appName: 'web', bucket: { start: text(), stop: 'now', toggles: {} } })],
         [
           'an impossible date',
           ({ text }) => ({ appName: 'a', bucket: { start: text(), stop: '2026-02-30T00:00:00Z', toggles: {} } }),
@@ -144,14 +141,14 @@ describe('metrics', () => {
             bucket: { start: text(), stop: text(), toggles: { good: { yes: 1, no: 1 }, checkout: { yes, no: 0 } } },
           }),
         ]),
-      ])('with %s is refused, and nothing of it counts', async (_, input) => {
+      ])('is refused with %s, and nothing of it is counted', async (_, input) => {
         const { flags, clock } = await reporting(start);
         await expectRefusal(flags, 'invalid_input', () => flags.reportMetrics(input(clock) as MetricsReport));
       });
     });
 
     describe('a report in bulk', () => {
-      it('takes the registrations and the counts of many clients', async () => {
+      it('contains the registrations and the counts of many clients', async () => {
         const { flags, clock } = await reporting(start);
         const bucket = { start: clock.text(-MINUTE), stop: clock.text() };
         await flags.reportMetricsInBulk({
@@ -172,7 +169,7 @@ describe('metrics', () => {
         ]);
       });
 
-      it('with nothing in it changes nothing', async () => {
+      it('changes nothing if it is empty', async () => {
         const { flags } = await reporting(start);
         await flags.reportMetricsInBulk({});
         expect((await flags.listApplications()).items).toEqual([]);
@@ -193,7 +190,7 @@ describe('metrics', () => {
             }),
           }),
         ],
-      ])('with %s is refused, and nothing of it counts', async (_, input) => {
+      ])('is refused with %s, and nothing of it is counted', async (_, input) => {
         const { flags, clock } = await reporting(start);
         const good = { appName: 'good', bucket: { start: clock.text(), stop: clock.text(), toggles: {} } };
         const { registrations = [], reports = [] } = input(clock) as BulkReport;
@@ -261,7 +258,7 @@ describe('metrics', () => {
         expect(await named([])).toEqual(['a', 'b']);
       });
 
-      it('are refused when unknown or not well described', async () => {
+      it('are refused when unknown or invalid', async () => {
         const { flags, clock } = await reporting(start);
         await expectRefusal(flags, 'application_not_found', () => flags.getApplication({ application: 'constructor' }));
         for (const fault of [
@@ -333,7 +330,7 @@ describe('metrics limits', () => {
         expect(flags.status().dropped).toEqual({ names: 901, reports: 0 });
       });
 
-      it('are neither those of flags, nor those of archived flags, and do not make a flag seen', async () => {
+      it('do not include flags nor archived flags, and do not make a flag seen', async () => {
         const { flags, clock, report } = await reporting(start);
         const flagNames = names(150);
         for (const name of flagNames) await flags.createFlag(DEFAULT, { name });
@@ -348,7 +345,7 @@ describe('metrics limits', () => {
         expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
       });
 
-      it('are at most a thousand of one report in bulk', async () => {
+      it('are limited to a thousand of one report in bulk', async () => {
         const { flags, clock } = await reporting(start);
         const toggles = Object.fromEntries(names(90).map((name) => [name, { yes: 1, no: 0 }]));
         const bucket = { start: clock.text(), stop: clock.text(), toggles };
@@ -362,7 +359,7 @@ describe('metrics limits', () => {
     });
 
     describe('a report for some projects', () => {
-      it('counts flags of these projects alone; names of other flags are dropped', async () => {
+      it('counts flags of these projects only; names of other flags are dropped', async () => {
         const { flags, report } = await reporting(start);
         await flags.createProject({ id: 'shop', name: 'Shop' });
         await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -381,7 +378,7 @@ describe('metrics limits', () => {
     describe('a registration', () => {
       const long = Array.from({ length: 1000 }, (_, index) => `${index}`.padEnd(70, 'x'));
 
-      it('of more than 64 KiB is refused', async () => {
+      it('is refused above 64 KiB', async () => {
         const { flags, clock, register } = await reporting(start);
         await register({ strategies: long.slice(0, 800) });
         await expectRefusal(flags, 'invalid_input', () => register({ strategies: long }));
@@ -391,7 +388,7 @@ describe('metrics limits', () => {
         await flags.reportMetricsInBulk(bulk(10));
       });
 
-      it('and a report may give times as epoch milliseconds', async () => {
+      it('accepts times as epoch milliseconds, like a report', async () => {
         const { flags, clock, register } = await reporting(start);
         const now = clock.now().getTime();
         await register({ started: now });

@@ -9,8 +9,8 @@ export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
 export const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
 
 /**
- * Runs the same rules on every storage; `start` gives an engine on an empty one, closed after the test. `share` opens an
- * empty storage, and gives a `start` whose engines are all on that one, as the nodes of a service are.
+ * Runs the same rules on every storage; `start` returns an engine on an empty one, closed after the test. `share` opens
+ * an empty storage, and returns a `start` whose engines are all on that one, as the nodes of a service are.
  */
 export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>) => void): void {
   describe.each(KINDS)('on $name', ({ open }) => {

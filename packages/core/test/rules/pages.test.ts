@@ -27,7 +27,7 @@ const named = (names: readonly string[]) => names.map((name) => expect.objectCon
 
 onEveryStorage((start) => {
   describe('a page of flags', () => {
-    it('goes on where the one before has ended, and the last has no next', async () => {
+    it('continues after the previous one, and the last has no next', async () => {
       const flags = await start();
       await createAll(flags, ['a', 'c', 'b', 'd']);
       const first = await flags.listFlags(DEFAULT, { limit: 2 });
@@ -54,7 +54,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('lists live flags or archived flags, however many of the others are between them', async () => {
+    it('lists live flags or archived flags, however many others are between them', async () => {
       const flags = await start();
       const live = ['a', 'm', 'z'];
       const archived = Array.from({ length: 40 }, (_, index) => `b-${10 + index}`);
@@ -70,7 +70,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('is not moved by flags that come, go and change sides between pages', async () => {
+    it('does not shift when flags are created, deleted, archived and revived between pages', async () => {
       const flags = await start();
       await createAll(flags, ['b', 'd', 'f', 'h']);
       const { next } = await flags.listFlags(DEFAULT, { limit: 2 });
@@ -81,7 +81,7 @@ onEveryStorage((start) => {
       expect(await flags.listFlags(DEFAULT, { limit: 2, after: next })).toEqual({ items: named(['e', 'h']) });
     });
 
-    it('holds the flags of its project alone', async () => {
+    it('has the flags of its project only', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await createAll(flags, ['a', 'c']);
@@ -94,7 +94,7 @@ onEveryStorage((start) => {
       expect(await readAll((query) => flags.listArchivedFlags({}, query), 2)).toEqual(named(['b', 'c', 'd']));
     });
 
-    it('is not given of an unknown project', async () => {
+    it('is refused for an unknown project', async () => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none' }, {}));
       await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }, {}));
@@ -110,7 +110,7 @@ onEveryStorage((start) => {
       { limit: '2' },
       { after: 7 },
       { after: null },
-    ])('is refused to %j', async (query) => {
+    ])('refuses %j', async (query) => {
       const flags = await start();
       const wrong = query as unknown as PageQuery;
       for (const attempt of [
@@ -127,7 +127,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('of projects has their figures, as the list has them', async () => {
+    it('has the figures of the list for projects', async () => {
       const flags = await start();
       for (const id of ['shop', 'Zoo', 'lab']) await flags.createProject({ id, name: id });
       await createAll(flags, ['a', 'b'], 'shop');
@@ -137,7 +137,7 @@ onEveryStorage((start) => {
       for (const limit of [1, 3, 4]) expect(await readAll((page) => flags.listProjects(page), limit)).toEqual(whole);
     });
 
-    it('of segments goes by their ids as numbers', async () => {
+    it('sorts segments by their ids as numbers', async () => {
       const flags = await start();
       for (let n = 1; n <= 11; n++) await flags.createSegment({ name: `segment ${n}`, constraints: [] });
       expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual((await flags.listSegments()).items);
@@ -148,7 +148,7 @@ onEveryStorage((start) => {
       expect(details).toEqual([{ message: 'must be the id of a segment', path: '/after' }]);
     });
 
-    it('of tokens goes from the oldest to the newest, those of one moment too', async () => {
+    it('sorts tokens from the oldest to the newest, also those of one moment', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       for (const name of ['1', '2', '3']) await flags.createToken({ name, kind: 'admin' });
@@ -167,7 +167,7 @@ onEveryStorage((start) => {
       expect((await flags.listTokens({ after: next })).items).toEqual(whole.slice(2));
     });
 
-    it('of applications keeps to the strategies that are asked for', async () => {
+    it('lists applications with the requested strategies only', async () => {
       const flags = await start();
       for (const [appName, strategies] of [
         ['a', ['own']],
@@ -185,7 +185,7 @@ onEveryStorage((start) => {
       expect(own).toHaveLength(2);
     });
 
-    it('of possible parents has the flags that the list has', async () => {
+    it('lists the same possible parents as the whole list', async () => {
       const flags = await start();
       await createAll(flags, ['a', 'b', 'c', 'd', 'e', 'f']);
       await flags.archiveFlag({ ...DEFAULT, flag: 'b' });

@@ -9,7 +9,7 @@ const SHOP = { project: 'shop' };
 
 onEveryStorage((start) => {
   describe('projects', () => {
-    it('begin with one called default', async () => {
+    it('include one called default at first', async () => {
       const flags = await start();
       expect((await flags.listProjects()).items).toMatchObject([
         { id: 'default', health: 100, memberCount: 0, flagCount: 0 },
@@ -38,7 +38,7 @@ onEveryStorage((start) => {
       );
     });
 
-    it('hold their own flags and members', async () => {
+    it('have their own flags and members', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag(SHOP, { name: 'checkout' });
@@ -69,7 +69,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'invalid_input', () => flags.createProject(input as unknown as NewProject));
     });
 
-    it('are created once, of many simultaneous creations too', async () => {
+    it('are created once, also by many simultaneous creations', async () => {
       const flags = await start();
       const creations = Array.from({ length: 10 }, () => flags.createProject({ id: 'shop', name: 'Shop' }));
       const outcomes = await Promise.allSettled(creations);
@@ -217,7 +217,7 @@ describe('members', () => {
         await expectRefusal(flags, 'user_not_found', () => flags.addMember(DEFAULT, { userId: 10, roleId: OWNER }));
       });
 
-      it('adds one of many simultaneous additions of one user', async () => {
+      it('adds a user once in many simultaneous additions', async () => {
         const flags = await start();
         const outcomes = await Promise.allSettled(
           Array.from({ length: 10 }, (_, n) => flags.addMember(DEFAULT, { userId: 7, roleId: n % 2 ? OWNER : MEMBER })),
@@ -226,7 +226,7 @@ describe('members', () => {
         expect((await flags.listMembers(DEFAULT)).items).toHaveLength(1);
       });
 
-      it('takes configured roles', async () => {
+      it('accepts configured roles', async () => {
         const flags = await start({
           roles: [
             { id: 1, name: 'owner' },
@@ -250,7 +250,7 @@ describe('members', () => {
         ]);
       });
 
-      it('does nothing for a user who is not a member, and for the role already held', async () => {
+      it('does nothing for a user who is not a member, and for the current role', async () => {
         const flags = await withOwner(start);
         expect(await factsOf(flags, () => flags.changeMemberRole(DEFAULT, { userId: 2, roleId: OWNER }))).toEqual([]);
         expect(await factsOf(flags, () => flags.changeMemberRole(DEFAULT, { userId: 1, roleId: OWNER }))).toEqual([]);
@@ -298,7 +298,7 @@ describe('members', () => {
         );
       });
 
-      it('lets exactly one of two owners leave at the same moment, again and again', async () => {
+      it('lets exactly one of two owners leave at the same moment, repeatedly', async () => {
         const flags = await withOwner(start);
         for (let round = 0; round < 10; round++) {
           const [owner] = (await flags.listMembers(DEFAULT)).items;
@@ -315,7 +315,7 @@ describe('members', () => {
       });
     });
 
-    it('records each change of members as one fact of the project', async () => {
+    it('are recorded, one event of the project per change', async () => {
       const flags = await withOwner(start);
       const facts = await eventsOf(flags, async () => {
         await flags.addMember(DEFAULT, { userId: 2, roleId: MEMBER });
@@ -330,7 +330,7 @@ describe('members', () => {
       expect((await flags.listMembers(DEFAULT)).items).toHaveLength(1);
     });
 
-    it('refuses the members of an unknown project', async () => {
+    it('are refused for an unknown project', async () => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () => flags.listMembers(NOWHERE));
     });

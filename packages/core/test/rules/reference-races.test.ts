@@ -4,14 +4,14 @@ import { onEveryStorage } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { refusalOf } from './refusal.js';
 
-/** The distances at which two operations begin: of -20 to 20 steps. */
+/** The distances between the starts of two operations: -20 to 20 steps. */
 const LEADS = 41;
 const ROUNDS = Array.from({ length: LEADS * extent({ short: 2, full: 8 }) }, (_, round) => round);
 const TIMEOUT = 120_000;
 
 type Attempt = () => Promise<unknown>;
 
-/** Starts both, the one or the other a little later from round to round, so that they meet at different points. */
+/** Starts both operations with another delay in each round, so that they meet at different points. */
 async function cross(round: number, one: Attempt, other: Attempt): Promise<readonly PromiseSettledResult<unknown>[]> {
   const late = async (steps: number, start: Attempt) => {
     for (let step = 0; step < steps; step++) await undefined;
@@ -21,7 +21,7 @@ async function cross(round: number, one: Attempt, other: Attempt): Promise<reado
   return Promise.allSettled([late(Math.max(0, -lead), one), late(Math.max(0, lead), other)]);
 }
 
-/** Expects that one came first, and that the other has then been refused for it. */
+/** Expects that one operation succeeded, and that the other was refused because of it. */
 async function expectOneRefused(
   outcomes: readonly PromiseSettledResult<unknown>[],
   codes: readonly string[],
@@ -46,9 +46,9 @@ function flagOf(name: string, round: number) {
 }
 
 onEveryStorage((start) => {
-  describe('references, at the same moment as', () => {
+  describe('references that start during another operation', () => {
     it(
-      "a segment's deletion, begin before it is refused, or are refused after it has happened",
+      "refuse a segment's deletion, or are refused after it",
       async () => {
         const flags = await start();
         await createFlags(flags, 'child');
@@ -69,7 +69,7 @@ onEveryStorage((start) => {
     );
 
     it(
-      'each other, never chain dependencies',
+      'never chain dependencies',
       async () => {
         const flags = await start();
         await createFlags(flags, 'child', 'parent', 'grandparent');
@@ -86,7 +86,7 @@ onEveryStorage((start) => {
     );
 
     it(
-      'each other, never close a circle of dependencies',
+      'never close a cycle of dependencies',
       async () => {
         const flags = await start();
         await createFlags(flags, 'one', 'other');
@@ -103,7 +103,7 @@ onEveryStorage((start) => {
     );
 
     it(
-      "the parent's archiving, leave no flag depending on an archived one",
+      'leave no flag depending on a parent that is archived',
       async () => {
         const flags = await start();
         await createFlags(flags, 'child', 'parent');
@@ -125,7 +125,7 @@ describe('common references', () => {
   const NAMES = Array.from({ length: 150 }, (_, number) => `flag-${number}`);
 
   onEveryStorage((start) => {
-    it('lets any number of flags begin to use one segment, or to depend on one parent, at once', async () => {
+    it('let any number of flags start to use one segment, or to depend on one parent, at once', async () => {
       const flags = await start();
       const { id } = await flags.createSegment({ name: 'beta', constraints: [] });
       await Promise.all(['parent', ...NAMES].map((name) => flags.createFlag(DEFAULT, { name })));

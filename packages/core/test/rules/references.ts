@@ -1,8 +1,8 @@
-/** The places most rules are told about. */
+/** The references that most rules use. */
 export const DEFAULT = { project: 'default' } as const;
 export const CHECKOUT = { ...DEFAULT, flag: 'checkout' } as const;
 export const DEVELOPMENT = { ...CHECKOUT, environment: 'development' } as const;
 export const PRODUCTION = { ...CHECKOUT, environment: 'production' } as const;
 
-/** Names that plain objects inherit members by; ordinary names to users. */
+/** Names of inherited members of objects, which are ordinary names for users. */
 export const INHERITED_NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'] as const;

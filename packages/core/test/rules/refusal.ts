@@ -1,7 +1,7 @@
 import { type ErrorCode, type Flags, type FlagsError, isFlagsError } from '../../src/index.js';
 import { everythingIn } from './everything.js';
 
-/** The error an attempt is refused with; fails the test when the attempt succeeds. */
+/** Returns the error of a refused attempt. Fails the test if the attempt succeeds. */
 export async function refusalOf(attempt: Promise<unknown>): Promise<FlagsError> {
   const outcome = await attempt.then(
     () => undefined,

@@ -41,7 +41,7 @@ const CHANGES: readonly [string, Change][] = [
 
 onEveryStorage((start, share) => {
   describe('a flag read at the revision that a change has written', () => {
-    it.each(CHANGES)('is the stored one: %s', async (_, change) => {
+    it.each(CHANGES)('equals the stored one: %s', async (_, change) => {
       const { flags, strategy } = await checkoutIn(start);
       await flags.reportMetrics({
         appName: 'web',
@@ -99,13 +99,13 @@ onEveryStorage((start, share) => {
   });
 
   describe('a change that names the revision it has seen', () => {
-    it.each(CHANGES)('takes effect while that is the present one: %s', async (_, change) => {
+    it.each(CHANGES)('is applied if it is the current revision: %s', async (_, change) => {
       const { flags, strategy } = await checkoutIn(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       await change(flags, strategy, { ifRevision: [revision + 50, revision] });
     });
 
-    it.each(CHANGES)('is refused when the flag has moved on, and changes nothing: %s', async (_, change) => {
+    it.each(CHANGES)('is refused when the flag has changed, and changes nothing: %s', async (_, change) => {
       const { flags, strategy } = await checkoutIn(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       await flags.updateFlag(CHECKOUT, { description: 'Moved on' });
@@ -123,7 +123,7 @@ onEveryStorage((start, share) => {
       );
     });
 
-    it('guards projects and their members', async () => {
+    it('protects projects and their members', async () => {
       const flags = await start();
       const { revision } = await flags.createProject({ id: 'shop', name: 'Shop' });
       const shop = { project: 'shop' };
@@ -134,7 +134,7 @@ onEveryStorage((start, share) => {
       await expectRefusal(flags, 'revision_mismatch', () => flags.deleteProject(shop, stale));
     });
 
-    it('wins once of many that have seen the same', async () => {
+    it('succeeds once of many that have seen the same', async () => {
       const { flags } = await checkoutIn(start);
       const { revision } = await flags.getFlag(CHECKOUT);
       const edits = Array.from({ length: 10 }, (_, n) =>

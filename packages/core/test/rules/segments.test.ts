@@ -87,7 +87,7 @@ onEveryStorage((start) => {
       expect((await flags.listSegments()).items).toEqual([await flags.getSegment({ segment: id })]);
     });
 
-    it('free their old name after a rename, and cannot take a used one', async () => {
+    it('release their old name after a rename, and cannot take a used one', async () => {
       const flags = await start();
       await flags.createSegment(BETA);
       await flags.createSegment({ name: 'gamma', ...EMPTY });
@@ -96,7 +96,7 @@ onEveryStorage((start) => {
       expect(await flags.updateSegment({ segment: 2 }, { name: 'beta' })).toMatchObject({ id: 2, name: 'beta' });
     });
 
-    it('are deleted; their name is free again and their id is not', async () => {
+    it('are deleted; their name can be used again and their id cannot', async () => {
       const flags = await start();
       await flags.createSegment(BETA);
       await flags.deleteSegment({ segment: 1 });
@@ -141,7 +141,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('are changed and deleted only as the caller has seen them, if it says so', async () => {
+    it('are changed and deleted only at the given revision', async () => {
       const flags = await start();
       await expectRefusal(flags, 'revision_mismatch', () => flags.createSegment(BETA, { ifRevision: 1 }));
       const { revision } = await flags.createSegment(BETA);
@@ -193,7 +193,7 @@ async function withTwoProjects(flags: Flags): Promise<void> {
 
 onEveryStorage((start) => {
   describe('a segment of a project', () => {
-    it('is used by flags of that project alone, in every way in which strategies change', async () => {
+    it('is used by flags of that project only, in every way in which strategies change', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       expect(await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY })).toMatchObject({
@@ -220,7 +220,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'project_not_found', () => flags.updateSegment(SEGMENT, { project: 'no' }));
     });
 
-    it('becomes one only while no flag of another project uses it', async () => {
+    it('is assigned to it only while no flag of another project uses it', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       await flags.createSegment({ name: 'beta', ...EMPTY });
@@ -238,7 +238,7 @@ onEveryStorage((start) => {
       expect(await flags.updateSegment(SEGMENT, { project: null })).toMatchObject({ project: null });
     });
 
-    it('and a use by another project that begins at the same moment exclude each other', async () => {
+    it('excludes a simultaneous use by another project', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       for (let round = 1; round <= 5; round++) {
@@ -251,7 +251,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('goes with its project, and its name is free again', async () => {
+    it('is deleted with its project, and its name can be used again', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
@@ -266,7 +266,7 @@ onEveryStorage((start) => {
   });
 
   describe("the actor's check of changes", () => {
-    it('gets every segment that a strategy begins to use, and can refuse', async () => {
+    it('receives every segment that a strategy starts to use, and can refuse', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       await flags.createSegment({ name: 'beta', project: 'shop', ...EMPTY });
@@ -296,7 +296,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('gets both projects of a segment that the set moves', async () => {
+    it('receives both projects of a segment that the set moves', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       await flags.createSegment({ name: 'beta', ...EMPTY });
@@ -314,7 +314,7 @@ onEveryStorage((start) => {
   });
 
   describe('a flag reference without a project', () => {
-    it('is located, archived or not, and revived and deleted in that project alone', async () => {
+    it('finds the flag, archived or not, and revives and deletes it in that project only', async () => {
       const flags = await start();
       await withTwoProjects(flags);
       expect(await flags.locateFlag({ flag: 'basket' })).toEqual({ project: 'shop', flag: 'basket' });
@@ -356,7 +356,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('begin and end with every way of changing strategies', async () => {
+    it('start and end with every way of changing strategies', async () => {
       const flags = await withSegments(await start());
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
       const strategy = { ...PRODUCTION, strategy: id };
@@ -371,7 +371,7 @@ onEveryStorage((start) => {
       expect(await flagsThatUse(flags, 2)).toEqual(['copy']);
     });
 
-    it('keep it from being deleted, in the archive too', async () => {
+    it('prevent its deletion, also in the archive', async () => {
       const flags = await withSegments(await start());
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
       const error = await expectRefusal(flags, 'segment_in_use', () => flags.deleteSegment(SEGMENT));
@@ -385,7 +385,7 @@ onEveryStorage((start) => {
       await flags.deleteSegment(SEGMENT);
     });
 
-    it('move its revision when they begin, not while they stay', async () => {
+    it('change its revision when they start, not while they stay', async () => {
       const flags = await withSegments(await start());
       const { revision } = await flags.getSegment(SEGMENT);
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
@@ -396,7 +396,7 @@ onEveryStorage((start) => {
       expect(await flags.getSegment(SEGMENT)).toEqual(used);
     });
 
-    it('are of segments that exist, each at most once', async () => {
+    it('refer to segments that exist, each at most once', async () => {
       const flags = await withSegments(await start());
       const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', segments: [1] });
       const strategy = { ...PRODUCTION, strategy: id };
@@ -423,7 +423,7 @@ onEveryStorage((start) => {
       expect((await flags.listSegments({ strategy: 'unknown' })).items).toEqual([]);
     });
 
-    it('begin in fifty flags at once', async () => {
+    it('can start in fifty flags at once', async () => {
       const flags = await withSegments(await start());
       const names = Array.from({ length: 50 }, (_, n) => `flag-${String(n).padStart(2, '0')}`);
       await Promise.all(names.map((name) => flags.createFlag(DEFAULT, { name })));

@@ -6,11 +6,11 @@ export const DAY = 24 * HOUR;
 export interface SettableClock {
   readonly now: () => Date;
   readonly advance: (milliseconds: number) => void;
-  /** The present time, or one so many milliseconds from it, as ISO 8601. */
+  /** Returns the current time plus an offset in milliseconds, as ISO 8601. */
   readonly text: (offset?: number) => string;
 }
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that changes only when the test advances it. */
 export function settableClock(start = '2026-03-01T12:00:00.000Z'): SettableClock {
   let time = Date.parse(start);
   return {

@@ -18,21 +18,21 @@ async function strategiesIn(flags: Flags): Promise<readonly Strategy[]> {
 
 onEveryStorage((start) => {
   describe('adding a strategy', () => {
-    it('gives it an id and the defaults', async () => {
+    it('sets an id and the defaults', async () => {
       const flags = await checkoutIn(start);
       const added = await flags.addStrategy(PRODUCTION, { name: 'default' });
       expect(added).toEqual({ id: expect.stringMatching(UUID), name: 'default', parameters: {}, constraints: [] });
       expect(await strategiesIn(flags)).toEqual([added]);
     });
 
-    it('gives parameters back as they were sent', async () => {
+    it('returns parameters as they were sent', async () => {
       const flags = await checkoutIn(start);
       const parameters = { rollout: '50', n: 0.5, yes: true, none: null, text: '' };
       expect(await flags.addStrategy(PRODUCTION, { name: 'own', parameters })).toMatchObject({ parameters });
       expect(await strategiesIn(flags)).toMatchObject([{ parameters }]);
     });
 
-    it.each(INHERITED_NAMES)('gives a parameter called %s back', async (name) => {
+    it.each(INHERITED_NAMES)('returns a parameter called %s', async (name) => {
       const flags = await checkoutIn(start);
       const parameters = JSON.parse(`{"${name}":"mine"}`);
       await flags.addStrategy(PRODUCTION, { name: 'own', parameters });
@@ -63,14 +63,14 @@ onEveryStorage((start) => {
       expect(await strategiesIn(flags)).toMatchObject([input]);
     });
 
-    it('puts it after those that are there, in its environment only', async () => {
+    it('appends it to the existing strategies, in its environment only', async () => {
       const flags = await checkoutIn(start);
       for (const name of ['c', 'a', 'b']) await flags.addStrategy(PRODUCTION, { name });
       expect((await strategiesIn(flags)).map(({ name }) => name)).toEqual(['c', 'a', 'b']);
       expect((await flags.getFlag(CHECKOUT)).environments[0]?.strategies).toEqual([]);
     });
 
-    it('puts it in the order of sortOrder, where it is shown and where it is evaluated', async () => {
+    it('inserts it in the order of sortOrder, where it is shown and where it is evaluated', async () => {
       const flags = await checkoutIn(start);
       const variantOf = (name: string) =>
         [{ name, weightType: 'variable', weight: 1000, stickiness: 'default' }] as const;
@@ -97,7 +97,7 @@ onEveryStorage((start) => {
       expect(flags.getVariant('checkout').name).toBe('a2');
     });
 
-    it.each([0, 100, 33.3, '0', '100', '12.5'])('takes a rollout of %j', async (rollout) => {
+    it.each([0, 100, 33.3, '0', '100', '12.5'])('accepts a rollout of %j', async (rollout) => {
       const flags = await checkoutIn(start);
       const added = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', parameters: { rollout } });
       expect(added.parameters).toEqual({ rollout });
@@ -144,7 +144,7 @@ onEveryStorage((start) => {
       );
     });
 
-    it('lets simultaneous additions all happen', async () => {
+    it('applies all of several simultaneous additions', async () => {
       const flags = await checkoutIn(start);
       const added = await Promise.all(
         Array.from({ length: 20 }, (_, n) => flags.addStrategy(PRODUCTION, { name: `own-${n}` })),
@@ -177,7 +177,7 @@ onEveryStorage((start) => {
       expect(await strategiesIn(flags)).toMatchObject([updated, { name: 'second' }]);
     });
 
-    it('keeps the name when none is given, with the rules for parameters of that name', async () => {
+    it('keeps the name by default, with the rules for parameters of that name', async () => {
       const flags = await checkoutIn(start);
       const rollout = { name: 'flexibleRollout', parameters: { rollout: 10 } };
       const { id } = await flags.addStrategy(PRODUCTION, rollout);
@@ -282,7 +282,7 @@ onEveryStorage((start) => {
       expect(await storedIn(flags)).toEqual(patched);
     });
 
-    it('silently keeps the id', async () => {
+    it('ignores changes of the id', async () => {
       const { flags, patch, id } = await patchable(start);
       expect(await factsOf(flags, () => patch([{ op: 'replace', path: '/id', value: 'other' }]))).toEqual([]);
       expect(await storedIn(flags)).toMatchObject({ id });
@@ -427,7 +427,7 @@ const UNUSABLE: readonly [unknown, string][] = [
 
 onEveryStorage((start) => {
   describe('a constraint', () => {
-    it.each(USABLE)('is kept and given back: $operator $value', async (constraint) => {
+    it.each(USABLE)('is kept and returned: $operator $value', async (constraint) => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const added = await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint] });
@@ -435,7 +435,7 @@ onEveryStorage((start) => {
       expect((await flags.getFlag(CHECKOUT)).environments[1]?.strategies).toEqual([added]);
     });
 
-    it.each(UNUSABLE)('is refused, with its place: %j', async (constraint, place) => {
+    it.each(UNUSABLE)('is refused, with its path: %j', async (constraint, place) => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const input = { name: 'default', constraints: [constraint] as Constraint[] };

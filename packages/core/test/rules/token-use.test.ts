@@ -66,7 +66,7 @@ describe('the use of tokens', () => {
         expect(await usesOf(await node())).toEqual([clock.text()]);
       });
 
-      it('of many tokens is recorded by several nodes at once', async () => {
+      it('is recorded for many tokens by several nodes at once', async () => {
         const clock = settableClock();
         const startNode = await share();
         const node = () => startNode({ now: clock.now, usageInterval: 0 });
@@ -79,7 +79,7 @@ describe('the use of tokens', () => {
         expect(new Set(await usesOf(await node()))).toEqual(new Set([clock.text()]));
       });
 
-      it('goes with the token, and does not come back', async () => {
+      it('is deleted with the token, and does not come back', async () => {
         const startNode = await share();
         const [flags, other] = [await startNode({ usageInterval: 1 }), await startNode({ usageInterval: 0 })];
         await flags.createProject({ id: 'shop', name: 'Shop' });
@@ -142,7 +142,7 @@ describe('the use of tokens', () => {
       await flags.close();
     });
 
-    it('admits the caller, reports once and tries again while the storage fails', async () => {
+    it('accepts the caller, reports once and tries again while the storage fails', async () => {
       const { flags, storage, secret, errors } = await startOnFaulty(1);
       const error = new FlagsError('storage_busy', 'locked');
       storage.inject({ method: 'commit', error });
@@ -165,7 +165,7 @@ describe('known tokens', () => {
 
   onEveryStorage((start) => {
     describe('a token that was verified before', () => {
-      it('is accepted still after other changes, each time as a copy', async () => {
+      it('is accepted after other changes, each time as a copy', async () => {
         const flags = await start();
         const { token, secret } = await flags.createToken(OPS);
         const first = await flags.verifyToken(secret);

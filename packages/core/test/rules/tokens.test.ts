@@ -11,7 +11,7 @@ const CLIENT: NewToken = { name: 'web', kind: 'client', environment: 'production
 
 onEveryStorage((start) => {
   describe('a token', () => {
-    it('has a secret of its form with at least 160 random bits, which admits', async () => {
+    it('has a valid secret with at least 160 random bits', async () => {
       const flags = await start();
       const { token, secret } = await flags.createToken(ADMIN);
       expect(secret).toMatch(/^\*:\*\.[0-9a-f]{40,}$/);
@@ -20,7 +20,7 @@ onEveryStorage((start) => {
       expect((await flags.createToken({ ...ADMIN, name: 'other' })).secret).not.toBe(secret);
     });
 
-    it('is for a project and an environment', async () => {
+    it('is limited to a project and an environment', async () => {
       const flags = await start();
       const { token, secret } = await flags.createToken({ ...CLIENT, project: 'default' });
       expect(secret).toMatch(/^default:production\./);
@@ -48,7 +48,7 @@ onEveryStorage((start) => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
-    it('is not accepted from its expiry on, but still listed', async () => {
+    it('is not accepted after it has expired, but still listed', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       const { secret } = await flags.createToken({ ...ADMIN, expiresAt: clock.text(HOUR) });
@@ -70,7 +70,7 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'token_not_found', () => flags.deleteToken({ token: first.token.id }));
     });
 
-    it('is not guessed by names that objects inherit, nor by its id', async () => {
+    it('is not found by inherited names of objects, nor by its id', async () => {
       const flags = await start();
       const { token } = await flags.createToken(ADMIN);
       for (const secret of ['', '__proto__', 'constructor', token.id, '*:*.', 'x'.repeat(10_000)]) {
@@ -98,25 +98,25 @@ onEveryStorage((start) => {
       { name: 'a', kind: 'admin', secret: `${'x'.repeat(32)} ${'x'.repeat(32)}` },
       { name: 'a', kind: 'admin', secret: 'x'.repeat(256) },
       null,
-    ])('is not made from %j', async (input) => {
+    ])('is not created from %j', async (input) => {
       const flags = await start();
       await expectRefusal(flags, 'invalid_input', () => flags.createToken(input as unknown as NewToken));
     });
 
-    it('is not made for an unknown project or environment', async () => {
+    it('is not created for an unknown project or environment', async () => {
       const flags = await start();
       await expectRefusal(flags, 'project_not_found', () => flags.createToken({ ...CLIENT, project: 'none' }));
       await expectRefusal(flags, 'environment_not_found', () => flags.createToken({ ...CLIENT, environment: 'none' }));
     });
 
-    it('is for the default environment of the instance when none is named', async () => {
+    it('is created for the default environment of the instance by default', async () => {
       const flags = await start({ environment: 'development' });
       const { token, secret } = await flags.createToken({ name: 'web', kind: 'client' });
       expect(token.environment).toBe('development');
       expect(secret).toMatch(/^\*:development\./);
     });
 
-    it('admits to several existing projects, in lists, in details and when it is verified', async () => {
+    it('may belong to several existing projects, in lists, in details and when it is verified', async () => {
       const flags = await start();
       await flags.createProject({ id: 'shop', name: 'Shop' });
       const projects = ['shop', 'default', 'shop'];
@@ -130,7 +130,7 @@ onEveryStorage((start) => {
       expect(all.token).toMatchObject({ project: '*', projects: ['*'] });
     });
 
-    it('keeps each of its several projects from being deleted', async () => {
+    it('prevents the deletion of each of its projects', async () => {
       const flags = await start();
       for (const id of ['shop', 'app']) await flags.createProject({ id, name: id });
       const { token } = await flags.createToken({ ...CLIENT, projects: ['shop', 'app'] });
@@ -141,7 +141,7 @@ onEveryStorage((start) => {
       expect((await flags.listTokens()).items).toEqual([]);
     });
 
-    it('for several projects is never left behind by a project that is deleted at the same moment', async () => {
+    it('never keeps a project that is deleted at the same moment', async () => {
       const flags = await start();
       for (let round = 0; round < 5; round++) {
         await flags.createProject({ id: 'shop', name: 'Shop' });
@@ -155,7 +155,7 @@ onEveryStorage((start) => {
       }
     });
 
-    it('has a name that no other token of its kind has, however many ask for it at once', async () => {
+    it('has a name that no other token of its kind has, also in simultaneous creations', async () => {
       const flags = await start();
       const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => flags.createToken(CLIENT)));
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -175,7 +175,7 @@ onEveryStorage((start) => {
       expect(await flags.verifyToken(GIVEN)).toBeUndefined();
     });
 
-    it('is kept by the events of its changes, beside its name', async () => {
+    it('stays visible in the events of its changes, with its name', async () => {
       const flags = await start();
       const { token } = await flags.createToken(ADMIN);
       await flags.as(token).createProject({ id: 'shop', name: 'Shop' });
@@ -189,7 +189,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('is one fact when made and one when deleted', async () => {
+    it('causes one event when created and one when deleted', async () => {
       const flags = await start();
       const events = await eventsOf(flags, async () => {
         const { token } = await flags.createToken(ADMIN);
@@ -233,7 +233,7 @@ onEveryStorage((start) => {
       expect(await flags.verifyToken(old.secret)).toMatchObject({ expiresAt: old.token.expiresAt });
     });
 
-    it('takes another expiry of the new token, and no overlap', async () => {
+    it('accepts another expiry of the new token, and no overlap', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });
       const old = await flags.createToken({ name: 'web', kind: 'client' });
@@ -303,7 +303,7 @@ onEveryStorage((start) => {
       expect(JSON.stringify(events)).not.toContain(secret);
     });
 
-    it('stays within the longest lifetime, counted from the creation', async () => {
+    it('is limited to the longest lifetime, counted from the creation', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now, maxTokenLifetime: DAY });
       const { token } = await flags.createToken({ name: 'web', kind: 'client', expiresAt: clock.text(HOUR) });
@@ -326,7 +326,7 @@ onEveryStorage((start) => {
   });
 
   describe('the longest lifetime of tokens', () => {
-    it('ends new tokens that name no expiry, and refuses a later one', async () => {
+    it('limits new tokens without an expiry, and refuses a later one', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now, maxTokenLifetime: DAY });
       const { token } = await flags.createToken({ name: 'web', kind: 'client' });

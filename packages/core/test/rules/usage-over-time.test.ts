@@ -43,7 +43,7 @@ onEveryStorage((start) => {
       expect(await yesOf(flags, { ...filter, hours: 3 })).toEqual([0, 0, 0]);
     });
 
-    it('takes the environment of the token before that of the report, and the default for any other', async () => {
+    it('uses the environment of the token before that of the report, and the default for any other', async () => {
       const { flags, clock } = await reporting(start);
       const bucket = { start: clock.text(), stop: clock.text(), toggles: { checkout: { yes: 1, no: 0 } } };
       const report = { appName: 'web', bucket };
@@ -97,7 +97,7 @@ onEveryStorage((start) => {
       ]);
     });
 
-    it('reads pages that together are the whole list', async () => {
+    it('lists pages that together are the whole list', async () => {
       const { flags, report } = await reporting(start);
       await flags.createFlag(DEFAULT, { name: 'search' });
       for (const flag of ['search', 'checkout']) {
@@ -147,11 +147,11 @@ onEveryStorage((start) => {
   });
 });
 
-describe('while usage fails', () => {
+describe('an operation while usage fails', () => {
   const FAULT = new Error('The usage cannot be reached.');
   const ref = { ...DEFAULT, flag: 'checkout' };
 
-  /** An engine whose usage begins to fail when told to. */
+  /** An engine whose usage fails on demand. */
   async function running() {
     const errors: unknown[] = [];
     const usage = faultyUsage(memoryUsage());
@@ -170,14 +170,14 @@ describe('while usage fails', () => {
     ['patch', (flags) => flags.patchFlag(ref, [{ op: 'replace', path: '/description', value: 'new' }])],
     ['change of labels', (flags) => flags.changeLabels(ref, { add: ['a'] })],
     ['revival', (flags) => flags.reviveFlag({ flag: 'archived' })],
-  ])('a %s of a flag reads no usage', async (_, attempt) => {
+  ])('reads no usage for a %s of a flag', async (_, attempt) => {
     const { flags, errors, breakUsage } = await running();
     breakUsage();
     await attempt(flags);
     expect(errors).toEqual([]);
   });
 
-  it('a deletion is kept, and the host is notified', async () => {
+  it('deletes a flag, and notifies the host', async () => {
     const { flags, errors, breakUsage } = await running();
     breakUsage();
     await flags.deleteFlag({ flag: 'archived' });
@@ -185,7 +185,7 @@ describe('while usage fails', () => {
     await expect(flags.getFlag({ ...DEFAULT, flag: 'archived' })).rejects.toMatchObject({ code: 'flag_not_found' });
   });
 
-  it('the deletion of a project is kept, and the host is notified', async () => {
+  it('deletes a project, and notifies the host', async () => {
     const { flags, errors, breakUsage } = await running();
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await flags.createFlag({ project: 'shop' }, { name: 'old' });

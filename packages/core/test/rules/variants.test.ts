@@ -48,9 +48,9 @@ const FAULTY: readonly [string, unknown[]][] = [
   ['a payload without a value', [{ name: 'a', payload: { type: 'string' } }]],
   ['an unknown payload type', [{ name: 'a', payload: { type: 'xml', value: '' } }]],
   ['an unknown payload member', [{ name: 'a', payload: { type: 'string', value: '', x: 1 } }]],
-  ['a json payload that is none', [{ name: 'a', payload: { type: 'json', value: '{' } }]],
+  ['an invalid json payload', [{ name: 'a', payload: { type: 'json', value: '{' } }]],
   ['a json payload that is not text', [{ name: 'a', payload: { type: 'json', value: {} } }]],
-  ['a number payload that is none', [{ name: 'a', payload: { type: 'number', value: 'many' } }]],
+  ['an invalid number payload', [{ name: 'a', payload: { type: 'number', value: 'many' } }]],
   ['an empty number payload', [{ name: 'a', payload: { type: 'number', value: '' } }]],
   ['an override without values', [{ name: 'a', overrides: [{ contextName: 'userId' }] }]],
   ['an override of numbers', [{ name: 'a', overrides: [{ contextName: 'userId', values: [7] }] }]],
@@ -60,7 +60,7 @@ const FAULTY: readonly [string, unknown[]][] = [
 
 onEveryStorage((start) => {
   describe('setting variants', () => {
-    it('fills in the defaults and keeps the order given', async () => {
+    it('fills in the defaults and keeps the given order', async () => {
       const flags = await checkoutIn(start);
       const variants = await flags.setVariants(CHECKOUT, [GREEN, BLUE]);
       expect(variants).toEqual([
@@ -81,7 +81,7 @@ onEveryStorage((start) => {
       expect(await flags.setVariants(CHECKOUT, input)).toMatchObject(input);
     });
 
-    it('overwrites those that were there, and clears them with an empty list', async () => {
+    it('overwrites existing variants, and clears them with an empty list', async () => {
       const flags = await checkoutIn(start);
       await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
       await flags.setVariants(CHECKOUT, [{ name: 'red' }]);
@@ -90,7 +90,7 @@ onEveryStorage((start) => {
       expect(await weightsIn(flags)).toEqual([]);
     });
 
-    it('takes names that objects inherit members by', async () => {
+    it('accepts inherited names of objects', async () => {
       const flags = await checkoutIn(start);
       await flags.setVariants(
         CHECKOUT,
@@ -125,7 +125,7 @@ onEveryStorage((start) => {
       );
     });
 
-    it('is one fact, and none when nothing changes', async () => {
+    it('is one event, and none when nothing changes', async () => {
       const flags = await checkoutIn(start);
       expect(await factsOf(flags, () => flags.setVariants(CHECKOUT, []))).toEqual([]);
       expect(await factsOf(flags, () => flags.setVariants(CHECKOUT, [BLUE, GREEN]))).toEqual(['variants-updated']);
@@ -143,7 +143,7 @@ onEveryStorage((start) => {
   });
 
   describe('patching variants', () => {
-    it('applies operations by index in the order given and weighs the result', async () => {
+    it('applies operations by index in the given order and computes the weights of the result', async () => {
       const flags = await checkoutIn(start);
       await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
       await flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/1', value: { name: 'red' } }]);
@@ -246,7 +246,7 @@ onEveryStorage((start) => {
       expect(variants.map(({ weight }) => weight)).toEqual([334, 333, 333]);
     });
 
-    it('add up to 1000, keep what is fixed and share the rest, or the list is refused', async () => {
+    it('add up to 1000, with fixed weights kept and the rest shared, or the list is refused', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       await assert(
@@ -289,7 +289,7 @@ describe('a patch of a document of 1 MiB', () => {
     ['a thousand moves', many(1000, { op: 'move', from: `${LIST}/0`, path: `${LIST}/40000` })],
     ['a thousand insertions', many(1000, { op: 'add', path: `${LIST}/0`, value: 'a' })],
     ['copies of everything', many(1000, { op: 'copy', from: '/constraints', path: '/constraints/-' })],
-    ['copies to what is kept', many(1000, { op: 'copy', from: '/constraints', path: '/id' })],
+    ['copies to a kept member', many(1000, { op: 'copy', from: '/constraints', path: '/id' })],
     ['a pointer of a million characters', [{ op: 'test', path: `/title${'/a'.repeat(500_000)}`, value: 1 }]],
   ])('takes a fraction of a second for %s', async (_, patch) => {
     const { flags, ref } = await withLargeStrategy();
@@ -304,7 +304,7 @@ describe('the caller’s patch', () => {
   const environment = { ...ref, environment: 'production' };
 
   onEveryStorage((start) => {
-    it('carries out a patch as it was given, whatever the caller does to it afterwards', async () => {
+    it('is applied as given, even if the caller changes it afterwards', async () => {
       const flags = await start();
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       const { id } = await flags.addStrategy(environment, { name: 'default' });

@@ -13,7 +13,7 @@ const CHANGES = [
   { op: 'addStrategy', ref: PRODUCTION, input: { name: 'default', constraints: [CONSTRAINT] } },
 ];
 
-/** An operation that takes input, and input that it accepts. */
+/** An operation with an input, and an input that it accepts. */
 interface Taker {
   readonly input: unknown;
   // biome-ignore lint/suspicious/noExplicitAny: what is given here is of any form.
@@ -24,7 +24,7 @@ async function ownStrategy(flags: Flags) {
   return { ...STRATEGY_REF, strategy: (await flags.addStrategy(PRODUCTION, { name: 'default' })).id };
 }
 
-/** Every operation that takes input of a user, by its name. */
+/** Every operation with an input of a user, by its name. */
 export const TAKERS: Readonly<Record<string, Taker>> = {
   createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
   updateProject: { input: { name: 'Shop' }, take: (flags, input) => flags.updateProject(DEFAULT, input) },
@@ -124,7 +124,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   listEvents: { input: { flag: 'checkout', limit: 1 }, take: (flags, input) => flags.listEvents(input) },
 };
 
-/** A project with what the operations refer to. */
+/** A project with the documents that the operations refer to. */
 export async function furnish(flags: Flags): Promise<void> {
   await flags.createSegment({ name: 'beta', constraints: [] });
   for (const name of ['checkout', 'parent']) await flags.createFlag(DEFAULT, { name });

@@ -21,7 +21,7 @@ function deep(kind: 'lists' | 'objects'): unknown {
 
 const MONSTERS = { lists: deep('lists'), objects: deep('objects') };
 
-/** The value with another in the place of each of its members, one at a time, and beside them. */
+/** Returns copies of a value, each with one member replaced or added. */
 function withInside(value: unknown, monster: unknown): readonly unknown[] {
   if (Array.isArray(value)) {
     const inner = value.flatMap((item, index) => withInside(item, monster).map((one) => value.with(index, one)));
@@ -34,7 +34,7 @@ function withInside(value: unknown, monster: unknown): readonly unknown[] {
   return [monster, { ...value, unknown: monster }, ...members];
 }
 
-/** As JSON brings it: with own members whose names have done harm, in every object. */
+/** Parsed JSON with dangerous names of members in every object. */
 function poisoned(value: unknown): unknown {
   const poison = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":{"polluted":1}';
   return JSON.parse(JSON.stringify(value).replaceAll(/\{(\})?/g, (_, end) => `{${poison}${end ?? ','}`));
@@ -63,11 +63,11 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
     await expect(take(flags, input)).resolves.not.toThrow();
   });
 
-  it.each(['lists', 'objects'] as const)('withstands 100,000 %s in one another, at any place', async (kind) => {
+  it.each(['lists', 'objects'] as const)('rejects 100,000 nested %s at any place', async (kind) => {
     const outcomes = new Set<string>();
     for (const hostile of withInside(input, MONSTERS[kind])) outcomes.add(await outcomeOf(() => take(flags, hostile)));
     expect(outcomes).toContain('refused');
-    // What was let in is no deeper than what it is made of.
+    // An accepted value is not deeper than its parts.
     expect(JSON.stringify(await everythingIn(flags))).not.toContain('['.repeat(20));
   });
 
@@ -106,8 +106,8 @@ describe('a JSON Patch', () => {
   });
 });
 
-describe('the operations that are tried', () => {
-  it('are all that take input', async () => {
+describe('the operations under test', () => {
+  it('include all that have input', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const withoutInput =
       /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyToken|changeMemberRole|asOf)$/;
@@ -117,9 +117,9 @@ describe('the operations that are tried', () => {
   });
 });
 
-// None of these ends where something takes exponential time: there is nothing to measure.
+// With exponential time, none of these would end: the test measures nothing.
 
-/** Each takes the engine of JavaScript more steps than there are atoms, on the text beside it. */
+/** The built-in engine of JavaScript would never finish any of them on the text beside it. */
 const CATASTROPHES: readonly (readonly [string, string])[] = [
   ['^(a+)+$', `${'a'.repeat(499)}b`],
   ['^(a|a)*$', `${'a'.repeat(499)}b`],
@@ -140,7 +140,7 @@ const TOO_LARGE = [
   '\\pL{1000}\\pL{1000}',
 ];
 
-/** Patterns that are read for their size before they are compiled. */
+/** Patterns whose size is checked before they are compiled. */
 const HARD_TO_READ = [
   `[${'\\a'.repeat(499)}`,
   `[${'\\'.repeat(999)}`,
@@ -179,7 +179,7 @@ describe('a regular expression of a user', () => {
     await flags.close();
   });
 
-  it.each(TOO_LARGE)('is refused before it is compiled when it is too large: %s', async (value) => {
+  it.each(TOO_LARGE)('is refused before it is compiled if it is too large: %s', async (value) => {
     const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'REGEX', value }] as const;
     const refusal = await refusalOf(flags.createSegment({ name: 'large', constraints }));
@@ -191,7 +191,7 @@ describe('a regular expression of a user', () => {
     expect(typeof isPattern(text)).toBe('boolean');
   });
 
-  it('compiles to a bounded program, whatever it is', () => {
+  it('compiles to a bounded program', () => {
     const piece = fc.constantFrom(
       ...['a', '.', '\\pL', '[a-z]', '[^\\x{0}-\\x{ff}]', '(?i)', '(', ')', '(?:', '|', '*', '+', '?', '^', '\\b'],
       ...['{2}', '{9,}', '{0,30}', '{1000}', '{1,100}', '\\Qab\\E', '[[:alpha:]]'],

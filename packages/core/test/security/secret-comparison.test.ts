@@ -10,7 +10,7 @@ jest.mock('node:crypto', () => {
 const SECRET = '*:*.0123456789abcdef0123456789abcdef0123456789abcdef';
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-/** A storage that keeps what it was asked for. */
+/** A storage that records its reads. */
 function overheard(storage: Storage) {
   const asked: string[] = [];
   const get: Storage['get'] = (key) => {
@@ -21,7 +21,7 @@ function overheard(storage: Storage) {
 }
 
 describe('the secret of a token', () => {
-  it('is looked for by its digest, and compared as a digest in constant time', async () => {
+  it('is looked up by its digest, and compared as a digest in constant time', async () => {
     const { asked, storage } = overheard(memoryStorage());
     const flags = await createFlags({ storage, pollInterval: 0 });
     await flags.createToken({ name: 'ops', kind: 'admin', secret: SECRET });

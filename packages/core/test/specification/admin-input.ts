@@ -9,16 +9,16 @@ import {
 } from '../../src/index.js';
 
 const TOTAL_WEIGHT = 1000;
-/** Segments that a document does not have are named by ids that were never given. */
+/** Missing segments get ids that were never assigned. */
 const NEVER_GIVEN = 1_000_000;
 const NEVER: Constraint = { contextName: 'userId', operator: 'IN', values: ['nobody has this id'] };
 
-/** A name that the administration takes: other characters than it allows are left out. */
+/** Returns a name that the administration accepts, without invalid characters. */
 export function standInName(name: string): string {
   return name.replace(/[^\w.!~*'()-]/g, '_').slice(0, 100);
 }
 
-/** A strategy as it would be sent; segments by the ids that they were given. */
+/** Returns a strategy as clients send it, with the assigned ids of segments. */
 export function toStrategyInput(definition: StrategyDefinition, segments: ReadonlyMap<number, number>): StrategyInput {
   const { name, parameters = {}, constraints, segments: ids, variants } = definition;
   return {
@@ -30,13 +30,13 @@ export function toStrategyInput(definition: StrategyDefinition, segments: Readon
   };
 }
 
-/** Spells out what evaluation takes for granted: the stickiness is that of the strategy. */
+/** Sets the default of evaluation explicitly: the stickiness of the strategy. */
 function toStrategyVariant(variant: VariantDefinition, { parameters }: StrategyDefinition): StrategyVariant {
   const { name, weight, payload, stickiness = String(parameters?.stickiness ?? 'default') } = variant;
   return { name, weight, weightType: 'variable', stickiness, ...(payload && { payload }) };
 }
 
-/** The same shares of 1000: equal ones are left to the administration, others are fixed but for the last. */
+/** Returns the same shares of 1000. The administration computes equal ones; others are fixed, except the last. */
 export function toVariantInputs(definitions: readonly VariantDefinition[]): readonly VariantInput[] {
   const total = definitions.reduce((sum, { weight }) => sum + weight, 0);
   const isEqual = definitions.every(({ weight }) => weight === definitions[0]?.weight);
@@ -52,7 +52,7 @@ export function toVariantInputs(definitions: readonly VariantDefinition[]): read
 }
 
 /**
- * Strategies that the administration takes and that together hold exactly where the refused one would.
+ * Returns strategies that the administration accepts, and that together hold exactly where the refused one would.
  *
  * @param path of the fault, within the strategy
  */
@@ -68,7 +68,7 @@ export function withoutFault(strategy: StrategyInput, path: string): readonly St
   }));
 }
 
-/** Of the alternatives any must hold, of the constraints of one all. */
+/** Any alternative must hold, with all its constraints. */
 function alternativesTo(refused: Constraint, value: string | undefined): readonly (readonly Constraint[])[] {
   const { operator, inverted, values = [] } = refused;
   if (value !== undefined) return [[{ ...refused, values: values.filter((_, at) => at !== Number(value)) }]];

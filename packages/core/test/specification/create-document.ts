@@ -10,15 +10,15 @@ import { DEFAULT } from '../rules/references.js';
 import { standInName, toStrategyInput, toVariantInputs, withoutFault } from './admin-input.js';
 import { eventsOf, type Specification, type SpecificationEvent, type SpecificationState } from './documents.js';
 
-/** An instance that is as a document of the specification wants it. */
+/** An instance with the content of a document of the specification. */
 export interface CreatedDocument {
   /** The name of a flag of the document. */
   readonly nameOf: (flag: string) => string;
-  /** What the administration's rules refused, or changed, and what stands for it. */
+  /** The parts that the administration refused or changed, and their replacements. */
   readonly deviations: readonly string[];
 }
 
-/** Brings an empty instance there by operations of the administration alone. */
+/** Creates the document in an empty instance, by operations of the administration only. */
 export async function createDocument(flags: Flags, document: Specification): Promise<CreatedDocument> {
   const creation = new DocumentCreation(flags);
   for (const event of eventsOf(document)) await creation.take(event);
@@ -107,7 +107,9 @@ class DocumentCreation {
     this.deviations.push(`${name}: weights ${before} are ${after}`);
   }
 
-  /** A flag whose parent can never be as it wants is off: so it is switched off where the dependency is refused. */
+  /**
+   * A flag is off if its parent can never have the required state, so it is disabled where the dependency is refused.
+   */
   private async addDependencies(child: FlagDefinition): Promise<void> {
     const place = this.placeOf(child);
     for (const { feature, enabled, variants } of child.dependencies ?? []) {
@@ -124,7 +126,7 @@ class DocumentCreation {
   }
 }
 
-/** Flags that depend on a flag with dependencies come last: theirs are the ones to refuse. */
+/** Flags that depend on a flag with dependencies come last: theirs are refused. */
 function withParentsFirst(features: readonly FlagDefinition[]): readonly FlagDefinition[] {
   const children = new Set(features.filter(({ dependencies }) => dependencies?.length).map(({ name }) => name));
   const isDeep = ({ dependencies }: FlagDefinition) =>
@@ -132,7 +134,7 @@ function withParentsFirst(features: readonly FlagDefinition[]): readonly FlagDef
   return [...features.filter((one) => !isDeep(one)), ...features.filter(isDeep)];
 }
 
-/** The refusal of an attempt; undefined when it succeeds. Whatever else it fails with is thrown. */
+/** Returns the refusal of an attempt; undefined if it succeeds. Throws other errors. */
 async function refusalOf(attempt: Promise<unknown>): Promise<FlagsError | undefined> {
   try {
     await attempt;

@@ -1,6 +1,6 @@
 /**
- * What the administration's rules refuse in the documents, or change, by document; what stands for it means the same by
- * the rules of evaluation. It refuses names that a URL does not keep, operators that it does not offer, operands that can
+ * The parts of the documents that the administration's rules refuse or change, by document. Their replacements mean the
+ * same for evaluation. It refuses names that a URL does not keep, operators that it does not offer, operands that can
  * never be used, empty lists, segments that do not exist, and dependencies that keep a flag off for ever; an enabled flag has a strategy; weights add up to 1000.
  */
 export const DEVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -96,7 +96,7 @@ export const DEVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The cases, by what they are called, in which weights that add up to 1000 draw another variant than the document's own
+ * The names of the cases in which weights that add up to 1000 draw another variant than the document's own
  * weights: the bucket is the hash modulo their sum. The variants here were computed with another implementation of the
  * hash.
  */

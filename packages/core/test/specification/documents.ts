@@ -35,7 +35,7 @@ export function readSpecifications(): readonly Specification[] {
   return (read('index.json') as string[]).map((file) => read(file) as Specification);
 }
 
-/** What happens to an empty instance until it is as the document wants it. */
+/** The operations that create the document in an empty instance. */
 export function eventsOf({ state }: Specification): readonly SpecificationEvent[] {
   return 'events' in state ? state.events : [{ type: 'hydration', ...state }];
 }

@@ -27,7 +27,7 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
     else process.env.HOSTNAME = hostname;
   });
 
-  it('give the same flags and variants', () => {
+  it('have the same flags and variants', () => {
     const document = fc.record({ flags: arbitraryFlags, segments: arbitrarySegments });
     const contexts = fc.array(arbitraryContext, { minLength: 1, maxLength: 4 });
     fc.assert(
@@ -47,7 +47,7 @@ describe('random documents and contexts, against the Node SDK of Unleash', () =>
 });
 
 describe('the public client specification, each document created by the administration', () => {
-  /** What a case expects, or the variant that weights of 1000 draw instead. */
+  /** Returns the expected variant of a case, or the variant that weights of 1000 draw instead. */
   function expectedOf(document: Specification, one: SpecificationCase<EvaluatedVariant>): EvaluatedVariant {
     const drawn = DRAWN_OF_1000.get(one.description);
     if (drawn === undefined) return one.expectedResult;
@@ -83,14 +83,14 @@ describe('the public client specification, each document created by the administ
     });
 
     for (const [at, { description, toggleName, context, expectedResult }] of (document.tests ?? []).entries()) {
-      it(`${at}: ${description}`, () => {
+      it(`matches case ${at}: ${description}`, () => {
         expect(flags.isEnabled(created.nameOf(toggleName), context)).toBe(expectedResult);
         asExpected++;
       });
     }
 
     for (const [at, one] of (document.variantTests ?? []).entries()) {
-      it(`variant ${at}: ${one.description}`, () => {
+      it(`matches variant case ${at}: ${one.description}`, () => {
         const variant = flags.getVariant(created.nameOf(one.toggleName), one.context);
         expect(variant).toEqual(expectedOf(document, one));
         if (variant.name === one.expectedResult.name) asExpected++;
@@ -99,7 +99,7 @@ describe('the public client specification, each document created by the administ
     }
   });
 
-  it('was run whole: 272 of 279 cases as expected, 7 by other weights', () => {
+  it('was run completely: 272 of 279 cases as expected, 7 with other weights', () => {
     expect(specifications).toHaveLength(22);
     expect([asExpected, redrawn]).toEqual([272, 7]);
     expect(DRAWN_OF_1000.size).toBe(7);

@@ -6,7 +6,7 @@ const EVERY = { kind: 'note', part: 'body' } as const;
 const PUT = { writes: [{ key: KEY, expected: 0, parent: null, body: 1, summary: null }], events: [] };
 const ERROR = new Error('injected');
 
-// Without faults it is a storage like any other.
+// Without faults it passes the same rules as any storage.
 storageConformance('a faulty storage without faults', () => ({ storage: faultyStorage(memoryStorage()) }));
 usageConformance('faulty usage without faults', () => ({ usage: faultyUsage(memoryUsage()) }));
 
@@ -18,7 +18,7 @@ describe('a faulty storage', () => {
     expect(await storage.get(KEY)).toBeUndefined();
   });
 
-  it('fails after a call as one whose answer is lost: it was carried out', async () => {
+  it('fails after a call as if its answer was lost: the call was executed', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'commit', point: 'after' });
     await expect(storage.commit(PUT)).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -64,7 +64,7 @@ describe('a faulty storage', () => {
     expect(storage.calls.map(({ method }) => method)).toEqual(['get', 'list', 'commit', 'events', 'close']);
   });
 
-  it('fails when it is closed, if that is asked for', async () => {
+  it('fails on close, if a fault is injected there', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'close', error: ERROR });
     await expect(storage.close()).rejects.toBe(ERROR);
@@ -79,7 +79,7 @@ describe('a faulty storage', () => {
     expect(fault.strikes()).toBe(2);
   });
 
-  it('strikes one call where only nth is given, and all where nothing is', async () => {
+  it('fails one call if only nth is given, and all calls by default', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ nth: 1, error: ERROR });
     expect([await outcomeOf(storage.get(KEY)), await outcomeOf(storage.get(KEY))]).toEqual(['failed', 'answered']);
@@ -87,14 +87,14 @@ describe('a faulty storage', () => {
     expect([await outcomeOf(storage.get(KEY)), await outcomeOf(storage.get(KEY))]).toEqual(['failed', 'failed']);
   });
 
-  it('looks at the call before it strikes', async () => {
+  it('checks the call before it fails', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ when: (call) => call.method === 'get' && call.input[0].id === 'a', error: ERROR });
     await expect(storage.get(KEY)).rejects.toBe(ERROR);
     expect(await storage.get({ ...KEY, id: 'b' })).toBeUndefined();
   });
 
-  it('holds calls until they are released, and later ones no more', async () => {
+  it('holds calls until they are released, and no later ones', async () => {
     const storage = faultyStorage(memoryStorage());
     const hanging = storage.inject({ method: 'commit', hang: true });
     const commit = outcomeOf(storage.commit(PUT));
@@ -105,7 +105,7 @@ describe('a faulty storage', () => {
     expect(await outcomeOf(storage.commit(PUT))).toBe('answered');
   });
 
-  it('holds an answer back after the call was carried out', async () => {
+  it('holds an answer back after the call was executed', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'commit', point: 'after', hang: true, error: ERROR });
     const commit = outcomeOf(storage.commit(PUT));
@@ -115,7 +115,7 @@ describe('a faulty storage', () => {
     expect(await commit).toBe('failed');
   });
 
-  it('is late by a delay, and succeeds', async () => {
+  it('delays a call, which then succeeds', async () => {
     const storage = faultyStorage(memoryStorage());
     storage.inject({ method: 'get', delay: 20 });
     const before = performance.now();
@@ -123,7 +123,7 @@ describe('a faulty storage', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(19);
   });
 
-  it('is whole again when a fault is removed, or all are', async () => {
+  it('works again when one fault or all faults are removed', async () => {
     const storage = faultyStorage(memoryStorage());
     const [first, second] = [storage.inject({ error: ERROR }), storage.inject({ error: new Error('second') })];
     first.remove();
@@ -133,7 +133,7 @@ describe('a faulty storage', () => {
     expect([await outcomeOf(storage.get(KEY)), first.strikes(), second.strikes()]).toEqual(['answered', 0, 1]);
   });
 
-  it('keeps the refusal of the storage itself', async () => {
+  it('passes on the refusal of the storage itself', async () => {
     const storage = faultyStorage(memoryStorage());
     await storage.close();
     storage.inject({ method: 'get', point: 'after', error: ERROR });

@@ -79,7 +79,7 @@ describe('memory', () => {
       expect(() => after.list.push(item)).toThrow(TypeError);
     });
 
-    it('gives results of changes that callers may change', async () => {
+    it('returns results of changes that callers may change', async () => {
       const storage = memoryStorage();
       const flags = await createFlags({ storage });
       const ref = { project: 'default', flag: 'checkout' };
@@ -125,7 +125,7 @@ describe('memory', () => {
       expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));
     });
 
-    it('offers usage at the same place', async () => {
+    it('has usage in the same place', async () => {
       expect(await memoryStorage().usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
     });
   });
@@ -168,7 +168,7 @@ describe('memoryStorage and sqliteStorage', () => {
       events: steps.slice(checked).map(({ key }) => ({ ...happened(key.id), subject: key })),
     }));
 
-  /** Everything a storage answers to a history of commits. */
+  /** All results of a storage for a history of commits. */
   async function answers(storage: Storage, history: readonly Commit[]): Promise<unknown> {
     const results: unknown[] = [];
     for (const commit of history) results.push(await storage.commit(commit));
@@ -192,7 +192,7 @@ describe('memoryStorage and sqliteStorage', () => {
     return { results, lists, log, feed };
   }
 
-  it('answer alike to any history of commits', async () => {
+  it('return the same for any history of commits', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(commits, { maxLength: 25 }), async (history) => {
         const expected = await answers(memoryStorage(), history);
@@ -205,7 +205,7 @@ describe('memoryStorage and sqliteStorage', () => {
 describe('compareCodePoints', () => {
   const wellFormedText = fc.string({ unit: 'binary' });
 
-  it('puts characters beyond U+FFFF after all others', () => {
+  it('puts characters above U+FFFF after all others', () => {
     expect(['\u{1f600}', '\uffff', '\ufffd', '\ue000', 'a', ''].sort(compareCodePoints)).toEqual([
       '',
       'a',
@@ -216,7 +216,7 @@ describe('compareCodePoints', () => {
     ]);
   });
 
-  it('orders as the bytes of UTF-8 do', () => {
+  it('sorts by the bytes of UTF-8', () => {
     fc.assert(
       fc.property(wellFormedText, wellFormedText, (a, b) => {
         expect(Math.sign(compareCodePoints(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));

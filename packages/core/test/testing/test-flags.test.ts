@@ -26,7 +26,7 @@ describe('testFlags', () => {
     expect(flags.configuration().flags.map(({ name }) => name)).toEqual(['banner', 'checkout', 'old', 'theme']);
   });
 
-  it('is a whole engine', async () => {
+  it('is a complete engine', async () => {
     const flags: Flags = testFlags({ checkout: true, banner: 'red' });
     const ref = { project, flag: 'checkout', environment };
     await flags.disable(ref);
@@ -88,19 +88,19 @@ describe('testFlags', () => {
     );
   });
 
-  it('lists all flags where none is close', () => {
+  it('lists all flags where none is similar', () => {
     expect(() => testFlags({ b: true, a: true }).isEnabled('checkout')).toThrow(
       'There is no flag checkout; the flags are a, b.',
     );
   });
 
-  it('knows archived flags', async () => {
+  it('finds archived flags', async () => {
     const flags = testFlags({ checkout: true });
     await flags.archiveFlag({ project, flag: 'checkout' });
     expect(flags.isEnabled('checkout')).toBe(false);
   });
 
-  it('counts ids, and takes a clock and ids', async () => {
+  it('counts ids, and accepts a clock and ids', async () => {
     const [one, other] = [testFlags({ checkout: true }), testFlags({ checkout: true })];
     const ref = { project, flag: 'checkout' };
     expect((await one.getFlag(ref)).environments).toEqual((await other.getFlag(ref)).environments);
@@ -143,7 +143,7 @@ describe('testFlags with a schema', () => {
     expect(fork.isEnabled('banner', { plan: 'pro' })).toBe(true);
   });
 
-  it('has declared flags off that are named as inherited members', () => {
+  it('has declared flags off that are named like inherited members', () => {
     const named = defineFlags({ toString: {}, constructor: { variants: ['a', 'b'] }, ['__proto__']: {} });
     const flags = testFlags({}, { schema: named });
     for (const flag of ['toString', 'constructor', '__proto__'] as const) {
@@ -169,17 +169,17 @@ describe('testFlags with a schema', () => {
     expect(() => flags.override({ banner: 'green' } as never, () => undefined)).toThrow('names the variant green');
   });
 
-  it('is typed', () => {
+  it('has types', () => {
     const flags = testFlags({ checkout: true }, { schema });
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => flags.isEnabled('chekout')).toThrow();
-    // @ts-expect-error: no variant of the flag
+    // @ts-expect-error: not a variant of the flag
     expect(() => flags.override({ banner: 'green' }, () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => flags.vary(['chekout'], () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => withFlags(flags, { chekout: true }, () => undefined)).toThrow();
-    // @ts-expect-error: no flag of the schema
+    // @ts-expect-error: not a flag of the schema
     expect(() => vary(flags, ['chekout'], () => undefined)).toThrow();
     flags.vary(['checkout', 'banner'], ({ checkout, banner }) => expect([typeof checkout, banner]).toHaveLength(2));
   });
@@ -203,7 +203,7 @@ describe('override', () => {
     expect((await flags.getFlag({ project, flag: 'checkout' })).environments[0]?.enabled).toBe(true);
   });
 
-  it('holds for everybody: strategies and parents do not matter', async () => {
+  it('applies to every context: strategies and parents do not matter', async () => {
     const flags = testFlags({ checkout: false, parent: false });
     await flags.addDependency({ project, flag: 'checkout' }, { flag: 'parent' });
     expect(flags.override({ checkout: true }, () => flags.isEnabled('checkout'))).toBe(true);
@@ -216,7 +216,7 @@ describe('override', () => {
     expect(flags.override({ parent: false }, () => flags.isEnabled('checkout'))).toBe(false);
   });
 
-  it('keeps the payload of a known variant, or takes another one', () => {
+  it('keeps the payload of a known variant, or uses another one', () => {
     const flags = testFlags({ banner: { variant: 'red', payload: 'a' } });
     expect(flags.override({ banner: 'red' }, () => flags.getPayload('banner'))).toBe('a');
     const blue = { variant: 'blue', payload: 2 };
@@ -224,7 +224,7 @@ describe('override', () => {
     expect(flags.override({ banner: true }, () => flags.getVariant('banner').name)).toBe('red');
   });
 
-  it('does not leak into what runs at the same time', async () => {
+  it('does not affect code that runs at the same time', async () => {
     const flags = testFlags({ checkout: true });
     const [seen, others] = await Promise.all([
       flags.override({ checkout: false }, async () => {
@@ -239,7 +239,7 @@ describe('override', () => {
     expect([seen, others, flags.isEnabled('checkout')]).toEqual([false, true, true]);
   });
 
-  it('adds to outer overrides, for these flags alone', () => {
+  it('adds to outer overrides, for these flags only', () => {
     const [flags, others] = [testFlags({ a: false, b: false }), testFlags({ a: false, b: false })];
     flags.override({ a: true }, () =>
       withFlags(flags, { b: true }, () => {
@@ -380,11 +380,11 @@ describe('fork', () => {
   });
 });
 
-describe('environment', () => {
+describe('the environment of a test file', () => {
   // By its whole path: relative ones that end in .cjs mean sources of TypeScript.
   const Environment = require(join(__dirname, '../../../../test/environment.cjs'));
 
-  it('the environment of a test file ends the asynchronous stores that the file has begun', async () => {
+  it('ends the asynchronous stores that a test file has started', async () => {
     const projectConfig = { globals: {}, testEnvironmentOptions: {} };
     const environment = new Environment({ projectConfig, globalConfig: {} }, {});
     const before = asyncHooks.AsyncLocalStorage;

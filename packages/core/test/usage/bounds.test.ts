@@ -17,7 +17,7 @@ describe('the bounds of stored usage', () => {
   const HOUR = 3_600_000;
   const DAY = 86_400_000;
 
-  /** Three times what a slice may take, in milliseconds of processor time. */
+  /** Three times the limit of a slice, in milliseconds of processor time. */
   const SHORT = 30;
 
   function names(count: number): string[] {
@@ -29,7 +29,7 @@ describe('the bounds of stored usage', () => {
     return usage.record({ id: crypto.randomUUID(), at, reports: [report] });
   }
 
-  /** How often the event loop had a turn, and the typical and longest processor time without one, in milliseconds. */
+  /** The number of turns of the event loop, and the typical and longest processor time without one, in milliseconds. */
   async function turnsWithin(work: () => PromiseLike<unknown> | unknown) {
     const delays: number[] = [];
     let last = processorTime();
@@ -64,7 +64,7 @@ describe('the bounds of stored usage', () => {
     });
     afterEach(() => file.remove());
 
-    /** What 0.1 stored of invented names, after the migration. */
+    /** The rows that 0.1 stored of invented names, after the migration. */
     function storeInvented(count: number): void {
       const { database } = file;
       const statements = [
@@ -77,7 +77,7 @@ describe('the bounds of stored usage', () => {
       })();
     }
 
-    it('pruning leaves the event loop to others after every slice', async () => {
+    it('yields to the event loop after every slice of pruning', async () => {
       await record(usage, { counts: [{ flag: 'checkout', yes: 1, no: 0 }] });
       storeInvented(STORED);
       const unseen = { since: NOW + 1, isFlag: (name: string) => name === 'checkout' };
@@ -88,7 +88,7 @@ describe('the bounds of stored usage', () => {
       expect([...(await usage.lastSeen(['checkout', ...names(STORED)])).keys()]).toEqual(['checkout']);
     });
 
-    it('a crash in the middle of pruning leaves what the next call drops', async () => {
+    it('resumes pruning after a crash in the middle', async () => {
       storeInvented(5000);
       let asked = 0;
       const isFlag = () => {
@@ -105,7 +105,7 @@ describe('the bounds of stored usage', () => {
       }
     });
 
-    it('forgetting a flag of many hours leaves the event loop to others', async () => {
+    it('yields to the event loop while it deletes a flag of many hours', async () => {
       file.database.exec(`
       INSERT INTO flags_counts
       WITH RECURSIVE hours(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM hours WHERE number < 49999)
@@ -141,7 +141,7 @@ describe('the bounds of stored usage', () => {
   });
 
   describe('in memory', () => {
-    inFull('usage over time has a bounded size, and drops the oldest rows', async () => {
+    inFull('limits usage over time, and drops the oldest rows', async () => {
       const usage = memoryUsage();
       const counts = names(10_000).map((flag) => ({ flag, yes: 1, no: 0 }));
       for (let age = 8; age >= 0; age--) await record(usage, { stop: NOW - age * HOUR, counts });
@@ -151,7 +151,7 @@ describe('the bounds of stored usage', () => {
       expect(Math.min(...stored.map(({ start }) => start))).toBe(NOW - 6 * HOUR);
     });
 
-    it('instances and registrations have a bounded size', async () => {
+    it('limits instances and registrations', async () => {
       const usage = memoryUsage();
       const reporter = { token: 'page', isPublic: true };
       await record(usage, {});
@@ -179,7 +179,7 @@ describe('the bounds of stored usage', () => {
 
     afterEach(() => flags.close());
 
-    it('are a hundred names to every later read', async () => {
+    it('are reduced to a hundred names for every later read', async () => {
       flags = await createFlags({ storage: memoryStorage(), now: () => new Date(NOW) });
       const bucket = { start: NOW, stop: NOW };
       for (let index = 0; index < INVENTED / 10_000; index++) {
@@ -229,7 +229,7 @@ describe('the retention of usage', () => {
     return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
   }
 
-  it('is pruned by the first report of a process, and by the first after every minute', async () => {
+  it('prunes with the first report of a process, and with the first after every minute', async () => {
     const { report, pruned, now, advance } = await running();
     await Promise.all([report('web'), report('web')]);
     const unseen = { since: now() - 2 * DAY, isFlag: expect.any(Function) };
@@ -242,7 +242,7 @@ describe('the retention of usage', () => {
     expect(pruned.slice(1)).toEqual([{ now: now() }]);
   });
 
-  it('is pruned once an hour of names that were not seen for long', async () => {
+  it('prunes names that were not seen for long once an hour', async () => {
     const { report, pruned, now, advance } = await running();
     await report('web');
     advance(HOUR - 1);
@@ -256,7 +256,7 @@ describe('the retention of usage', () => {
     ]);
   });
 
-  it('is pruned after many counts, at any time', async () => {
+  it('prunes after many counts, at any time', async () => {
     const pruned: unknown[] = [];
     const usage: UsageStorage = { ...memoryUsage(), record: () => NOTHING_DROPPED };
     const writer = createUsageWriter({
@@ -278,7 +278,7 @@ describe('the retention of usage', () => {
     expect(pruned).toHaveLength(2);
   });
 
-  it('forget applications that were not seen for as long as configured', async () => {
+  it('drops applications that were not seen for as long as configured', async () => {
     const { flags, report, advance } = await running();
     await report('old');
     advance(2 * DAY);
@@ -290,7 +290,7 @@ describe('the retention of usage', () => {
     expect((await flags.getApplication({ application: 'web' })).appName).toBe('web');
   });
 
-  it('keep the reports on existing flags', async () => {
+  it('keeps the reports on existing flags', async () => {
     const { flags, report, pruned } = await running();
     await flags.createFlag({ project: 'default' }, { name: 'checkout' });
     await flags.createFlag({ project: 'default' }, { name: 'archived' });
@@ -303,7 +303,7 @@ describe('the retention of usage', () => {
     ]);
   });
 
-  it('are accepted even when pruning fails, and the host is notified', async () => {
+  it('accepts reports even when pruning fails, and notifies the host', async () => {
     const fault = new Error('disk');
     const { flags, report, errors } = await running({
       ...memoryUsage(),
@@ -315,7 +315,7 @@ describe('the retention of usage', () => {
   });
 });
 
-describe('a report of many flags', () => {
+describe('the recording of reports', () => {
   const [start, stop] = ['2030-01-15T11:59:00Z', '2030-01-15T12:00:00Z'];
   const now = () => new Date('2030-01-15T12:00:00.500Z');
   const PROJECT = { project: 'default' };

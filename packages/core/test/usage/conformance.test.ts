@@ -39,7 +39,7 @@ describe('usage in SQLite', () => {
     return file.database.prepare(`SELECT * FROM flags_${table}`).all();
   }
 
-  it('leave nothing of a report that fails in its middle', async () => {
+  it('leaves nothing of a report that fails in its middle', async () => {
     const { usage } = file.open();
     file.refuse('poison');
     await expect(usage.record(report('shop', 'fine', 'poison'))).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe('usage in SQLite', () => {
     }
   });
 
-  it('count the reports that came together with one that fails', async () => {
+  it('counts the reports that came together with one that fails', async () => {
     const { usage } = file.open();
     file.refuse('poison');
     const outcomes = await Promise.allSettled([
@@ -65,7 +65,7 @@ describe('usage in SQLite', () => {
     ).toEqual(['first', 'last']);
   });
 
-  it('acknowledge a report only when other connections can read it', async () => {
+  it('acknowledges a report only when other connections can read it', async () => {
     const { usage } = file.open();
     const recorded = usage.record(report('shop', 'checkout'));
     expect(rowsIn('counts')).toEqual([]);
@@ -73,13 +73,13 @@ describe('usage in SQLite', () => {
     expect([rowsIn('recent_counts').length, rowsIn('counts').length]).toEqual([2, 3]);
   });
 
-  it('leave the connection open when they are closed', async () => {
+  it('leaves the connection open when it is closed', async () => {
     const { usage, database } = file.open();
     await usage.close();
     expect(database.open).toBe(true);
   });
 
-  it('give numbers where the host reads bigints by default', async () => {
+  it('returns numbers where the host reads bigints by default', async () => {
     const { usage, database } = file.open();
     database.defaultSafeIntegers(true);
     await usage.record(report('shop', 'checkout'));

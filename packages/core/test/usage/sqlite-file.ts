@@ -12,7 +12,7 @@ export interface UsageFile {
   readonly database: Database.Database;
   /** Usage on a connection of its own. */
   readonly open: (busyTimeout?: number) => { readonly usage: UsageStorage; readonly database: Database.Database };
-  /** Has the database fail on the last write of a report that counts this flag. */
+  /** Makes the database fail on the last write of a report that counts this flag. */
   readonly refuse: (flag: string) => void;
   readonly remove: () => Promise<void>;
 }

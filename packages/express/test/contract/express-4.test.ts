@@ -5,7 +5,7 @@ import { runTable } from '../../../http/test/contract/run-table.js';
 import { ALL_ROWS, TWO_ROWS_PER_GROUP } from '../../../http/test/contract/selected-rows.js';
 import { EXPRESS_4 } from '../../../http/test/express-versions.js';
 
-it('runs upon Express 4', () => {
+it('runs on Express 4', () => {
   expect(require('express4/package.json').version).toMatch(/^4\./);
   expect(EXPRESS_4.express.application).toHaveProperty('lazyrouter');
 });

@@ -5,7 +5,7 @@ import { runTable } from '../../../http/test/contract/run-table.js';
 import { ALL_ROWS, ONE_ROW_PER_ROUTE } from '../../../http/test/contract/selected-rows.js';
 import { EXPRESS_5 } from '../../../http/test/express-versions.js';
 
-it('runs upon Express 5', () => {
+it('runs on Express 5', () => {
   expect(require('express/package.json').version).toMatch(/^5\./);
   expect(EXPRESS_5.express.application).not.toHaveProperty('lazyrouter');
 });

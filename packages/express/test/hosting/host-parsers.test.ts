@@ -4,7 +4,7 @@ import { extent } from '../../../../test/extent.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from '../../../http/test/express-versions.js';
 import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 
-/** What a host may do with a body before the router sees it. */
+/** The ways in which a host may read a body before the router. */
 const PARSERS: readonly (readonly [string, (version: ExpressVersion) => readonly RequestHandler[]])[] = [
   ['nothing', () => []],
   ['express.json()', ({ express }) => [express.json()]],
@@ -80,7 +80,7 @@ describe.each(EXPRESS_VERSIONS)('a body, on Express $major', (version) => {
       expect(faults).toEqual([]);
     });
 
-    it('is missed with 400 where one is required', async () => {
+    it('is refused with 400 where one is required and missing', async () => {
       const { app } = await createApp();
       for (const attempt of [request(app).post(FLAGS), request(app).put('/api/admin/projects/default')]) {
         const { body } = await attempt.set('content-type', 'application/json').expect(400);
@@ -101,8 +101,8 @@ describe.each(EXPRESS_VERSIONS)('a body, on Express $major', (version) => {
   });
 });
 
-describe.each(EXPRESS_VERSIONS)('a body that the host has read and kept to itself, on Express $major', (version) => {
-  it('is missed with 400', async () => {
+describe.each(EXPRESS_VERSIONS)('a body that the host has consumed, on Express $major', (version) => {
+  it('is refused with 400 as missing', async () => {
     const { app, faults } = await createHostApp({ version, before: [ownReader(() => undefined)] });
     const { body } = await request(app).post(FLAGS).send({ name: 'checkout' }).expect(400);
     expect(body).toMatchObject({ code: 'invalid_input', details: [{ message: 'a JSON body is required' }] });

@@ -41,7 +41,7 @@ describe('mounting', () => {
       }
     });
 
-    it('serves beside others of its kind, each with its own flags, options and mount path', async () => {
+    it('serves beside other routers, each with its own flags, options and mount path', async () => {
       const shop = await createFlags({ storage: memoryStorage() });
       const blog = await createFlags({ storage: memoryStorage() });
       const app = version
@@ -69,7 +69,7 @@ describe('mounting', () => {
       [4, 5, EXPRESS_4, EXPRESS_5],
       [5, 4, EXPRESS_5, EXPRESS_4],
     ])(
-      'may put a parser of Express %i before the router, in an application of Express %i',
+      'may have a parser of Express %i before the router, in an application of Express %i',
       async (_parser, _app, inner, outer) => {
         const flags = await createFlags({ storage: memoryStorage() });
         const app = outer.express();
@@ -125,7 +125,7 @@ describe('methods', () => {
       ['get', '/ofrep/v1/evaluate/flags', ['POST']],
       ['propfind', '/api/admin/events', ['GET', 'HEAD']],
       ['put', '/api/admin/openapi.json', ['GET', 'HEAD']],
-    ] as const)('answer 405 to %s %s, and allow %j', async (method, path, allowed) => {
+    ] as const)('answer 405 to %s %s, and list %j', async (method, path, allowed) => {
       const { app } = await createHostApp({ version });
       const { headers, body } = await request(app)[method](path).expect(405);
       expect(methodsIn(headers.allow)).toEqual(allowed);
@@ -155,7 +155,7 @@ describe('methods', () => {
       await request(app).head(`${FLAGS}/unknown`).expect(404);
     });
 
-    it('do not mind a trailing slash, nor the case of the fixed parts', async () => {
+    it('ignore a trailing slash, and the case of the fixed parts', async () => {
       const { app } = await createHostApp({ version });
       await request(app).post(`${FLAGS}/`).send({ name: 'checkout' }).expect(201);
       await request(app).get('/API/Admin/Projects/default/FEATURES/checkout/').expect(200);
@@ -175,7 +175,7 @@ describe('methods', () => {
     });
 
     it.each(["a-b_c.d!e~f*g'h(i)", '__proto__', 'constructor', 'toString', 'features', 'revive'])(
-      'take the flag name %s',
+      'accept the flag name %s',
       async (name) => {
         const { app } = await createHostApp({ version });
         await request(app).post(FLAGS).send({ name }).expect(201);
@@ -199,7 +199,7 @@ describe('repeated slashes', () => {
       ['/', '//api//admin/projects//default/features?limit=1'],
       ['/flags', '/flags//api/client/features'],
       ['/flags', '/flags/api//client/features?project=a'],
-    ])('count as one: mounted at %s, %s', async (mount, path) => {
+    ])('are treated as one: mounted at %s, %s', async (mount, path) => {
       const flags = await createFlags({ storage: memoryStorage() });
       const router = createFlagsRouter(flags, { auth: 'none' });
       const server = createServer(version.express().use(mount, router)).listen(0, '127.0.0.1');
@@ -213,7 +213,7 @@ describe('repeated slashes', () => {
   });
 
   describe('the router without Express', () => {
-    it('says at once what to write', async () => {
+    it('throws an error that says what to write', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       const router = createFlagsRouter(flags, { auth: 'none' }) as unknown as (
         request: Partial<IncomingMessage>,

@@ -17,7 +17,7 @@ describe('neighbours', () => {
     readonly res: { readonly rawHeaders: readonly string[] };
   }
 
-  /** As rate limiters do: counts by address, tells in headers, refuses with 429. */
+  /** Like rate limiters: counts by address, reports in headers, refuses with 429. */
   function rateLimiter(limit: number): RequestHandler {
     const counts = new Map<string | undefined, number>();
     return (req, res, next) => {
@@ -29,7 +29,7 @@ describe('neighbours', () => {
     };
   }
 
-  describe.each(EXPRESS_VERSIONS)('in a host on Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('the router in a host on Express $major', (version) => {
     it("keeps helmet's headers, whatever it answers", async () => {
       const { app } = await createHostApp({ version, before: [helmet()] });
       for (const path of [FLAGS, `${FLAGS}/unknown`, '/api/admin/nothing']) {
@@ -54,7 +54,7 @@ describe('neighbours', () => {
       }
     });
 
-    it('lets nothing be guessed or kept, unless the host has said otherwise', async () => {
+    it('forbids type guessing and caching, unless the host has set its own headers', async () => {
       const { app } = await createHostApp({ version });
       const own = await request(app).get(FLAGS);
       expect(own.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' });
@@ -66,7 +66,7 @@ describe('neighbours', () => {
       expect((await request(host.app).get(FLAGS)).headers['cache-control']).toBe('private, max-age=5');
     });
 
-    it('lets nobody keep a secret, whatever the host says', async () => {
+    it('forbids caching of secrets, whatever the host sets', async () => {
       const says: RequestHandler = (_req, res, next) => {
         res.setHeader('cache-control', 'public, max-age=60');
         next();
@@ -76,7 +76,7 @@ describe('neighbours', () => {
       expect((await created.expect(201)).headers['cache-control']).toBe('no-store');
     });
 
-    it('stands behind a rate limiter', async () => {
+    it('works behind a rate limiter', async () => {
       const { app } = await createHostApp({ version, before: [rateLimiter(2)] });
       const { headers } = await request(app).post(FLAGS).send({ name: 'checkout' }).expect(201);
       expect(headers['ratelimit-remaining']).toBe('1');
@@ -87,7 +87,7 @@ describe('neighbours', () => {
     it.each<[boolean, string]>([
       [true, '203.0.113.9'],
       [false, '127.0.0.1'],
-    ])("sees a client's address by the host's trust proxy %s", async (trust, address) => {
+    ])("reads a client's address by the host's trust proxy %s", async (trust, address) => {
       const { app } = await createHostApp({ version });
       app.set('trust proxy', trust);
       await request(app)
@@ -116,7 +116,7 @@ describe('neighbours', () => {
       }
     });
 
-    it('holds its tongue when the host has answered meanwhile', async () => {
+    it('sends nothing when the host has answered meanwhile', async () => {
       const impatient: RequestHandler = (_req, res, next) => {
         next();
         res.status(503).send('Timeout.');
@@ -127,7 +127,7 @@ describe('neighbours', () => {
       expect(faults).toEqual([]);
     });
 
-    it('hands faults to its error handler, as they are', async () => {
+    it('passes faults unchanged to its error handler', async () => {
       const fault = new Error('disk full');
       const storage = memoryStorage();
       let broken = false;
@@ -143,12 +143,12 @@ describe('neighbours', () => {
 describe('errors for the host', () => {
   const PROJECT = '/api/admin/projects/:projectId';
 
-  describe.each(EXPRESS_VERSIONS)('of a request on Express $major the host is told', (version) => {
+  describe.each(EXPRESS_VERSIONS)("the host's auth function on Express $major", (version) => {
     it.each([
       ['get', `${FLAGS}/a%20b`, `${PROJECT}/features/:featureName`, { projectId: 'default', featureName: 'a b' }],
       ['head', `${FLAGS}/`, `${PROJECT}/features`, { projectId: 'default' }],
       ['get', '/api/client/features', '/api/client/features', {}],
-    ] as const)('by which route %s %s is answered, and its parameters', async (method, path, route, params) => {
+    ] as const)('receives the route that answers %s %s, and its parameters', async (method, path, route, params) => {
       const told: unknown[] = [];
       const auth = ({ route, params }: { readonly route?: unknown; readonly params?: object }) => {
         told.push({ route, params: { ...params } });
@@ -160,7 +160,7 @@ describe('errors for the host', () => {
     });
 
     it.each([FLAGS, `${FLAGS}/a%20b`, '/api/client/features'])(
-      'parameters in an ordinary object, at %s',
+      'receives parameters as an ordinary object, at %s',
       async (path) => {
         const prototypes: unknown[] = [];
         const auth = ({ params }: { readonly params: object }) => {
@@ -173,7 +173,7 @@ describe('errors for the host', () => {
       },
     );
 
-    it('nothing of a route where there is none', async () => {
+    it('receives no route where none matches', async () => {
       const routes: unknown[] = [];
       const auth = ({ route }: { readonly route?: unknown }) => {
         routes.push(route);
@@ -187,7 +187,7 @@ describe('errors for the host', () => {
 });
 
 describe('fake timers', () => {
-  describe.each(EXPRESS_VERSIONS)("while a host's tests stop the timers, on Express $major", (version) => {
+  describe.each(EXPRESS_VERSIONS)("the router with the host's fake timers, on Express $major", (version) => {
     let server: LiveServer;
 
     beforeEach(async () => {
@@ -200,14 +200,14 @@ describe('fake timers', () => {
       await server.stop();
     });
 
-    it('reads and changes are answered', async () => {
+    it('answers reads and changes', async () => {
       expect(await askRaw(server.port, { method: 'GET', path: FLAGS })).toMatchObject({ status: 200 });
       const headers = [['content-type', 'application/json']] as const;
       const creation = { method: 'POST', path: FLAGS, headers, body: '{"name":"checkout"}' };
       expect(await askRaw(server.port, creation)).toMatchObject({ status: 201 });
     });
 
-    it('streams tell of changes', async () => {
+    it('streams changes', async () => {
       const client = await openRaw(server.port);
       client.write('GET /api/client/streaming HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await until(() => client.received().includes('hydration'));

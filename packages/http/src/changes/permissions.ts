@@ -170,7 +170,7 @@ interface Places {
 
 /**
  * Returns the projects that a change names. Flags and segments that earlier changes of the set have placed elsewhere have
- * no entry: the decided events tell their project.
+ * no entry: the decided events show their project.
  */
 async function placesOf({ op, ref, input }: AnyChange, locate: Locate, placed: ReadonlySet<unknown>): Promise<Places> {
   const named = projectIn(ref) ?? null;

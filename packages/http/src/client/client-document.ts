@@ -15,7 +15,7 @@ import type { CachedBody } from '../caching.js';
 import { jsonArray } from '../json-chunks.js';
 import type { Scope } from '../permissions.js';
 
-/** What a client asks for: the flags of one environment, optionally limited to projects, a name prefix and labels. */
+/** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {
   readonly environment: string;
   /** Project ids in code-point order without duplicates. Undefined: all projects. */
@@ -32,7 +32,7 @@ interface QuerySource {
   readonly settings: Settings;
 }
 
-/** Returns what a request asks for. Query filters can only narrow the token's scope. */
+/** Parses a request. Query filters can only narrow the token's scope. */
 export function clientQueryOf({ scope, query, settings }: QuerySource): ClientQuery {
   const { project, namePrefix = '' } = query as { readonly project?: readonly string[]; readonly namePrefix?: string };
   const environment = environmentOf({ scope, query, settings });
@@ -86,7 +86,7 @@ function sorted(projects: readonly string[]): readonly string[] {
   return [...new Set(projects)].sort();
 }
 
-/** What a client evaluates: the flags that it asks for, and the segments that they use. */
+/** The flags that a client asks for, and the segments that they use. */
 export interface ClientDocument {
   readonly flags: readonly FlagConfiguration[];
   readonly segments: readonly SegmentConfiguration[];
@@ -208,7 +208,7 @@ function* allConstraints(strategy: StrategyDefinition, segments: SegmentsById): 
   for (const id of strategy.segments ?? []) yield* segments.get(id)?.constraints ?? [NEVER];
 }
 
-/** What a client asks for, and the form that it reads. */
+/** The request of a client, and the form that it reads. */
 export interface ClientRequest {
   readonly asked: ClientQuery;
   readonly segments: SegmentForm;

@@ -39,7 +39,7 @@ function flagUpdateInput({ flagChanges }: InputSchemas): JsonSchema {
   };
 }
 
-/** Leaves out what archived flags and overviews have beside it. */
+/** Omits the additional members of archived flags and overviews. */
 function summaryToWire({ name, type, stale, createdAt, lastSeenAt, environments }: FlagSummary) {
   return { name, type, stale, createdAt, lastSeenAt, environments };
 }

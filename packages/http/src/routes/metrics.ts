@@ -1,7 +1,8 @@
 import type { Application, ApplicationDetail, FlagApplication, SeenFlags } from '@flags/core';
+import { readPages } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { jsonArray, jsonMap, type Pieces } from '../json-chunks.js';
-import { allPages, listReply, parameter } from '../query.js';
+import { listReply, parameter } from '../query.js';
 import { type Route, route } from '../route.js';
 import {
   component,
@@ -123,7 +124,7 @@ export const metricsRoutes: readonly Route[] = [
     deprecated: true,
     handle: async ({ flags }) => ({
       body: jsonArray(
-        allPages((page) => flags.listSeenFlags(page)),
+        readPages((page) => flags.listSeenFlags(page)),
         seenFlagsToWire,
       ),
     }),
@@ -178,7 +179,7 @@ export const metricsRoutes: readonly Route[] = [
     reply: seenAppsSchema,
     deprecated: true,
     handle: async ({ flags }) => ({
-      body: seenApplicationsToWire(allPages((page) => flags.listApplicationsByFlag(page))),
+      body: seenApplicationsToWire(readPages((page) => flags.listApplicationsByFlag(page))),
     }),
   }),
 ];

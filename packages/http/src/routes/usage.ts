@@ -1,7 +1,7 @@
-import { type Flags, isFlagsError, type UsageFilter, type UsagePeriod } from '@flags/core';
+import { type Flags, isFlagsError, paginate, type UsageFilter, type UsagePeriod } from '@flags/core';
 import { unchecked } from '../body.js';
 import { jsonArray } from '../json-chunks.js';
-import { allPages, inputParameters, listReply, parameter } from '../query.js';
+import { inputParameters, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { count, example, listOf, mapOf, objectComponent, strictObject, text, timestamp, version } from '../schema.js';
 import { CLIENT_METRICS, projectOfFlag, USAGE } from './paths.js';
@@ -122,7 +122,7 @@ function listUsage({ flags, query }: RouteRequest, one: Pick<UsageFilter, 'flag'
 /** Iterates over the hours of a flag, by application. Ends at once if the flag is unknown, as in Unleash. */
 async function* hoursOf(flags: Flags, flag: string, hours: number): AsyncGenerator<UsagePeriod> {
   try {
-    for await (const rows of allPages((page) => flags.listUsage({ flag, hours }, page))) yield* rows;
+    yield* paginate((page) => flags.listUsage({ flag, hours }, page));
   } catch (error) {
     if (!isFlagsError(error) || error.code !== 'flag_not_found') throw error;
   }

@@ -31,7 +31,7 @@ export interface EventHub {
    * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
    * error of a host function.
    *
-   * @throws FlagsError `invalid_input` (`lastEventId` is no position of this log), `closed`
+   * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
    */
   prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>>;
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
@@ -73,10 +73,12 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   }
 
   function subscribe(): () => void {
-    const unsubscribe = flags.subscribe(({ position }) => {
+    const listener = ({ position }: { readonly position: string | undefined }) => {
       newest = position;
       wakeAll();
-    });
+    };
+    // Every client reads from its own position then, and finds whether that is lost.
+    const unsubscribe = flags.subscribe(listener, { onHistoryLost: () => listener({ position: undefined }) });
     return () => {
       unsubscribe();
       newest = undefined;
@@ -119,8 +121,10 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
         while (await sendPage(client));
       }
     } catch (error) {
+      // The client reconnects with its last position, which is refused: it starts again.
+      if (isFlagsError(error) && error.code === 'history_lost') client.listener.end();
       // The subscription reports a failed read. The next heartbeat or event reads again.
-      if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
+      else if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
     }
     client.isAdvancing = false;
   }
@@ -159,7 +163,10 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     if (!client.listener.isReady) pending.add(client.listener, frame);
   }
 
-  /** Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log gets there. */
+  /**
+   * Refuses a position beyond the newest event, as after a restored backup: the stream would be silent until the log
+   * reaches it.
+   */
   async function findStart(position: string | undefined): Promise<string | null> {
     if (position !== undefined && (await readPage(position, ({ items }) => items.length > 0))) return position;
     const { next } = await flags.listNextEvents();

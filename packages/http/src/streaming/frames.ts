@@ -39,7 +39,7 @@ export async function* hydrationFrame({ flags, segments }: ClientDocument, { id,
   yield end;
 }
 
-/** What may have changed in the configuration of an environment. */
+/** The possible changes in the configuration of an environment. */
 export interface ChangedNames {
   readonly flags: ReadonlySet<string>;
   /** Ids. */

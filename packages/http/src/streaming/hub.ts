@@ -80,7 +80,7 @@ export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub 
   };
 }
 
-/** All clients that ask for the same. The channel encodes each change once for all of them. */
+/** All clients with the same request. The channel encodes each change once for all of them. */
 interface Channel {
   readonly isIdle: boolean;
   /**
@@ -88,7 +88,7 @@ interface Channel {
    */
   join(listener: Listener, request: StreamRequest): void;
   leave(listener: Listener): void;
-  /** Sends listeners what they have missed. Ends the stream when its token has expired or was deleted. */
+  /** Sends listeners the changes that they have missed. Ends the stream when its token has expired or was deleted. */
   deliver(listeners: Iterable<Listener>): void;
   /** Ends the subscription to changes. */
   close(): void;

@@ -180,8 +180,8 @@ export function flagDetailToWire(flag: FlagDetail) {
 }
 
 /**
- * Returns the tag of a flag: its revision, and a hash of what the flag shows beside its document. Add to it what
- * `flagDetailToWire` reads from elsewhere.
+ * Returns the tag of a flag: its revision, and a hash of the data that the flag shows beside its document. Add the data
+ * that `flagDetailToWire` reads from elsewhere.
  */
 export function flagTag({ revision, lastSeenAt, children, environments }: FlagDetail): string {
   return entityTag(JSON.stringify([lastSeenAt, children, environments.map(({ name }) => name)]), revision);

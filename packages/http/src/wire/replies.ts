@@ -9,7 +9,7 @@ import type { projectSummaryToWire } from '../routes/projects.js';
 import type { segmentUseToWire } from '../routes/segments.js';
 import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js';
 
-/** What a converter of the API sends. */
+/** The output of a converter of the API. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;
 
 export type Answer = core.PreviewedEvaluation;
@@ -33,7 +33,7 @@ export interface Session {
   readonly types?: readonly core.FlagType[];
   readonly roles?: readonly core.Role[];
   readonly strategies?: readonly { readonly name: string }[];
-  /** With `?project=`: what the caller may do there. */
+  /** With `?project=`: the permitted actions of the caller there. */
   readonly actions?: readonly string[];
 }
 

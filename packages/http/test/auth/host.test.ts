@@ -82,7 +82,7 @@ describe('users of the host', () => {
       ],
       ['rejects', () => Promise.reject(new Error('session store down'))],
       [
-        'throws what looks like a bad request',
+        'throws an error that looks like a bad request',
         () => {
           throw new URIError('session store down');
         },
@@ -107,7 +107,7 @@ describe('users of the host', () => {
     });
 
     it.each(['auth', 'authorize'] as const)(
-      "lead to the host's error handler when %s throws what the engine has refused it, and not to onError",
+      "lead to the host's error handler when %s throws a refusal of the engine, and not to onError",
       async (name) => {
         const refusals = [
           new FlagsError('flag_not_found', 'The flag "acl" does not exist.'),
@@ -132,7 +132,7 @@ describe('users of the host', () => {
       },
     );
 
-    it('use the client API by the same function', async () => {
+    it('use the client API with the same function', async () => {
       const asked: Action[] = [];
       const { app } = await createHostApp({
         version,
@@ -240,10 +240,10 @@ describe('sessions', () => {
     });
   });
 
-  /** `tokens.test.ts` asks every route where all callers have tokens: the short form asks some of them here. */
+  /** `tokens.test.ts` tests every route with tokens only: the short form tests some of them here. */
   const STEP = extent({ short: 5, full: 1 });
 
-  /** The ways in which a host may mix its users with tokens. */
+  /** The ways in which a host may combine its users with tokens. */
   const COMPOSITIONS = {
     'session and tokens': () => ({ auth: { session, tokens: true } }) as const,
     'a function that verifies tokens': () => ({
@@ -257,10 +257,10 @@ describe('sessions', () => {
     }),
   } as const;
 
-  describe.each(Object.keys(COMPOSITIONS) as (keyof typeof COMPOSITIONS)[])('with %s', (name) => {
+  describe.each(Object.keys(COMPOSITIONS) as (keyof typeof COMPOSITIONS)[])('sessions and tokens, with %s,', (name) => {
     const createApp = () => express().use(createFlagsRouter<User | Token>(flags, COMPOSITIONS[name]() as never));
 
-    it('a token of another kind is refused at every route', async () => {
+    it('refuse a token of another kind at every route', async () => {
       const app = createApp();
       const routes = ROUTES.filter(({ isOpen }, at) => !isOpen && at % STEP === 0);
       for (const { method, path, access } of routes) {
@@ -274,7 +274,7 @@ describe('sessions', () => {
       }
     });
 
-    it('a token sees its own project, and events record its id', async () => {
+    it('show a token its own project, and record its id in events', async () => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       await flags.createFlag({ project: 'shop' }, { name: 'basket' });
@@ -287,7 +287,7 @@ describe('sessions', () => {
     });
   });
 
-  describe("a user of the host's", () => {
+  describe('a user of the host', () => {
     it('may have a kind property', async () => {
       const { app } = await createHostApp({ router: { auth: () => ({ name: 'Ada', kind: 'frontend', id: '7' }) } });
       await request(app).get(FLAGS).expect(200);
@@ -327,7 +327,7 @@ describe('the session', () => {
     expect(VERSION).toBe(JSON.parse(read('packages/http/package.json')).version);
   });
 
-  it('tells callers without access only how to sign in', async () => {
+  it('shows callers without access only how to sign in', async () => {
     expect(await ask({ auth: 'token' })).toEqual(OUTSIDE('token'));
     expect(await ask({ auth: 'token' }, { authorization: '*:*.unknown' })).toEqual(OUTSIDE('token'));
     expect(await ask({ auth: 'token' }, { authorization: secrets.client })).toEqual(OUTSIDE('token'));
@@ -338,7 +338,7 @@ describe('the session', () => {
     expect(await ask(both, { authorization: secrets.client, 'x-user': 'ada' })).toEqual(OUTSIDE('session'));
   });
 
-  it('tells the actor in every mode', async () => {
+  it('names the actor in every mode', async () => {
     expect(await ask({ auth: 'none' })).toMatchObject({ auth: 'none', actor: 'anonymous' });
     expect(await ask({ auth: 'token' }, { authorization: secrets.admin })).toMatchObject({ actor: 'admin' });
     expect(await ask({ auth: session }, { 'x-user': 'ada' })).toMatchObject({ auth: 'host', actor: 'ada' });
@@ -394,7 +394,7 @@ describe('the session', () => {
     expect([...faults, ...other.faults]).toEqual([fault, fault]);
   });
 
-  it('keeps pages of other names out of a server without authentication', async () => {
+  it('keeps pages of other host names out of a server without authentication', async () => {
     const { app } = await createHostApp();
     await request(app).get(SESSION).set('host', 'evil.example.org').expect(403);
   });

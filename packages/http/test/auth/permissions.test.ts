@@ -9,7 +9,7 @@ describe('permissions', () => {
   const strategies = (project: string) =>
     `/api/admin/projects/${project}/features/${project}-flag/environments/production/strategies`;
 
-  /** Ada may do everything in the project `mine`, and nothing else. Each question that is asked is kept. */
+  /** Ada may do everything in the project `mine`, and nothing else. Records each check. */
   async function createApp(
     allowed: (action: Action, project: string | null) => boolean | Promise<boolean> = (_, place) => place === 'mine',
   ) {
@@ -111,28 +111,31 @@ describe('permissions', () => {
       ['PUT', `${SEGMENTS}/2`, { description: 'x' }],
       ['DELETE', `${SEGMENTS}/2`, undefined],
       ['POST', '/api/admin/changes', { changes: [{ op: 'updateSegment', ref: { segment: 2 }, input: { name: 'x' } }] }],
-    ] as const)('finds none that moves to another project after the check: %s %s', async (method, path, body) => {
-      let move: () => Promise<unknown> = async () => undefined;
-      const { app, flags } = await createApp(async (_, place) => {
-        await move();
-        return place === 'mine';
-      });
-      const before = await flags.updateSegment({ segment: 2 }, { description: 'before' });
-      move = () => flags.updateSegment({ segment: 2 }, { project: 'other' });
-      const send = {
-        GET: request(app).get,
-        PUT: request(app).put,
-        DELETE: request(app).delete,
-        POST: request(app).post,
-      };
-      const { body: answer } = await send[method](path).send(body).expect(404);
-      expect(answer.code).toBe('segment_not_found');
-      expect(await flags.getSegment({ segment: 2 })).toMatchObject({
-        ...before,
-        project: 'other',
-        revision: before.revision + 1,
-      });
-    });
+    ] as const)(
+      'answers 404 if the segment moves to another project after the check: %s %s',
+      async (method, path, body) => {
+        let move: () => Promise<unknown> = async () => undefined;
+        const { app, flags } = await createApp(async (_, place) => {
+          await move();
+          return place === 'mine';
+        });
+        const before = await flags.updateSegment({ segment: 2 }, { description: 'before' });
+        move = () => flags.updateSegment({ segment: 2 }, { project: 'other' });
+        const send = {
+          GET: request(app).get,
+          PUT: request(app).put,
+          DELETE: request(app).delete,
+          POST: request(app).post,
+        };
+        const { body: answer } = await send[method](path).send(body).expect(404);
+        expect(answer.code).toBe('segment_not_found');
+        expect(await flags.getSegment({ segment: 2 })).toMatchObject({
+          ...before,
+          project: 'other',
+          revision: before.revision + 1,
+        });
+      },
+    );
 
     it('finds the segment in the project to which an earlier change of the set has moved it', async () => {
       const { app, flags, asked } = await createApp(() => true);
@@ -170,7 +173,7 @@ describe('permissions', () => {
   });
 
   describe('a request for an archived flag', () => {
-    it("needs the permission of the flag's project, whose name a refusal does not tell", async () => {
+    it("needs the permission of the flag's project, whose name a refusal does not contain", async () => {
       const { app, flags } = await createApp();
       for (const project of ['mine', 'other']) await flags.archiveFlag({ project, flag: `${project}-flag` });
       const revive = (flag: string) => request(app).post(`/api/admin/archive/revive/${flag}`);
@@ -301,7 +304,7 @@ describe('authorize', () => {
 
   const findUser = (request: Request): User | undefined => ({ name: request.url, isAdmin: true });
 
-  /** Compiled by the build, which is what this is about. */
+  /** The test is that the build compiles this. */
   const ROUTERS: Readonly<Record<string, (flags: Flags) => unknown>> = {
     "a function's user": (flags) =>
       createFlagsRouter(flags, { auth: (request) => findUser(request), authorize: (user) => user.isAdmin }),
@@ -326,7 +329,7 @@ describe('authorize', () => {
         authorize: (actor, action) => isApiToken(actor) || roles[actor.role](action),
       }),
     "no more than a session's user, or a token": (flags) =>
-      // @ts-expect-error: tokens are no users
+      // @ts-expect-error: tokens are not users
       createFlagsRouter(flags, {
         auth: { session: findUser, tokens: true },
         authorize: (user: User) => user.isAdmin,
@@ -334,11 +337,11 @@ describe('authorize', () => {
     'the name of a token': (flags) =>
       createFlagsRouter(flags, { auth: 'token', authorize: (actor) => actor.name !== '' }),
     'no more than the name of a token': (flags) =>
-      // @ts-expect-error: tokens are no users
+      // @ts-expect-error: tokens are not users
       createFlagsRouter(flags, { auth: 'token', authorize: (user: User) => user.isAdmin }),
   };
 
-  it.each(Object.keys(ROUTERS))('is given the type of %s', async (name) => {
+  it.each(Object.keys(ROUTERS))('receives the type of %s', async (name) => {
     expect(ROUTERS[name]?.(await createFlags({ storage: memoryStorage() }))).toBeInstanceOf(Function);
   });
 });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => flags.close());
 
-/** A row of a host's table of users whose owner has filled in everything that a token has. */
+/** A row of a host's table of users that has every member of a token. */
 function hostileRow() {
   return {
     ...(JSON.parse(JSON.stringify(token)) as object),
@@ -49,7 +49,7 @@ function hostileRow() {
 }
 
 describe('the mark of API tokens', () => {
-  it('is on every token of the engine and on spread copies, but not in JSON', async () => {
+  it('exists on every token of the engine and on spread copies, but not in JSON', async () => {
     const verified = (await flags.verifyToken(secret)) as Token;
     const rotated = await flags.rotateToken({ token: token.id });
     for (const one of [
@@ -115,7 +115,7 @@ describe('roles', () => {
     expect(Object.fromEntries(documented)).toEqual(LEAST_ROLE);
   });
 
-  it('know the action of every route', () => {
+  it('have an action for every route', () => {
     const asked = ROUTES.filter(({ isOpen }) => !isOpen).map(({ action, permission }) => permission ?? action);
     expect(asked.filter((action) => !roles.admin(action as Action))).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('roles', () => {
       .expect(403);
   });
 
-  it('keep tokens, members, events and contexts from a viewer, on every route', async () => {
+  it('hide tokens, members, events and contexts from a viewer, on every route', async () => {
     const { app } = await appFor('viewer');
     await flags.createFlag({ project: 'default' }, { name: 'a' });
     await flags.createSegment({ name: 'all', constraints: [] });
@@ -285,6 +285,6 @@ describe.each(documentedExamples())('authorize in %s', (_place, code) => {
 
 it('finds the examples', () => {
   const places = documentedExamples().map(([place]) => place.split(',')[0]);
-  expect(places).toEqual(expect.arrayContaining(['docs/roles.md', 'docs/http-api.md', 'docs/admin-page.md']));
+  expect(places).toEqual(expect.arrayContaining(['docs/roles.md', 'docs/http-api.md']));
   expect(places).toEqual(expect.arrayContaining(['packages/http/src/options.ts', 'packages/http/src/roles.ts']));
 });

@@ -78,14 +78,14 @@ describe('authentication by token', () => {
       ['admin', 200, 403],
       ['client', 403, 202],
       ['frontend', 403, 403],
-    ])('of kind %s get %i from the administration and %i from the client API', async (kind, admin, client) => {
+    ])('get, as %s tokens, %i from the administration and %i from the client API', async (kind, admin, client) => {
       const { app, createSecret } = await createGuardedApp();
       const secret = await createSecret(kind);
       await request(app).get(FLAGS).set('Authorization', secret).expect(admin);
       await request(app).post('/api/client/register').set('Authorization', secret).send(REGISTRATION).expect(client);
     });
 
-    it('of the wrong kind are refused with the required kind', async () => {
+    it('are refused with the required kind if they have another', async () => {
       const { app, createSecret } = await createGuardedApp();
       const { body } = await request(app)
         .get(FLAGS)
@@ -95,7 +95,7 @@ describe('authentication by token', () => {
       expect(body.message).toContain('admin');
     });
 
-    it('are the actors of their changes', async () => {
+    it('become the actors of their changes', async () => {
       const { app, flags, createSecret } = await createGuardedApp();
       await request(app)
         .post(FLAGS)
@@ -117,8 +117,8 @@ describe('authentication by token', () => {
     });
   });
 
-  describe('without authentication', () => {
-    it('everyone may do everything, as anonymous', async () => {
+  describe('a router without authentication', () => {
+    it('permits everything to everyone, as anonymous', async () => {
       const { app, flags } = await createHostApp({ router: { auth: 'none' } });
       await request(app).post(FLAGS).set('Authorization', 'whatever').send({ name: 'checkout' }).expect(201);
       await request(app).post('/api/client/register').send(REGISTRATION).expect(202);
@@ -226,11 +226,11 @@ describe('API tokens on the wire', () => {
 });
 
 describe('tokens on every route', () => {
-  /** In the project default and in production: nobody outside may learn of it. */
+  /** In the project default and in production: callers outside must not see it. */
   const SECRET_FLAG = 'unannounced-merger';
   const KINDS: readonly TokenKind[] = ['admin', 'client', 'frontend'];
 
-  /** One route answers everybody: the tests of the session ask it. */
+  /** One route answers every caller: the tests of the session cover it. */
   const rows = ROUTES.filter(({ isOpen }) => !isOpen).map((route) => [`${route.method} ${route.path}`, route] as const);
   const scopedRows = rows.filter(([, { access }]) => access !== 'admin');
 
@@ -270,11 +270,11 @@ describe('tokens on every route', () => {
 
   interface Attempt {
     readonly authorization: string | undefined;
-    /** Put for every parameter of the path. */
+    /** The value of every parameter of the path. */
     readonly name?: string;
   }
 
-  /** Sends what the route would take, and reads the answer, or as much of a stream as comes with its head. */
+  /** Sends a valid request, and reads the answer, or the part of a stream that comes with its head. */
   async function attempt(route: Route, { authorization, name = 'x' }: Attempt) {
     const body = bodyFor(route);
     const asked = requestOfNode(`${server.url}${route.path.replaceAll(/:\w+/g, name)}`, {
@@ -369,7 +369,7 @@ describe('tokens on every route', () => {
 
   describe('a token of the right kind, project and environment', () => {
     it.each(['/api/client/features', '/api/client/streaming', '/api/frontend'])(
-      'does learn of the flag: %s',
+      'can read the flag: %s',
       async (path) => {
         const route = ROUTES.find((one) => one.path === path) as Route;
         const { text } = await attempt(route, { authorization: secretOf(`${kindsFor(route.access)[0]} valid`) });
@@ -387,7 +387,7 @@ describe('tokens on every route', () => {
       }
     });
 
-    it('is not changed by any of this', async () => {
+    it('has no change from these requests', async () => {
       const before = await everythingIn(server.flags);
       for (const [, route] of rows) await attempt(route, { authorization: 'wrong' });
       expect(await everythingIn(server.flags)).toEqual(before);

@@ -87,7 +87,7 @@ describe('permissions of planned changes', () => {
       { op: 'deleteFlag', ref: { flag: 'checkout' } },
       { op: 'reviveFlag', ref: { flag: 'checkout' } },
       { op: 'reviveFlag', ref: { flag: 'unknown' } },
-    ])('is refused at the first question, before a document is read: $op $ref', async (change) => {
+    ])('is refused by the first check, before a document is read: $op $ref', async (change) => {
       rule = () => false;
       for (const path of [CHANGES, `${CHANGES}/plan`, `${CHANGES}/preview`]) {
         asked = [];
@@ -159,7 +159,7 @@ describe('permissions of planned changes', () => {
       ['an archive', [archive]],
       ['a deletion', [archive, { op: 'deleteFlag', ref: { flag: 'checkout' } }]],
       ['a switch', [{ op: 'disable', ref: PRODUCTION }]],
-    ])('needs the permission to enable: of %s', async (_, changes) => {
+    ])('needs the permission to enable after %s', async (_, changes) => {
       await flags.apply(live);
       const { id } = await flags.apply(changes);
       rule = mayNotEnable;
@@ -318,7 +318,7 @@ describe('definitions', () => {
     ['addStrategy', { environments: { production: { strategies: [{ name: 'default' }] } } }],
     ['enable', { environments: { production: { enabled: true, strategies: [{ name: 'default' }] } } }],
     ['useSegment', { environments: { production: { strategies: [{ name: 'default', segments: ['everywhere'] }] } } }],
-  ])('asks for %s, of an existing flag and of a new one', async (refused, rest) => {
+  ])('checks %s, for an existing flag and for a new one', async (refused, rest) => {
     rule = (action) => action !== refused;
     await importing(checkout(rest)).expect(403);
     await importing(checkout({ ...rest, name: 'new' })).expect(403);
@@ -353,7 +353,7 @@ describe('the playground of the past', () => {
   });
   afterEach(() => flags.close());
 
-  /** Asks what was decided at a time, about all flags unless one is named. */
+  /** Requests the explanations at a time, of all flags unless one is named. */
   async function explain(asOf: string, more: object = {}) {
     const body = { environment: 'production', context: { userId: '7' }, asOf, ...more };
     const answer = await request(app).post('/api/admin/playground').send(body).expect(200);

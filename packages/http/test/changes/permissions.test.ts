@@ -66,7 +66,7 @@ interface Case {
   readonly change: (world: World) => Change;
   /** Beside the action of the set, in the same projects. */
   readonly asks: readonly Question[];
-  /** What an undo asks for beside its own action; absent where the engine cannot undo it in this state. */
+  /** The permissions that an undo needs beside its own action; absent where the engine cannot undo it in this state. */
   readonly undoAsks: readonly Question[];
 }
 
@@ -233,7 +233,7 @@ const CASES: Readonly<Record<ChangeOperationName, Case>> = {
 
 const OPERATIONS = Object.keys(CASES) as readonly ChangeOperationName[];
 
-/** The questions of a set: its own action in the projects of its changes, and those of its changes. */
+/** The checks of a set: its own action in the projects of its changes, and the actions of its changes. */
 function withOwn(action: Action, asks: readonly Question[]): readonly Question[] {
   const projects = new Set(asks.filter(([one]) => one !== 'useSegment').map(([, project]) => project));
   return [...[...projects].map((project) => [action, project] as const), ...asks];
@@ -299,7 +299,7 @@ describe.each(OPERATIONS.filter((op) => op !== 'disable'))('the undo of %s', (op
     const projects = events.map(({ project }): Question => ['undoChange', project]);
     const send = () => request(world.app).post(`${CHANGES}/${id}/undo`);
     for (const [action, project] of [...projects, ...undoAsks]) {
-      // The gate lets in whoever may undo something somewhere.
+      // The gate admits callers who may undo something in any project.
       world.allow((one, place) => one !== action || place !== project);
       await expectRefused(send);
     }

@@ -1,12 +1,12 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 
-/** A message that came. */
+/** A received message. */
 export interface Message {
   readonly id: string;
   readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what comes is compared, not used.
+  // biome-ignore lint/suspicious/noExplicitAny: received values are compared, not used.
   readonly events: readonly any[];
-  /** All of it. */
+  /** The whole stream. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly data: any;
 }
@@ -15,13 +15,13 @@ export interface EventClient {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly messages: readonly Message[];
-  /** How many comments came. */
+  /** The number of received comments. */
   readonly heartbeats: () => number;
   readonly hasEnded: () => boolean;
   readonly leave: () => void;
 }
 
-/** Listens, and resolves when the answer has begun. */
+/** Listens, and resolves when the response has started. */
 export function listen(url: string, headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
   return new Promise((resolve, reject) => {
     const request: ClientRequest = get(url, { headers, agent: false }, (response) => {

@@ -115,7 +115,7 @@ describe('features for clients', () => {
   });
 
   describe('the list of flags for SDKs', () => {
-    it('is narrowed by projects and by the beginning of names', async () => {
+    it('is filtered by projects and by prefixes of names', async () => {
       await flags.createProject({ id: 'shop', name: 'Shop' });
       await createOn(flags, { name: 'checkout' });
       await createOn(flags, { name: 'search' });
@@ -130,7 +130,7 @@ describe('features for clients', () => {
       expect(body.query).toEqual({ environment: 'production', project: ['shop'], namePrefix: 'b' });
     });
 
-    it('keeps its ETag until something in it changes, whatever changes elsewhere', async () => {
+    it('keeps its ETag until its content changes, whatever changes elsewhere', async () => {
       await createOn(flags, { name: 'checkout' });
       const { etag } = (await request(app).get(FEATURES)).headers;
       await request(app).get(FEATURES).set('if-none-match', `W/${etag}`).expect(304);
@@ -141,7 +141,7 @@ describe('features for clients', () => {
       expect(changed.headers.etag).not.toBe(etag);
     });
 
-    it('has an ETag for each choice of tags, and another one when a label brings a flag into it', async () => {
+    it('has an ETag for each choice of tags, and another one when a label adds a flag', async () => {
       await createOn(flags, { name: 'checkout', labels: ['blue'] });
       await createOn(flags, { name: 'search' });
       const blue = `${FEATURES}?tag=simple:blue`;
@@ -255,7 +255,7 @@ describe('inlined segments', () => {
       expect(one.body).toEqual(body.features[0]);
     });
 
-    it.each([FEATURES, `${FEATURES}/checkout`])('give each form of %s its own ETag', async (path) => {
+    it.each([FEATURES, `${FEATURES}/checkout`])('have a separate ETag for each form of %s', async (path) => {
       const id = await createFlagWithSegment();
       const inlined = (await get(undefined, path)).headers;
       const beside = (await get('4.2.0', path)).headers;
@@ -268,7 +268,7 @@ describe('inlined segments', () => {
       await get(undefined, path).set('if-none-match', `${inlined.etag}`).expect(200);
     });
 
-    it('of several strategies and flags are inlined in each; other middleware may vary too', async () => {
+    it('are inlined in each strategy and flag that uses them; other middleware may set Vary too', async () => {
       const id = await createFlagWithSegment();
       await flags.addStrategy(PRODUCTION, { name: 'default', segments: [id, id].slice(1) });
       const { body } = await get('4.1.0').expect(200);
@@ -289,7 +289,7 @@ describe('inlined segments', () => {
       await host.flags.close();
     });
 
-    it('that do not exist prevent a match of the strategy', async () => {
+    it('prevent a match of the strategy if they do not exist', async () => {
       const id = await createFlagWithSegment();
       const { flags: stored } = flags.configuration();
       const [flag] = stored;

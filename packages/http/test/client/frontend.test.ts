@@ -1,6 +1,7 @@
 import type { TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
+import { until } from '../../../../test/until.js';
 import { kindsFor } from '../../src/auth.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
@@ -55,7 +56,7 @@ describe('the frontend API', () => {
       await flags.close();
     });
 
-    it('never brings the server down, whatever it holds', async () => {
+    it('never crashes the server, whatever it contains', async () => {
       const { app, flags, faults } = await createHostApp();
       await createOn(flags, { name: 'checkout' });
       const name = oneof(
@@ -85,7 +86,7 @@ describe('the frontend API', () => {
     }, 60_000);
 
     it.each(['%', '&&&=', 'properties[x', 'properties[x]]=1', 'a=%ff%fe', '=', '?', '[]=1'])(
-      'never brings the server down with the query %s',
+      'never crashes the server with the query %s',
       async (query) => {
         const { app, flags, faults } = await createHostApp();
         expect((await request(app).get(`/api/frontend?${query}`)).status).toBe(200);
@@ -127,7 +128,7 @@ describe('scopes of tokens', () => {
     (body.features ?? body.toggles ?? []).map(({ name }) => name);
 
   describe('a token', () => {
-    it('of one kind is refused by every route of another', async () => {
+    it('is refused by every route of another kind', async () => {
       const { app, flags } = await createHostApp({ router: { auth: 'token' } });
       const secrets = new Map<TokenKind, string>();
       for (const kind of KINDS) {
@@ -191,6 +192,7 @@ describe('scopes of tokens', () => {
         .send({});
       expect(evaluated.body.flags).toMatchObject([{ key: 'basket' }, { key: 'menu' }]);
       const stream = await listen(`${url}/api/client/streaming`, { authorization: client.secret });
+      await until(() => stream.messages.length > 0);
       await stop();
       expect(stream.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }, { name: 'menu' }]);
     });
@@ -225,15 +227,16 @@ describe('scopes of tokens', () => {
         environment: 'production',
       });
       const client = await listen(`${url}/api/client/streaming?project=*`, { authorization: token.secret });
+      await until(() => client.messages.length > 0);
       await stop();
       expect(client.messages[0]?.events[0].features).toMatchObject([{ name: 'basket' }]);
     });
   });
 
-  describe.each(['none', 'host'])('without tokens (%s)', (mode) => {
+  describe.each(['none', 'host'])('a request without tokens (%s)', (mode) => {
     const auth = mode === 'none' ? 'none' : () => ({ name: 'ada' });
 
-    it('the environment is from the query, or else the default', async () => {
+    it('reads the environment from the query, or else uses the default', async () => {
       const { app, flags } = await createHostApp({ router: { auth }, flags: { environment: 'development' } });
       await createOn(flags, { name: 'checkout' });
       const enabledAt = async (query: string) => {

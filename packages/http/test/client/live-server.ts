@@ -15,7 +15,7 @@ export interface LiveServerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** A host that listens, with the flags and the router that it serves. */
+/** A listening host, with its flags and its router. */
 export interface LiveServer {
   readonly url: string;
   readonly port: number;
@@ -51,7 +51,7 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
       server.close(() => {
         isClosed = true;
       });
-      // Clients that ask all the time keep their connections alive: each is ended between two requests.
+      // Busy clients keep their connections alive: each is ended between two requests.
       await until(() => {
         server.closeIdleConnections();
         return isClosed;

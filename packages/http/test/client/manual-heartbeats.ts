@@ -1,8 +1,8 @@
-/** The interval that tells the timers of heartbeats from all others. */
+/** The interval that distinguishes the timers of heartbeats from all others. */
 const INTERVAL = 98_765_432;
 
 /**
- * Heartbeats that a test sets off itself, so that a slow machine cannot make a client look late. Give `interval` to the
+ * Heartbeats that a test triggers itself, so that a slow machine cannot make a client look late. Pass `interval` to the
  * router as its `heartbeatInterval`.
  */
 export function manualHeartbeats(): { readonly interval: number; readonly beat: () => void } {

@@ -32,7 +32,7 @@ describe('reports', () => {
     it.each([
       ['client', '/api/client/metrics', 202],
       ['frontend', '/api/frontend/client/metrics', 200],
-    ] as const)('count flags of that project alone: %s', async (kind, path, status) => {
+    ] as const)('count flags of that project only: %s', async (kind, path, status) => {
       const { app, flags, tokenOf } = await host();
       const { secret } = await tokenOf(kind, 'default');
       const body = metrics('mine', 'theirs', 'typo');
@@ -44,7 +44,7 @@ describe('reports', () => {
       await flags.close();
     });
 
-    it('in bulk too', async () => {
+    it('count flags of that project only, also in bulk', async () => {
       const { app, flags, tokenOf } = await host();
       const { secret } = await tokenOf('client', 'default');
       const metric = { appName: 'web', timestamp: NOW, yes: 1, no: 0 };
@@ -126,7 +126,7 @@ describe('reports', () => {
     const namesOf = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
-    it('are stored up to the bound of the token: 100 of a frontend token, 1,000 of another', async () => {
+    it('are stored up to the limit of the token: 100 of a frontend token, 1,000 of another', async () => {
       const { app, flags, tokenOf } = await host();
       const [page, server] = [await tokenOf('frontend', '*'), await tokenOf('client', '*')];
       await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('page', 105) });
@@ -152,7 +152,7 @@ describe('reports', () => {
         const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('mine'), appName }));
         await flags.reportMetricsInBulk({ reports });
       }
-      // All are stored, and one more from a page is not.
+      // All are stored, except one more from a page.
       await register(app, { token: page.secret, path: PATHS.frontend, names: ['late'] });
       expect(flags.status().dropped).toMatchObject({ reports: 1 });
       await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1', 'another'] });
@@ -184,7 +184,7 @@ describe('reports', () => {
   }
 });
 
-describe('what a proxy reports in bulk', () => {
+describe('a report in bulk of a proxy', () => {
   const timestamp = new Date().toISOString();
   const BULK = {
     applications: [{ appName: 'web', strategies: ['default'] }, { appName: 'shop' }],
@@ -198,7 +198,7 @@ describe('what a proxy reports in bulk', () => {
     return { usage, flags, send };
   }
 
-  it('counts once when it is repeated because the storage failed, whichever call it was that failed', async () => {
+  it('is counted once when it is repeated after a storage failure in any call', async () => {
     const { usage, flags, send } = await host();
     // Its second write would be the middle of it.
     const fault = usage.inject({ method: 'record', nth: 2 });
@@ -217,7 +217,7 @@ describe('metrics on the wire', () => {
   const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
   describe('metrics on the wire', () => {
-    it('are keyed by any flag name, including names of inherited members', async () => {
+    it('can have any flag name as key, including names of inherited members', async () => {
       const { app } = await createHostApp();
       const stop = new Date().toISOString();
       const toggles = `{${NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`;
@@ -238,7 +238,7 @@ describe('metrics on the wire', () => {
       expect(seen.body).toEqual([{ appName: 'web', seenToggles: NAMES, metricsCount: 12 }]);
     });
 
-    it('pass on only members that the engine reads, without null for unknown', () => {
+    it('contain only members that the engine reads, and null for unknown values', () => {
       const report = { appName: 'web', instanceId: null, color: null, unknown: 1, bucket: {} };
       expect(clientReportFromWire(report)).toEqual({ appName: 'web', color: null, bucket: {} });
     });
@@ -274,7 +274,7 @@ describe('metrics on the wire', () => {
     });
   });
 
-  describe('when a flag was last seen', () => {
+  describe('the lastSeenAt of a flag', () => {
     const NEW = { name: 'checkout', description: 'new', type: 'release' };
 
     async function seen() {
@@ -287,7 +287,7 @@ describe('metrics on the wire', () => {
       return { app, flags, usage, stop };
     }
 
-    it('is in the replies to changes of the flag, and null in events', async () => {
+    it('appears in replies to changes of the flag, and is null in events', async () => {
       const { app, flags, stop } = await seen();
       const updated = await request(app).put(`${FLAGS}/checkout`).send(NEW).expect(200);
       const patch = [{ op: 'replace', path: '/owner', value: 'ada' }];
@@ -300,7 +300,7 @@ describe('metrics on the wire', () => {
       expect(body.events).toMatchObject([unseen, unseen]);
     });
 
-    it('takes one read of the usage, after the change; a fault of it leaves the change and null', async () => {
+    it('takes one read of usage after the change; a fault of the read leaves the change, and null', async () => {
       const { app, flags, usage } = await seen();
       const fault = usage.inject({ method: 'lastSeen', error: new Error('The usage cannot be reached.') });
       const created = await request(app).post(FLAGS).send({ name: 'payments' }).expect(201);

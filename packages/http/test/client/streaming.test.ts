@@ -38,8 +38,8 @@ describe('streams', () => {
     await server.stop();
   });
 
-  describe.each(EXPRESS_VERSIONS)('a stream, upon Express $major', (version) => {
-    it('begins with all flags, then sends each change after its commit', async () => {
+  describe.each(EXPRESS_VERSIONS)('a stream, on Express $major', (version) => {
+    it('starts with all flags, then sends each change after its commit', async () => {
       const flags = await start({ version });
       await createOn(flags, { name: 'checkout' });
       const client = await join();
@@ -278,7 +278,7 @@ describe('streams', () => {
       await until(() => isCutOff);
     }, 60_000);
 
-    it.each(['the router', 'the flags'])('ends when %s are closed, and refuses to begin again', async (which) => {
+    it.each(['the router', 'the flags'])('ends when %s are closed, and refuses to start again', async (which) => {
       const flags = await start({ router: { auth: 'none' } });
       const client = await join();
       await received(client, 1);
@@ -308,14 +308,14 @@ describe('streams', () => {
     return ((await response.json()) as { code: string }).code;
   }
 
-  /** How many connections the server has. */
+  /** The number of connections of the server. */
   function connections(): Promise<number> {
     return promisify(server.server.getConnections.bind(server.server))();
   }
 });
 
-describe('frames', () => {
-  it('of an update keep nothing in memory but themselves', () => {
+describe('the frames of an update', () => {
+  it('keep nothing in memory except themselves', () => {
     const segment = { id: 1, name: 'é', constraints: [] };
     const frame = updateFrame([{ type: 'segment-updated', segment }], { id: '0-1', eventId: 1 });
     expect(frame?.buffer.byteLength).toBe(frame?.byteLength);

@@ -18,7 +18,7 @@ export interface Adapter {
 
 export interface Mounted {
   readonly app: Target;
-  /** The errors that the host got. */
+  /** The errors that the host received. */
   readonly faults: readonly unknown[];
 }
 

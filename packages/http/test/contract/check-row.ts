@@ -5,7 +5,7 @@ import { everythingIn } from './everything.js';
 import type { Expectation, Row } from './row.js';
 import { type SentResponse, send } from './send.js';
 
-/** Proves one row of the table on a host in the state that is given. */
+/** Tests one row of the table on a host in the given state. */
 export async function checkRow(
   { request, expect: expected }: Row,
   { app, flags, faults }: ContractHost,

@@ -10,7 +10,7 @@ export const FRONTEND_SECRET = 'secret-of-the-frontend-of-all-projects';
 /** The host does not know this user. */
 const STRANGER = 404;
 
-/** The token that a path takes. */
+/** The token that a path needs. */
 export function secretFor(path: string): string {
   if (path.startsWith('/api/client') || path.startsWith('/ofrep')) return CLIENT_SECRET;
   return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
@@ -22,7 +22,7 @@ export interface ContractHost extends Mounted {
   readonly stop: () => Promise<void>;
 }
 
-/** A host whose clock stands at {@link NOW}, whose strategies are numbered, and which has a token of each kind. */
+/** A host with the fixed time {@link NOW}, numbered strategies and a token of each kind. */
 export async function startContractHost(adapter: Adapter, { open }: StorageKind): Promise<ContractHost> {
   const { storage, dispose } = await open();
   let strategies = 0;
@@ -32,7 +32,7 @@ export async function startContractHost(adapter: Adapter, { open }: StorageKind)
     now: () => new Date(NOW),
     newId: () => strategyId(++strategies),
     isUser: (userId) => userId !== STRANGER,
-    // What is evaluated is recorded at the end: not in the middle of a comparison.
+    // Records evaluations at the end, not during a comparison.
     usageInterval: 0,
   });
   await flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });

@@ -15,7 +15,7 @@ import { CHECKOUT, checkout, FEATURES, FLAG } from './states.js';
 
 describe('the whole table', () => {
   // The one place where the short form sends all written rows: the Fetch API needs no connections. Adapters and storages
-  // prove a row of each route.
+  // test a row of each route.
   runTable({
     adapter: FETCH_ADAPTER,
     storages: [MEMORY],
@@ -27,7 +27,7 @@ describe('the whole table', () => {
 });
 
 describe('a closed engine', () => {
-  describe.each(EXPRESS_VERSIONS)('a closed engine, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('a closed engine, on Express $major', (version) => {
     let host: ContractHost;
 
     beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('reading', () => {
     (row) => [`${actionOf(row.endpoint)} ${row.name}`, row] as const,
   );
 
-  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('reading, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('reading, on Express $major', (version) => {
     let host: ContractHost;
 
     beforeEach(async () => {
@@ -99,7 +99,7 @@ describe('reading', () => {
     });
 
     it.each(['/api/admin', '/api/admin/unknown', '/api/client/nothing', `${FEATURES}/a/b/c`])(
-      'finds nothing at %s, as JSON',
+      'answers 404 at %s, as JSON',
       async (path) => {
         const response = await send(host.app, { method: 'GET', path });
         expect(response.status).toBe(404);
@@ -112,7 +112,7 @@ describe('reading', () => {
       ['POST', FLAG, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['GET', `${FLAG}/variants`, 'PATCH, PUT'],
       ['DELETE', '/api/client/metrics', 'POST'],
-    ] as const)('refuses %s of %s, and tells what is allowed', async (method, path, allow) => {
+    ] as const)('refuses %s of %s, and lists the allowed methods', async (method, path, allow) => {
       const response = await send(host.app, { method, path });
       expect(response.status).toBe(405);
       expect(response.headers.allow).toBe(allow);

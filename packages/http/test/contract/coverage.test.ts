@@ -6,7 +6,7 @@ import { DERIVED_ROWS } from './rows/derived.js';
 
 const ROWS = [...WRITTEN_ROWS, ...DERIVED_ROWS];
 
-/** Why no row of the table brings these about. */
+/** Why no row of the table causes these errors. */
 const ELSEWHERE = new Map<string, string>([
   ['document_too_large', 'needs a large document: limits.test.ts of the engine makes one of every kind'],
   ['change_set_too_large', 'needs more than 8 MiB of events: change-sets.test.ts of the engine writes them'],
@@ -19,7 +19,7 @@ const ELSEWHERE = new Map<string, string>([
   ['overloaded', 'needs several requests at once: gate.test.ts of the HTTP API has them'],
 ]);
 
-/** A token names its environment: only without tokens can a client ask for one that is not there. */
+/** A token names its environment: only without tokens can a client name one that does not exist. */
 const UNSCOPED = [
   'listClientFlags',
   'getClientFlag',
@@ -30,7 +30,7 @@ const UNSCOPED = [
   'resolveFlags',
 ];
 
-/** Their answers go on: the tests of streaming listen to them. */
+/** Their responses do not end: the tests of streaming cover them. */
 const ENDLESS: readonly string[] = ['streamClientFlags', 'streamEvents'];
 
 const NUMBERS = Object.keys(ENDPOINTS).map((number) => Number(number) as EndpointNumber);
@@ -47,7 +47,7 @@ describe('the table', () => {
   });
 
   it.each(ROUTES.filter(({ action }) => !ENDLESS.includes(action)).map((route) => [route.action, route] as const))(
-    'has %s succeed, with the documented status',
+    'has a successful row for %s, with the documented status',
     (action, route) => {
       const successes = WRITTEN_ROWS.filter(({ endpoint, expect }) => actionOf(endpoint) === action && !expect.code);
       expect(successes.length).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ describe('the table', () => {
     },
   );
 
-  it.each(ROUTES.map((route) => [route.action, route] as const))('provokes every error of %s', (action, route) => {
+  it.each(ROUTES.map((route) => [route.action, route] as const))('has a row for every error of %s', (action, route) => {
     const documented = [...possibleErrors(route, 'token').values()].flat();
     const brought = ROWS.filter(({ endpoint }) => actionOf(endpoint) === action).map(({ expect }) => expect.code);
     const unscoped = UNSCOPED.includes(action) ? ['environment_not_found'] : [];
@@ -64,7 +64,7 @@ describe('the table', () => {
   });
 
   it.each(ROWS.map((row) => [`${actionOf(row.endpoint)} ${row.name}`, row] as const))(
-    'asks the endpoint that it names: %s',
+    'requests the endpoint that it names: %s',
     (_, { endpoint, request }) => {
       const route = ROUTES.find(({ action }) => action === actionOf(endpoint));
       const pattern = new RegExp(`^${route?.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}(?:\\?|$)`);

@@ -27,7 +27,7 @@ export interface Exchange {
 
 export type DocumentedCheck = (exchange: Exchange) => void;
 
-/** Headers that may not come unless the document tells of them. */
+/** Headers that the document must list. */
 const TELLING_HEADERS = ['etag', 'allow', 'link', 'retry-after', 'www-authenticate'];
 
 const FORMATS = {
@@ -37,7 +37,7 @@ const FORMATS = {
 
 const checks = new Map<string, DocumentedCheck>();
 
-/** A check that an answer is one which the OpenAPI document of a token-protected router describes. */
+/** A check that the OpenAPI document of a token-protected router describes a response. */
 export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): DocumentedCheck {
   const key = JSON.stringify(settings);
   const document = () => openApiDocument({ groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' });
@@ -46,7 +46,7 @@ export function documentedCheckOf({ settings }: Pick<Flags, 'settings'>): Docume
   return check;
 }
 
-/** Makes a check that an answer is one which the OpenAPI document tells of: status, headers, content and all. */
+/** Creates a check that the OpenAPI document describes a response: status, headers and content. */
 export function createDocumentedCheck(source: object): DocumentedCheck {
   const document = source as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
@@ -90,7 +90,7 @@ function checkHeaders({ headers = {} }: DocumentedResponse, response: SentRespon
   expect({ place, undocumented }).toEqual({ place, undocumented: [] });
 }
 
-/** The path of the document that an address belongs to; one without parameters goes first. */
+/** Returns the path of the document for an address. Paths without parameters come first. */
 function templateOf({ paths }: Document, address: string): string {
   const [path = ''] = address.split('?');
   const matching = Object.keys(paths).filter((template) =>

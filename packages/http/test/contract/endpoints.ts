@@ -1,4 +1,4 @@
-/** The contract's table of endpoints, to the letter. */
+/** The contract's table of endpoints, copied exactly. */
 export const ENDPOINTS = {
   1: ['GET', '/api/admin/projects/:projectId', 'getProject'],
   2: ['GET', '/api/admin/projects/:projectId/features', 'listFlags'],
@@ -45,7 +45,7 @@ export const ENDPOINTS = {
 
 export type EndpointNumber = keyof typeof ENDPOINTS;
 
-/** One of the contract's endpoints by its number, or a route beyond it by what it does. */
+/** One of the contract's endpoints by its number, or another route by its action. */
 export type Endpoint = EndpointNumber | string;
 
 export function actionOf(endpoint: Endpoint): string {

@@ -1,6 +1,6 @@
 import type { Flags, ProjectSummary } from '@flags/core';
 
-/** All that the interface shows of an engine's state, events included, to be compared before and after. */
+/** The complete state that the interface shows, including events, to compare before and after. */
 export async function everythingIn(flags: Flags): Promise<unknown> {
   const { items: archived } = await flags.listArchivedFlags();
   return {

@@ -25,7 +25,7 @@ const BODIES: readonly (readonly [string, string | Uint8Array])[] = [
   ['NUL bytes', Buffer.from('{"name":"a\0b"}\0\0')],
   ['a byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x7b])],
   ['UTF-16', Buffer.from('{"name":"a"}', 'utf16le')],
-  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
   ['a toJSON', '{"toJSON":1,"valueOf":2,"name":{"toString":"x"}}'],
   ['a thenable', '{"then":"x","name":{"then":{}}}'],
   ['an endless name', `{"name":"${'x'.repeat(MEBIBYTE - 100)}"}`],
@@ -39,7 +39,7 @@ const BODIES: readonly (readonly [string, string | Uint8Array])[] = [
   ['nothing but space', '   \n\t '],
 ];
 
-/** A patch whose every operation would copy all that came before. */
+/** A patch in which each operation would copy the results of all earlier ones. */
 function doubling(): string {
   const copy = Array.from({ length: 60 }, () => ({ op: 'copy', from: '/constraints', path: '/constraints/-' }));
   return JSON.stringify([{ op: 'replace', path: '/constraints', value: [] }, ...copy]);
@@ -64,7 +64,7 @@ describe('a server', () => {
   afterEach(() => server.expectAlive().finally(server.stop));
 
   it.each(BODIES.map(([name, body], index) => [name, body, routesOf(index)] as const))(
-    'withstands %s, at every route',
+    'survives %s, at every route',
     async (_, body, routes) => {
       for (const { method, path } of routes) {
         await server.attack({ method, path, headers: [['content-type', 'application/json']], body });
@@ -75,7 +75,7 @@ describe('a server', () => {
   );
 
   it.each(BODIES)(
-    'withstands %s from a client that goes away halfway',
+    'survives %s from a client that disconnects halfway',
     async (_, body) => {
       const bytes = Buffer.from(body);
       for (const { method, path } of WRITES.slice(0, 4)) {
@@ -89,7 +89,7 @@ describe('a server', () => {
     60_000,
   );
 
-  it('withstands truncated chunks', async () => {
+  it('survives truncated chunks', async () => {
     for (const body of ['5\r\n{"nam', 'zz\r\n{}\r\n0\r\n\r\n', '2\r\n{}\r\n0\r\n', 'ffffffffff\r\n{}']) {
       for (const { method, path } of WRITES) {
         const headers = [
@@ -113,7 +113,7 @@ describe('a server', () => {
     }
   }, 60_000);
 
-  it('refuses a body that is not compressed as its header says', async () => {
+  it('refuses a body with another compression than its header says', async () => {
     for (const encoding of ['gzip', 'deflate', 'br']) {
       for (const { method, path } of WRITES) {
         const headers = [

@@ -11,16 +11,16 @@ import { askRaw, type Ending, type RawAnswer, type RawRequest } from './raw-clie
 import { FEATURES, owned, reported, withStrategy } from './states.js';
 
 export interface HostileServer {
-  /** Asks with a token, and expects an answer below 500 which, unless it is a success, has changed nothing. */
+  /** Sends a request with a token. Expects a status below 500, and no change unless it succeeds. */
   readonly attack: (request: RawRequest, ending?: Ending) => Promise<RawAnswer>;
-  /** The same for many at once, which have changed nothing unless one of them is a success. */
+  /** The same for many requests at once: expects no change unless one of them succeeds. */
   readonly attackAtOnce: (requests: readonly RawRequest[]) => Promise<readonly RawAnswer[]>;
   /** Expects that the server still creates flags, and that nothing has reached the host's error handler. */
   readonly expectAlive: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** A server with some of everything, to be treated badly. */
+/** A server with every kind of document, for hostile requests. */
 export async function startHostileServer(version: ExpressVersion, storage: StorageKind): Promise<HostileServer> {
   const { app, flags, faults, stop } = await startContractHost(expressAdapter(version), storage);
   await withStrategy(flags);
@@ -73,7 +73,7 @@ export async function startHostileServer(version: ExpressVersion, storage: Stora
   };
 }
 
-/** Of two headers Authorization Node takes the first: one that the request brings itself comes before ours. */
+/** Node reads the first of two `Authorization` headers, so the header of the request precedes ours. */
 function withToken({ headers = [], ...request }: RawRequest): RawRequest {
   return { ...request, headers: [...headers, ['authorization', secretFor(request.path)]] };
 }

@@ -32,13 +32,13 @@ const NAMES = [
   '"',
 ];
 
-/** Names that have done harm somewhere, and any other text. */
+/** Names that are known to be dangerous, and any other text. */
 const hostileName: Arbitrary<string> = oneof(
   constantFrom(...NAMES, 'x'.repeat(101), 'x'.repeat(5000)),
   string({ unit: 'binary', maxLength: 20 }),
 );
 
-/** A name as it may stand in an address: encoded, or of any bytes. */
+/** A name in an address: encoded, or of any bytes. */
 export const hostileSegment: Arbitrary<string> = oneof(
   hostileName.map((name) => encodeURIComponent(name)),
   uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => [...bytes].map(percentEscape).join('')),
@@ -95,7 +95,7 @@ const leaf = oneof(
   ),
 );
 
-/** Bodies that look like those which are expected, with any values. */
+/** Bodies that look like the expected ones, with any values. */
 export const hostileBody: Arbitrary<string> = oneof(
   json(),
   dictionary(member, leaf, { maxKeys: 8, noNullPrototype: false }).map((body) => JSON.stringify(body)),
@@ -190,7 +190,7 @@ export const hostileHeaders: Arbitrary<readonly (readonly [string, string])[]> =
   { maxLength: 3 },
 );
 
-/** Texts that are no length. */
+/** Texts that are not a length. */
 export const nonsenseLength: Arbitrary<string> = oneof(
   integer({ min: -50, max: -1 }).map(String),
   constantFrom('1e3', '0x10', '99999999999999999999', '1, 2', '+5', '5.0', 'many'),

@@ -42,14 +42,14 @@ describe('random requests', () => {
       await server.expectAlive().finally(server.stop);
     });
 
-    it('withstands any body', async () => {
+    it('survives any body', async () => {
       const property = asyncProperty(anyWrite, hostileBody, async ({ request }, body) => {
         await server.attack({ method: request.method, path: request.path, headers: [JSON_TYPE], body });
       });
       await assert(property, { numRuns });
     }, 120_000);
 
-    it('withstands any JSON Patch', async () => {
+    it('survives any JSON Patch', async () => {
       const property = asyncProperty(anyPatch, hostilePatch, async ({ request }, body) => {
         await server.attack({ method: request.method, path: request.path, headers: [JSON_TYPE], body });
         expect(Object.keys(Object.prototype)).toEqual([]);
@@ -57,7 +57,7 @@ describe('random requests', () => {
       await assert(property, { numRuns });
     }, 120_000);
 
-    it('withstands any name in an address', async () => {
+    it('survives any name in an address', async () => {
       const property = asyncProperty(
         anyRequest,
         array(hostileSegment, { minLength: 5, maxLength: 5 }),
@@ -71,7 +71,7 @@ describe('random requests', () => {
       await assert(property, { numRuns });
     }, 120_000);
 
-    it('withstands any address and method', async () => {
+    it('survives any address and method', async () => {
       const tail = string({ unit: 'grapheme-ascii', maxLength: 40 }).map((text) => text.replaceAll(/[\s#]/g, '/'));
       const head = constantFrom(
         '/api/admin/',
@@ -89,7 +89,7 @@ describe('random requests', () => {
       await assert(property, { numRuns, examples: [['OPTIONS', '/api/admin/projects/', '%', null]] });
     }, 120_000);
 
-    it('withstands any headers', async () => {
+    it('survives any headers', async () => {
       const property = asyncProperty(anyRequest, hostileHeaders, async ({ request }, headers) => {
         const { method, path, body } = request;
         await server.attack({ method, path, headers, body: JSON.stringify(body) ?? '' });
@@ -97,7 +97,7 @@ describe('random requests', () => {
       await assert(property, { numRuns });
     }, 120_000);
 
-    it('withstands a content length above the body length when the client disconnects', async () => {
+    it('survives a content length above the body length when the client disconnects', async () => {
       const property = asyncProperty(anyWrite, integer({ min: 1, max: 2 ** 53 - 1 }), async ({ request }, missing) => {
         const { method, path, body } = request;
         const text = JSON.stringify(body) ?? '';
@@ -107,7 +107,7 @@ describe('random requests', () => {
       await assert(property, { numRuns });
     }, 120_000);
 
-    it('withstands a content length that is too small or invalid', async () => {
+    it('survives a content length that is too small or invalid', async () => {
       const property = asyncProperty(anyWrite, nat(), option(nonsenseLength), async ({ request }, cut, nonsense) => {
         const { method, path, body } = request;
         const text = JSON.stringify(body ?? { userId: 2 });
@@ -124,7 +124,7 @@ describe('random requests', () => {
 describe('inherited names', () => {
   const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-  describe.each(EXPRESS_VERSIONS)('on Express $major, an inherited name', (version) => {
+  describe.each(EXPRESS_VERSIONS)('an inherited name, on Express $major,', (version) => {
     let app: Express;
 
     /** An instance in which projects, environments and flags all have such names. */
@@ -143,7 +143,7 @@ describe('inherited names', () => {
       return answer;
     }
 
-    it.each(NAMES)('such as %s works for the whole lifecycle of a flag', async (name) => {
+    it.each(NAMES)('works for the whole lifecycle of a flag: %s', async (name) => {
       const flags = `${PROJECTS}/${name}/features`;
       const flag = `${flags}/${name}`;
       const strategies = `${flag}/environments/${name}/strategies`;
@@ -210,7 +210,7 @@ describe('inherited names', () => {
       expect(events.body.events[0]).toMatchObject({ type: 'feature-deleted', featureName: name, project: name });
     });
 
-    it('is in every list, in code-point order', async () => {
+    it('appears in every list, in code-point order', async () => {
       const flags = `${PROJECTS}/constructor/features`;
       for (const name of NAMES) await expectStatus(201, request(app).post(flags).send({ name }));
       const list = await expectStatus(200, request(app).get(flags));
@@ -221,7 +221,7 @@ describe('inherited names', () => {
       expect(overview.body.features).toHaveLength(NAMES.length);
     });
 
-    it('has members', async () => {
+    it('is accepted for a project with members', async () => {
       for (const project of NAMES) {
         const users = `${PROJECTS}/${project}/users`;
         await expectStatus(200, request(app).post(`${users}/1/roles/4`).send({ projectId: project }));
@@ -281,7 +281,7 @@ describe('prototypes', () => {
   const BODY =
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}';
 
-  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('a request, on Express $major,', (version) => {
     const routes = ROUTES.filter(({ media }) => media === undefined);
 
     let host: HostApp;
@@ -293,7 +293,7 @@ describe('prototypes', () => {
     afterAll(() => host.flags.close());
 
     it.each(routes.map((route, at) => [`${route.method} ${route.path}`, route, at] as const))(
-      'no prototype is changed by %s',
+      'changes no prototype by %s',
       async (_, { method, path }, at) => {
         const { app, faults } = host;
         const before = INHERITED.map((prototype) => Object.getOwnPropertyNames(prototype));

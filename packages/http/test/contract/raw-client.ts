@@ -17,7 +17,7 @@ export interface RawAnswer {
 /** `stay`: reads until the server closes. `leave`: stops sending, as a client that goes away in the middle. */
 export type Ending = 'stay' | 'leave';
 
-/** An answer that takes longer than this is none. */
+/** A longer wait counts as no answer. */
 const PATIENCE = 20_000;
 
 /** Writes a request to a server byte by byte as given, and waits until the server closes the connection. */

@@ -20,7 +20,7 @@ export interface RowRequest {
   readonly path: string;
   /** Sent as JSON; text is sent as it is. */
   readonly body?: unknown;
-  /** Beside the token of an administrator or client; undefined leaves one of those out. */
+  /** In addition to the token of an administrator or client; undefined omits a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -28,13 +28,13 @@ export interface Expectation {
   readonly status: number;
   /** Refused for this reason; everything must be as before. */
   readonly code?: PossibleCode;
-  /** Compared with `toEqual`; absent: not looked at but by the document; null: there must be none. */
+  /** Compared with `toEqual`; absent: only compared with the OpenAPI document; null: there must be none. */
   readonly body?: unknown;
   /** A part of the header's text. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Succeeds without changing anything, and without an event. */
   readonly unchanged?: true;
-  /** What holds afterwards. */
+  /** Asserts the state afterwards. */
   readonly afterwards?: Step;
 }
 

@@ -17,9 +17,9 @@ function countOf(responses: readonly { readonly status: number }[]): Readonly<Re
   return Object.fromEntries(counts);
 }
 
-/** Proves what callers at the same moment come to, upon every version of Express. */
+/** Tests the results of simultaneous callers, on every version of Express. */
 export function runConcurrency(storages: readonly StorageKind[]): void {
-  describe.each(casesOf(storages))('at the same moment, $title', ({ version, storage }) => {
+  describe.each(casesOf(storages))('simultaneous requests, $title', ({ version, storage }) => {
     let host: ContractHost;
 
     beforeEach(async () => {
@@ -28,7 +28,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
 
     afterEach(() => host.stop());
 
-    it('creates one flag of fifty with one name', async () => {
+    it('create one flag of fifty with one name', async () => {
       const creations = Array.from({ length: 50 }, () =>
         send(host.app, { method: 'POST', path: FEATURES, body: { name: 'checkout' } }),
       );
@@ -36,7 +36,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
       expect((await host.flags.listEvents({ flag: 'checkout' })).total).toBe(1);
     });
 
-    it('lets exactly one of two owners leave, again and again', async () => {
+    it('let exactly one of two owners leave, repeatedly', async () => {
       await host.flags.addMember(DEFAULT, { userId: 1, roleId: 4 });
       for (let round = 2; round <= 11; round++) {
         const [owner] = (await host.flags.listMembers(DEFAULT)).items;
@@ -49,7 +49,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
       }
     });
 
-    it('accepts exactly one of two changes of the same revision', async () => {
+    it('succeed exactly once of two changes of the same revision', async () => {
       await checkout(host.flags);
       for (let round = 0; round < 5; round++) {
         const { etag } = (await send(host.app, { method: 'GET', path: FLAG })).headers;
@@ -67,7 +67,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
       }
     });
 
-    it('keeps every strategy of many that are added', async () => {
+    it('keep every strategy of many that are added', async () => {
       await withStrategy(host.flags);
       const additions = Array.from({ length: 20 }, (_, n) =>
         send(host.app, {
@@ -81,7 +81,7 @@ export function runConcurrency(storages: readonly StorageKind[]): void {
       expect(new Set(development?.strategies.map(({ name }) => name)).size).toBe(20);
     });
 
-    it('switches on and off with one event per change that took effect', async () => {
+    it('switch on and off with one event per effective change', async () => {
       await withStrategy(host.flags);
       const { total } = await host.flags.listEvents({ limit: 0 });
       const switches = Array.from({ length: 10 }, (_, n) =>

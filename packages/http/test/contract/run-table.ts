@@ -14,10 +14,10 @@ export interface Table {
   readonly isOneStore?: boolean;
 }
 
-/** Proves every row upon one adapter, on every storage. */
+/** Tests every row on one adapter, on every storage. */
 export function runTable({ adapter, storages, rows, isOneStore = false }: Table): void {
-  describe.each(storages)(`upon ${adapter.title}, on $name`, (storage) => {
-    // Refusals prove that they change nothing: those in the same state share a host.
+  describe.each(storages)(`on ${adapter.title}, on $name`, (storage) => {
+    // Refusals change nothing, so rows with the same state share a host.
     const shared = new Map<Row['given'], Promise<ContractHost>>();
 
     afterAll(async () => {

@@ -14,7 +14,7 @@ export const ONE_ROW_PER_ROUTE: readonly Row[] = ROUTES.flatMap(
   ({ action }) => SUCCESSFUL_ROWS.find(({ endpoint }) => actionOf(endpoint) === action) ?? [],
 );
 
-/** Of every group of routes a row that reads, and a row that changes. */
+/** A row that reads and a row that changes, for every group of routes. */
 export const TWO_ROWS_PER_GROUP: readonly Row[] = GROUPS.flatMap(({ routes }) => {
   const actions = routes.map(({ action }) => action);
   const rows = ONE_ROW_PER_ROUTE.filter(({ endpoint }) => actions.includes(actionOf(endpoint)));

@@ -5,10 +5,10 @@ import type { Target } from './adapters.js';
 import { secretFor } from './contract-host.js';
 import type { RowRequest } from './row.js';
 
-/** What the table looks at in a response. */
+/** The parts of a response that the table compares. */
 export type SentResponse = Pick<Response, 'status' | 'text' | 'body' | 'headers' | 'get'>;
 
-/** Sends a row's request, with the token that its path takes: over HTTP, or to a handler of the Fetch API. */
+/** Sends a row's request, with the token that its path needs: over HTTP, or to a handler of the Fetch API. */
 export async function send(app: Target, { method, path, body, headers = {} }: RowRequest): Promise<SentResponse> {
   const defaults = {
     authorization: secretFor(path),

@@ -9,7 +9,7 @@ const Database: new (file: string) => SqliteDatabase = require('better-sqlite3')
 export interface SqliteFile {
   readonly path: string;
   readonly storage: Promise<Storage>;
-  /** To be called when the storage is closed. */
+  /** Call it when the storage is closed. */
   readonly remove: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Step } from './row.js';
 import { inOrder } from './row.js';
 
-/** The clock of every row stands here. */
+/** The time of every row. */
 export const NOW = '2026-03-01T12:00:00.000Z';
 
 export const DEFAULT = { project: 'default' };

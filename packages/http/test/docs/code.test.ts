@@ -72,7 +72,7 @@ describe('the code of docs/getting-started.md', () => {
     expect(printed).toHaveLength(13);
   });
 
-  it('tests without a file', async () => {
+  it('runs its tests without a file', async () => {
     const { flags } = await run(test);
     expect(flags.isEnabled('checkout')).toBe(true);
   });
@@ -252,7 +252,7 @@ describe('programs', () => {
     });
   });
 
-  it('README.md prints the same when it runs again', async () => {
+  it('prints the same when README.md runs again', async () => {
     const first = await run('README.md');
     const before = printed.splice(0);
     first.server?.close();

@@ -27,7 +27,7 @@ export function tableAfter(markdown: string, heading: string): string[][] {
   );
 }
 
-/** What stands in backquotes at the start of a cell. */
+/** The text in backquotes at the start of a cell. */
 export function codeIn(cell: string | undefined): string {
   return /^`([^`]+)`/.exec(cell ?? '')?.[1] ?? '';
 }

@@ -18,7 +18,7 @@ export async function runProgram(
   return run(compileAsync, `${compiled(source)}\nreturn ${result};`, scope);
 }
 
-/** Loads a documented module that waits for nothing. */
+/** Loads a documented synchronous module. */
 export function loadModule(source: string): void {
   run(compile, compiled(source), {});
 }

@@ -11,7 +11,7 @@ import { codeBlocks, read } from './documents.js';
 import { runProgram } from './run-module.js';
 
 describe('.ci/check-audit', () => {
-  /** What the audit of a registry that answers looks like. */
+  /** The audit of an available registry. */
   const report = (counts: object) => JSON.stringify({ metadata: { vulnerabilities: counts } });
   const CLEAN = report({ low: 3, moderate: 2, high: 0, critical: 0 });
 

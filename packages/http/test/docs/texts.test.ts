@@ -43,19 +43,6 @@ describe('guides', () => {
     });
   });
 
-  describe('the code of docs/backups.md', () => {
-    it('makes a backup that can be opened', async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
-      const code = codeOf('docs/backups.md').replaceAll("'./", `'${directory}/`);
-      const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
-      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
-      expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
-      await restored.close();
-      await flags.close();
-      await rm(directory, { recursive: true });
-    });
-  });
-
   describe('the code of docs/pointing-sdks.md', () => {
     it('serves each kind of client by its token', async () => {
       const code = codeOf('docs/pointing-sdks.md').replace('listen(4242,', 'listen(0,');
@@ -80,23 +67,45 @@ describe('guides', () => {
   });
 
   describe('the code of docs/operate.md', () => {
+    const [health = '', backup = ''] = codeBlocks(read('docs/operate.md'), 'js');
+
     it('reports the health of the storage', async () => {
       const storage = faultyStorage(memoryStorage());
       const flags = await createFlags({ storage, onError: () => undefined });
       const app = express();
-      await runProgram(codeOf('docs/operate.md'), { result: 'undefined', scope: { app, flags } });
+      await runProgram(health, { result: 'undefined', scope: { app, flags } });
       await request(app).get('/health').expect(200, { state: 'current' });
       storage.inject({ method: 'events' });
       await request(app).get('/health').expect(503, { state: 'stale' });
       storage.heal();
       await flags.close();
     });
+
+    it('makes a backup that can be opened', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+      const code = backup.replaceAll("'./", `'${directory}/`);
+      const flags = (await runProgram(code, { result: 'flags', scope: {} })) as Flags;
+      const restored = await createFlags({ storage: sqliteStorage(join(directory, 'flags-2026-01-01.backup')) });
+      expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
+      await restored.close();
+      await flags.close();
+      await rm(directory, { recursive: true });
+    });
   });
 
-  describe('the code of docs/faults.md', () => {
+  it('docs/nextjs.md has the code of examples/nextjs', () => {
+    const sources = ['app/page.tsx', 'components/banner.tsx', 'components/page-flags.tsx', 'lib/flags.ts'];
+    const example = sources.map((path) => read(`examples/nextjs/${path}`));
+    const guide = read('docs/nextjs.md');
+    const blocks = ['ts', 'tsx'].flatMap((language) => codeBlocks(guide, language));
+    expect(blocks).toHaveLength(5);
+    expect(blocks.filter((block) => !example.some((source) => source.includes(block.trimEnd())))).toEqual([]);
+  });
+
+  describe('the faults in docs/testing.md', () => {
     it('replies as described while the storage fails', async () => {
       const result = '{ flags, server, statuses }';
-      const program = (await runProgram(codeOf('docs/faults.md'), { result, scope: {} })) as {
+      const program = (await runProgram(codeOf('docs/testing.md'), { result, scope: {} })) as {
         readonly flags: Flags;
         readonly server: Server;
         readonly statuses: readonly number[];
@@ -154,7 +163,7 @@ describe('the documents', () => {
     return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
   }
 
-  it.each(DOCUMENTS)('%s links to files and headings that exist', (path) => {
+  it.each(DOCUMENTS)('link to files and headings that exist: %s', (path) => {
     expect(linksOf(path).filter((link) => isBroken(path, link))).toEqual([]);
   });
 
@@ -255,7 +264,7 @@ describe('the limits of docs/limits.md', () => {
   const equals = (values: readonly string[]): Constraint => ({ contextName: 'userId', operator: 'IN', values });
   const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
 
-  /** Asks for so much of something on flags that have `checkout`; fails when it is too much. */
+  /** Uses a limit with this number of items on flags that have `checkout`. Fails above the limit. */
   type Probe = (flags: Flags, amount: number) => Promise<unknown>;
 
   const strategyWith =
@@ -417,7 +426,7 @@ describe('the limits of docs/limits.md', () => {
     }
   }
 
-  it('are all limits of the engine, with their values', () => {
+  it('include all limits of the engine, with their values', () => {
     const tables = ['## What is refused', '## What is combined', '## What is dropped, cut or ignored'];
     const documented = tables
       .flatMap((heading) => tableAfter(read('docs/limits.md'), heading))
@@ -427,7 +436,7 @@ describe('the limits of docs/limits.md', () => {
     expect(Object.fromEntries(ofTheEngine)).toEqual(LIMITS);
   });
 
-  it('all have a test here', () => {
+  it('have a test each in this file', () => {
     expect(ROWS.map(({ name }) => name)).toEqual(Object.keys(PROBES));
   });
 

@@ -74,7 +74,7 @@ describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, ()
     await expectBudget(post(`changes/${WIDE_SET}/undo`, {}));
   });
 
-  it(`answers ${AT_ONCE} times at once what a flag was after ${SIZE.busy} events without a checkpoint`, async () => {
+  it(`answers ${AT_ONCE} simultaneous requests for a flag after ${SIZE.busy} events without a checkpoint`, async () => {
     await expectBudget(...Array.from({ length: AT_ONCE }, () => pastOf('busy')));
   }, 120_000);
 
@@ -96,7 +96,7 @@ describe(`a server with a log of ${SIZE.events} events and a heap of 128 MB`, ()
         const lastEventId = `${newest - 1 - (number % SIZE.large)}`;
         readers.push(await requestWithoutReading(server.port, path, { ...headers, 'last-event-id': lastEventId }));
       }
-      // Until then each of them has been sent a part of an event.
+      // Until then each of them has received a part of an event.
       await Promise.all(readers.map((reader) => reader.readTo(2000)));
       client = await listen(`http://127.0.0.1:${server.port}${path}`, headers);
       await until(() => (client?.heartbeats() ?? 0) > 0);

@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-// The short form runs on SQLite, which most servers use. Memory differs in its heap alone.
+// The short form runs on SQLite, which most servers use. Memory differs in its heap only.
 const ALSO_ON_MEMORY = extent({ short: false, full: true });
 if (ALSO_ON_MEMORY) {
   expectBudgets(

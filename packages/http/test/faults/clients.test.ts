@@ -33,7 +33,7 @@ describe('broken clients', () => {
   let storage: FaultyStorage;
   let server: Server;
   let port: number;
-  /** What reached the host's error handler. */
+  /** The errors that reached the host's error handler. */
   let faults: unknown[];
 
   async function start(options: ServerOptions & { readonly timeout?: number } = {}): Promise<void> {
@@ -76,7 +76,7 @@ describe('broken clients', () => {
     it.each([
       ['heads', 'GET /api/admin/projects HTTP/1.1\r\nhost: localhost\r\nx-slow: '],
       ['bodies', creation('slow').slice(0, -10)],
-    ])('with their %s keep nobody waiting, are told so by 408, and leave nothing', async (_, beginning) => {
+    ])('delay nobody with their %s, get 408, and leave nothing', async (_, beginning) => {
       await start({ headersTimeout: 300, requestTimeout: 300 });
       const clients = await openMany(CLIENTS);
       for (const client of clients) client.write(beginning);
@@ -90,7 +90,7 @@ describe('broken clients', () => {
   });
 
   describe('a client that half closes its connection', () => {
-    it('after its request has it executed completely', async () => {
+    it('has its request executed completely if it was sent', async () => {
       await start();
       const client = await openRaw(port);
       client.write(creation('checkout'));
@@ -101,7 +101,7 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('in the middle of its request changes nothing', async () => {
+    it('changes nothing in the middle of its request', async () => {
       await start();
       const client = await openRaw(port);
       client.write(creation('checkout').slice(0, -3));
@@ -114,7 +114,7 @@ describe('broken clients', () => {
   });
 
   describe('a client that disconnects', () => {
-    it('while its change is written has it executed completely', async () => {
+    it('has its change executed completely while it is written', async () => {
       await start();
       const hanging = storage.inject({ method: 'commit', hang: true });
       const client = await openRaw(port);
@@ -128,7 +128,7 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('while its change is written and fails changes nothing', async () => {
+    it('changes nothing while its change is written and fails', async () => {
       await start();
       const hanging = storage.inject({ method: 'commit', hang: true, error: new Error('disk') });
       const client = await openRaw(port);
@@ -143,14 +143,14 @@ describe('broken clients', () => {
       await expectServing();
     });
 
-    it('at any point leaves every change complete or absent, and no open connection', async () => {
+    it('leaves every change complete or absent at any point, and no open connection', async () => {
       await start();
       const text = creation('flag-0000');
       await Promise.all(
         Array.from({ length: BROKEN_OFF }, async (_, number) => {
           const client = await openRaw(port);
           const whole = creation(`flag-${String(number).padStart(4, '0')}`);
-          // Everything but the last is cut short at another place each time.
+          // Everything except the last is cut at another place each time.
           const sent = number % 3 === 0 ? whole : whole.slice(0, number % text.length);
           client.write(sent);
           if (number % 2 === 0) await new Promise(setImmediate);
@@ -176,7 +176,7 @@ describe('broken clients', () => {
       for (let number = 0; number < 20; number++) {
         clients.push(await requestWithoutReading(port, '/api/client/features?environment=production'));
       }
-      // Of connections from now on: a busy machine may need longer for an answer.
+      // For connections from now on: a busy machine may need longer for an answer.
       server.timeout = 0;
       await expectServing();
       await until(async () => (await connections()) === 0);
@@ -191,7 +191,7 @@ describe('broken clients', () => {
 describe('a client of a stream', () => {
   const STREAM = '/api/client/streaming';
   const SMALL = '?namePrefix=small';
-  /** Far more than the buffers of both ends of a connection hold. */
+  /** Far more than fits into the buffers of both ends of a connection. */
   const MEGABYTES = 36;
   const TOTAL = MEGABYTES * 1_000_000;
 
@@ -219,7 +219,7 @@ describe('a client of a stream', () => {
     return reader;
   }
 
-  /** A client that reads, and is sent little. */
+  /** A client that reads, and receives little. */
   async function join(): Promise<EventClient> {
     const client = await listen(`${server.url}${STREAM}${SMALL}`);
     clients.push(client);
@@ -230,7 +230,7 @@ describe('a client of a stream', () => {
     return promisify(server.server.getConnections.bind(server.server))();
   }
 
-  /** Lets heartbeats pass until so many clients are left. */
+  /** Sends heartbeats until this many clients are left. */
   function untilConnected(count: number): Promise<void> {
     return until(async () => {
       beat();
@@ -238,7 +238,7 @@ describe('a client of a stream', () => {
     });
   }
 
-  it('that reads slowly gets all events, after any number of heartbeats', async () => {
+  it('gets all events after any number of heartbeats if it reads slowly', async () => {
     await start();
     const { heartbeats } = await join();
     const reader = await joinWithoutReading();
@@ -249,7 +249,7 @@ describe('a client of a stream', () => {
       await until(() => heartbeats() > before);
     }
     reader.readAll();
-    // A sign of life comes when everything else has been taken.
+    // A heartbeat follows when everything else has been read.
     while (!reader.tail().endsWith(':\n\n\r\n') && !reader.isCutOff()) {
       const before = reader.taken();
       beat();
@@ -258,7 +258,7 @@ describe('a client of a stream', () => {
     expect([reader.taken() > TOTAL, reader.isCutOff()]).toEqual([true, false]);
   });
 
-  inFull('that stops reading is disconnected after some heartbeats', async () => {
+  inFull('is disconnected after some heartbeats if it stops reading', async () => {
     await start();
     const reader = await joinWithoutReading();
     await reader.readTo(TOTAL / 12);
@@ -268,7 +268,7 @@ describe('a client of a stream', () => {
     expect(reader.taken()).toBeLessThan(TOTAL);
   });
 
-  it('that never reads does not delay other clients', async () => {
+  it('does not delay other clients if it never reads', async () => {
     await start();
     for (let number = 0; number < 20; number++) await joinWithoutReading();
     const other = await join();
@@ -279,7 +279,7 @@ describe('a client of a stream', () => {
     expect(other.hasEnded()).toBe(false);
   });
 
-  inFull('that never reads holds no copy of what it was sent', async () => {
+  inFull('keeps no copy of the sent data if it never reads', async () => {
     await start();
     await joinWithoutReading();
     const one = await buffersOnceConnected(1);
@@ -288,11 +288,11 @@ describe('a client of a stream', () => {
     expect(many - one).toBeLessThan(TOTAL);
   });
 
-  /** Bytes in buffers, when so many clients have been sent what they can take. */
+  /** Bytes in buffers, when this many clients have received as much as they can. */
   async function buffersOnceConnected(count: number): Promise<number> {
     await until(async () => (await connections()) === count);
     const { url } = server;
-    // An answer to a later request: the streams were begun before.
+    // An answer to a later request: the streams started before.
     await fetch(`${url}/api/client/features${SMALL}`);
     return process.memoryUsage().arrayBuffers;
   }
@@ -324,13 +324,14 @@ describe('hostile input', () => {
       await attack(requests, extent({ short: 0, full: MEBIBYTE / 4 }));
       const before = usedHeap();
       const answers = await attack(requests, BYTES);
-      // Garbage of tests that ran before in this process moves the heap as well: only much input shows what is kept.
+      // Garbage of tests that ran before in this process moves the heap as well: only a large input shows retained
+      // memory.
       extent({ short: () => undefined, full: () => expect(usedHeap() - before).toBeLessThan(48 * MEBIBYTE) })();
       expect(answers.refused).toBeGreaterThan(answers.granted);
       await server.expectAlive();
     });
 
-    /** Sends at least so many bytes of addresses and bodies. */
+    /** Sends at least this many bytes of addresses and bodies. */
     async function attack(requests: Generator<RawRequest, never>, bytes: number) {
       const count = { refused: 0, granted: 0 };
       for (let sent = 0; sent < bytes; ) {

@@ -3,7 +3,7 @@ import { hostileBody, hostilePatch, hostileSegment } from '../contract/hostile-v
 import type { RawRequest } from '../contract/raw-client.js';
 import { REQUESTS } from '../contract/requests.js';
 
-/** Numbers from 0 (inclusive) to 1 that a seed decides. */
+/** Numbers from 0 (inclusive) to 1, determined by a seed. */
 type Random = () => number;
 
 const TYPES = ['application/json', 'application/json', 'application/json', 'text/plain', 'application/x-ndjson', ''];
@@ -11,7 +11,7 @@ const LARGEST = 64 * 1024;
 const BEYOND_LIMIT = 1_100_000;
 const DEPTH = 20_000;
 
-/** Requests without end, to every route in turn, whose bodies and addresses are garbage or nearly what is expected. */
+/** Endless requests to every route in turn, whose bodies and addresses are garbage or nearly valid. */
 export function* hostileRequests(seed: number): Generator<RawRequest, never> {
   const random = createRandom(seed);
   const bodies = sample(hostileBody, { numRuns: 400, seed });
@@ -33,7 +33,7 @@ function hostilePath(path: string, segment: () => string): string {
   return `${path.replaceAll(/:\w+/g, segment)}?${query}`.replaceAll(/[\s#]/g, '+');
 }
 
-/** Something of a body, in any of the ways in which bodies are spoilt. */
+/** A body that is spoilt in one of several ways. */
 function hostileBytes(random: Random, bodies: readonly string[]): Uint8Array {
   const body = pick(random, bodies);
   const size = Math.ceil(LARGEST ** random());

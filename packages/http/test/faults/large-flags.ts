@@ -3,7 +3,7 @@ import type { Flags } from '@flags/core';
 const TEXT = 'x'.repeat(500_000);
 const PER_FLAG = 2;
 
-/** Creates flags whose configuration in production takes so many megabytes, at least; gives its size in bytes. */
+/** Creates flags whose configuration in production has at least this many megabytes. Returns its size in bytes. */
 export async function createLargeFlags(flags: Flags, megabytes: number): Promise<number> {
   const texts = Array.from({ length: PER_FLAG }, (_, number) => [`text-${number}`, TEXT] as const);
   const parameters = Object.fromEntries(texts);

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection on which bytes are written by hand. */
+/** A connection on which a test writes bytes. */
 export interface RawConnection {
   write(text: string): void;
-  /** Says that nothing more will be written, and goes on reading. */
+  /** Ends the writing side, and continues to read. */
   halfClose(): void;
-  /** Breaks off without a word. */
+  /** Destroys the connection. */
   breakOff(): void;
   received(): string;
   isClosed(): boolean;

@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client that takes what it is sent only when it is told to. */
+/** A client that reads only on demand. */
 export interface SlowReader {
-  /** Takes until it has so many bytes in all, or is cut off. */
+  /** Reads until it has this many bytes in total, or is disconnected. */
   readTo(bytes: number): Promise<void>;
-  /** Takes everything from now on. */
+  /** Reads everything from now on. */
   readAll(): void;
-  /** Bytes taken so far. */
+  /** Bytes read so far. */
   taken(): number;
-  /** The last part of what it took. */
+  /** The last part of the read bytes. */
   tail(): string;
   isCutOff(): boolean;
   leave(): void;

@@ -10,7 +10,7 @@ import { EVALUATE, switchOn } from './states.js';
 describe('values by OFREP', () => {
   const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 
-  describe.each(EXPRESS_VERSIONS)('a flag by OFREP, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('a flag by OFREP, on Express $major', (version) => {
     it.each<[unknown, Payload]>([
       ['#00f', { type: 'string', value: '#00f' }],
       ['a,b', { type: 'csv', value: 'a,b' }],
@@ -27,7 +27,7 @@ describe('values by OFREP', () => {
     });
 
     it.each(['null', '['.repeat(5000) + ']'.repeat(5000)])(
-      'is on by the payload %.10s, which holds no value',
+      'is on with the payload %.10s, which has no value',
       async (value) => {
         const { app, flags } = await createHostApp({ version });
         await switchOn(flags, 'checkout', { payload: { type: 'json', value } });
@@ -56,7 +56,7 @@ describe('values by OFREP', () => {
       await flags.close();
     });
 
-    it('counts, alone and among all that the caller may see', async () => {
+    it('is counted, alone and among all flags that the caller may read', async () => {
       const usage = memoryUsage();
       const { app, flags } = await createHostApp({ version, flags: { usage } });
       await switchOn(flags, 'alone');
@@ -180,7 +180,7 @@ describe('the published OFREP provider', () => {
     expect(await client.getObjectValue('limits', {}, ADA)).toEqual({ perMinute: [7] });
   });
 
-  it('gives the default for texts, numbers and objects while the flag is off', async () => {
+  it('returns the default for texts, numbers and objects while the flag is off', async () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' }, users: 'bob' });
     await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' }, users: 'bob' });
     expect(await client.getStringDetails('color', 'red', ADA)).not.toMatchObject({ errorCode: 'TYPE_MISMATCH' });
@@ -188,19 +188,19 @@ describe('the published OFREP provider', () => {
     expect(await client.getObjectValue('limits', { perMinute: [1] }, ADA)).toEqual({ perMinute: [1] });
   });
 
-  it('sends its key in X-API-Key, too', async () => {
+  it('sends its key also in X-API-Key', async () => {
     await switchOn(server.flags, 'checkout');
     const { secret } = await server.flags.createToken({ name: 'key', kind: 'client', environment: 'production' });
     await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers: [['X-API-Key', secret]] }));
     expect(await OpenFeature.getClient().getBooleanValue('checkout', false)).toBe(true);
   });
 
-  it('gives the default for a flag of another type', async () => {
+  it('returns the default for a flag of another type', async () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
     expect(await client.getNumberDetails('color', 5)).toMatchObject({ value: 5, errorCode: 'TYPE_MISMATCH' });
   });
 
-  it('gives the default for a flag that does not exist', async () => {
+  it('returns the default for a flag that does not exist', async () => {
     expect(await client.getBooleanDetails('unknown', true)).toMatchObject({
       value: true,
       errorCode: 'FLAG_NOT_FOUND',
@@ -208,13 +208,13 @@ describe('the published OFREP provider', () => {
     });
   });
 
-  it('gives the default to clients without a valid token', async () => {
+  it('returns the default to clients without a valid token', async () => {
     await switchOn(server.flags, 'checkout');
     await connect('*:production.unknown');
     expect(await client.getBooleanDetails('checkout', false)).toMatchObject({ value: false, reason: 'ERROR' });
   });
 
-  it('sees a change with its next request', async () => {
+  it('receives a change with its next request', async () => {
     await switchOn(server.flags, 'checkout');
     expect(await client.getBooleanValue('checkout', false)).toBe(true);
     await server.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });

@@ -37,7 +37,7 @@ describe('hostile requests by OFREP', () => {
     [`{"context":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'PARSE_ERROR'],
   ];
 
-  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('OFREP, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS_IN_LENGTH)('OFREP, on Express $major', (version) => {
     let host: HostApp;
     let checkDocumented: DocumentedCheck | undefined;
 
@@ -65,7 +65,7 @@ describe('hostile requests by OFREP', () => {
     };
 
     it.each(CONTEXTS.map((context) => [context.slice(0, 60), context] as const))(
-      'takes the context %s',
+      'accepts the context %s',
       async (_, context) => {
         for (const path of [EVALUATE, `${EVALUATE}/checkout`]) {
           expect((await post(path, `{"context":${context}}`)).status).toBe(200);
@@ -161,7 +161,7 @@ describe('tokens by OFREP', () => {
     });
 
     it.each(['client', 'frontend'] as const)(
-      'leaves the value of a flag that is off to the caller of kind %s where its variants have payloads',
+      'hides the value of a flag that is off from the kind %s where its variants have payloads',
       async (kind) => {
         const { flags } = host;
         const payload = { type: 'string', value: '#00f' } as const;

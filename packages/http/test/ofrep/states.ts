@@ -6,7 +6,7 @@ export interface FlagSetup {
   readonly project?: string;
   /** Of its only variant. */
   readonly payload?: Payload;
-  /** Everybody when absent. */
+  /** Default: everybody. */
   readonly users?: string;
 }
 

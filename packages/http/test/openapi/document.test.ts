@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('leads from its own address to where the router is mounted', async () => {
+  it('refers from its own address to where the router is mounted', async () => {
     const { servers } = await documentFor('token');
     const own = 'http://localhost/internal/flags/api/admin/openapi.json';
     expect(servers.map(({ url }) => new URL(url, own).pathname)).toEqual(['/internal/flags/']);
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     ['none', [], []],
     ['host', ['hostApplication'], ['hostApplication']],
     ['token', ['adminToken', 'clientToken', 'frontendToken', 'ofrepApiKey'], ['adminToken']],
-  ] as const)('asks for what authentication by %s needs', async (auth, schemes, admin) => {
+  ] as const)('describes the authentication by %s', async (auth, schemes, admin) => {
     const { components, paths } = await documentFor(auth);
     expect(Object.keys(components.securitySchemes)).toEqual(schemes);
     const security = paths['/api/admin/projects']?.get?.security ?? [];
@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The text of the schema, with its references leading into the document. */
+/** The text of the schema, with references into the document. */
 function rebased(schema: object): string {
   return JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { AUTH_MODES, documentFor } from './documents.js';
 
 /**
- * The validator and the linter are ES modules, which only a Node of its own can load beside these tests. Loading them takes
+ * The validator and the linter are ES modules, which only a separate Node process can load. Loading them takes
  * longer than checking a document: each gets all documents.
  */
 const VALIDATOR = `

@@ -10,7 +10,9 @@ interface SeenToggles extends Application {
   readonly metricsCount: number;
 }
 
-/** Waits until an application's counts of `checkout` show, and expects them in every endpoint that tells of them. */
+/**
+ * Waits until an application's counts of `checkout` are visible, and expects them in every endpoint that shows them.
+ */
 export async function expectMetricsOf(appName: string, server: RestartingServer, strategies: readonly string[]) {
   const read = createReader(server);
   const seen = async () => (await read<SeenToggles[]>('seen-toggles')).find((one) => one.appName === appName);

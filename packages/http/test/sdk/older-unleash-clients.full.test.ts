@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Flags that are on for some users by their segments; gives their names. */
+/** Creates flags that are on for some users by their segments. Returns their names. */
 async function createSegmentFlags(flags: Flags): Promise<readonly string[]> {
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `${from + n}`);
   const { id: low } = await flags.createSegment({
@@ -84,7 +84,7 @@ const CLIENTS: readonly (readonly [version: string, load: () => OldClient])[] = 
 ];
 
 describe.each(CLIENTS)('unleash-client %s', (_version, load) => {
-  it('agrees with evaluation in process on segments, and sees them change', async () => {
+  it('evaluates segments like the library, and receives their changes', async () => {
     const flags = server.flags();
     const names = await createSegmentFlags(flags);
     const { Unleash } = load();

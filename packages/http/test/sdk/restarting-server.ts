@@ -12,7 +12,7 @@ export const PRODUCTION = { project: 'default', flag: 'checkout', environment: '
 export interface RestartingServer {
   readonly url: string;
   readonly secrets: Readonly<Record<'admin' | 'client' | 'frontend', string>>;
-  /** The flags of the server that runs now. */
+  /** The flags of the running server. */
   readonly flags: () => Flags;
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;

@@ -21,7 +21,7 @@ function start(type: 'polling' | 'streaming', appName: string): void {
   });
   modes = [];
   unleash.on(UnleashEvents.Mode, (mode: unknown) => modes.push(mode));
-  // What it tells while the server is away is of no interest.
+  // Its messages while the server is down are ignored.
   unleash.on(UnleashEvents.Error, () => undefined);
 }
 
@@ -31,14 +31,14 @@ beforeEach(async () => {
 
 afterEach(async () => {
   unleash.destroy();
-  // Has dropped its listeners, but not the request under way, whose failure would end the process that runs the tests.
+  // It has dropped its listeners, but not the running request, whose failure would end the process of the tests.
   const repository: EventEmitter = Reflect.get(unleash, 'repository');
   repository.on(UnleashEvents.Error, () => undefined);
   await server.stop();
 });
 
 describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) => {
-  it('starts, sees a change, and survives a restart of the server', async () => {
+  it('starts, receives a change, and survives a restart of the server', async () => {
     start(type, 'node-app');
     await until(() => unleash.isEnabled('checkout'));
     expect(unleash.getVariant('checkout')).toEqual({
@@ -61,7 +61,7 @@ describe.each(['polling', 'streaming'] as const)('unleash-client, %s', (type) =>
     expect(modes).toEqual([]);
   }, 60_000);
 
-  it('agrees with evaluation in process on segments, constraints and rollouts', async () => {
+  it('evaluates segments, constraints and rollouts like the library', async () => {
     const flags = server.flags();
     const { id } = await flags.createSegment({
       name: 'even',

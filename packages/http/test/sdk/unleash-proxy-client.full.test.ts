@@ -10,7 +10,7 @@ let server: RestartingServer;
 let client: UnleashClient;
 
 beforeEach(async () => {
-  // It tells the console while the server is away.
+  // It writes to the console while the server is down.
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
   server = await startRestartingServer();
 });
@@ -29,7 +29,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
         url: `${server.url}/api/frontend`,
         clientKey: server.secrets.frontend,
         appName: 'page',
-        // It gives up a request when the next is due: on a busy machine a short interval would leave none.
+        // It aborts a request when the next is due: on a busy machine none would finish with a short interval.
         refreshInterval: 0.3,
         metricsInterval: 0.1,
         metricsIntervalInitial: 0,
@@ -39,7 +39,7 @@ describe.each(extent({ short: [false], full: [false, true] }))(
       await client.start();
     });
 
-    it('starts, sees a change, and survives a restart of the server', async () => {
+    it('starts, receives a change, and survives a restart of the server', async () => {
       await until(() => client.isEnabled('checkout'));
       expect(client.getVariant('checkout')).toMatchObject({ name: 'blue', payload: { type: 'string', value: '#00f' } });
 

@@ -13,12 +13,12 @@ describe('requests of other origins', () => {
   const TRUSTED = 'https://admin.example.org';
   const COOKIE = { cookie: 'session=ada' };
 
-  /** Every write that a signed-in user's cookies would let through. */
+  /** Every write that a signed-in user's cookies would permit. */
   const writes = ROUTES.filter(
     ({ method, access }) => method !== 'GET' && (access === 'admin' || access === 'client'),
   ).map((route) => [`${route.method} ${route.path}`, route] as const);
 
-  /** What a browser sends beside the cookies, or somebody else. */
+  /** The headers of a browser, or of another client, beside the cookies. */
   type Headers = Readonly<Record<string, string>>;
 
   const OTHERS: readonly (readonly [string, Headers])[] = [
@@ -30,7 +30,7 @@ describe('requests of other origins', () => {
     ['an old browser at another site', { origin: 'https://evil.example' }],
     ['an old browser at another port', { origin: 'http://127.0.0.1:1' }],
     ['a sandboxed page', { origin: 'null' }],
-    ['an origin that is none', { origin: '127.0.0.1' }],
+    ['an invalid origin', { origin: '127.0.0.1' }],
   ];
 
   let host: HostApp;
@@ -44,7 +44,7 @@ describe('requests of other origins', () => {
     readonly body?: string;
   }
 
-  /** Nothing is added to what is given but `Host`. */
+  /** Adds only `Host` to the given headers. */
   async function send({ method, path, headers = {}, body }: Sent) {
     const asked = requestOfNode({ port, host: '127.0.0.1', method, path, headers, agent: false });
     asked.on('error', () => undefined);
@@ -244,11 +244,11 @@ describe('CORS of clients', () => {
   const corsHeaders = (headers: Readonly<Record<string, string>>) =>
     Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-  describe.each(EXPRESS_VERSIONS)('requests of other origins, upon Express $major', (version) => {
+  describe.each(EXPRESS_VERSIONS)('requests of other origins, on Express $major', (version) => {
     const createApp = (cors?: CorsOptions) =>
       createHostApp({ version, router: { auth: 'token', ...(cors && { cors }) } });
 
-    it('are allowed to configured origins, refusals too', async () => {
+    it('are allowed to configured origins, also if they are refused', async () => {
       const { app, flags } = await createApp({ origins: [SHOP] });
       const { secret } = await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' });
       const granted = await request(app).get('/api/frontend').set({ origin: SHOP, authorization: secret }).expect(200);
@@ -338,7 +338,7 @@ describe('CORS on every route', () => {
   describe.each([
     ['every origin', { origins: '*' }, '*'],
     ['one origin', { origins: [ORIGIN] }, ORIGIN],
-  ] as const)('with %s allowed', (_, cors, allowed) => {
+  ] as const)('a router with %s allowed', (_, cors, allowed) => {
     let host: HostApp;
 
     beforeAll(async () => {
@@ -347,22 +347,19 @@ describe('CORS on every route', () => {
 
     afterAll(() => host.flags.close());
 
-    it.each(rows)(
-      'pages of others may use the frontend API and OFREP alone, without cookies: %s',
-      async (_name, route) => {
-        const path = route.path.replaceAll(/:\w+/g, 'x');
-        const isForPages = route.access === 'frontend' || route.access === 'ofrep';
-        const preflight = { origin: ORIGIN, 'access-control-request-method': route.method };
-        const verb = route.method.toLowerCase() as 'get';
-        const answers = [
-          await request(host.app).options(path).set(preflight),
-          await request(host.app)[verb](path).set(preflight),
-        ];
-        for (const { headers } of answers) {
-          expect(headers['access-control-allow-origin']).toBe(isForPages ? allowed : undefined);
-          expect(headers['access-control-allow-credentials']).toBeUndefined();
-        }
-      },
-    );
+    it.each(rows)('permits other pages the frontend API and OFREP only, without cookies: %s', async (_name, route) => {
+      const path = route.path.replaceAll(/:\w+/g, 'x');
+      const isForPages = route.access === 'frontend' || route.access === 'ofrep';
+      const preflight = { origin: ORIGIN, 'access-control-request-method': route.method };
+      const verb = route.method.toLowerCase() as 'get';
+      const answers = [
+        await request(host.app).options(path).set(preflight),
+        await request(host.app)[verb](path).set(preflight),
+      ];
+      for (const { headers } of answers) {
+        expect(headers['access-control-allow-origin']).toBe(isForPages ? allowed : undefined);
+        expect(headers['access-control-allow-credentials']).toBeUndefined();
+      }
+    });
   });
 });

@@ -7,7 +7,7 @@ import { createHostApp } from '../host-app.js';
 const LONG = 'ä'.repeat(500_000);
 const FLAGS = 60;
 
-/** As costly as one flag may be, for a text of these letters. */
+/** The maximum cost of one flag, for a text of these letters. */
 const PATTERNS: StrategyInput = {
   name: 'default',
   constraints: ['a', 'b', 'c'].map((letter) => ({
@@ -86,7 +86,7 @@ describe('a context of the OpenFeature Remote Evaluation Protocol', () => {
 });
 
 describe('a very large explanation', () => {
-  it('is cut: omits operands, and the remaining flags need another request', async () => {
+  it('is shortened: omits operands, and the remaining flags need another request', async () => {
     const { app, flags } = await createHostApp();
     const values = Array.from({ length: 10_000 }, (_, at) => `${'v'.repeat(60)}${at}`);
     const constraints = [{ contextName: 'userId', operator: 'NOT_IN', values }] as const;

@@ -20,7 +20,7 @@ describe('a secret', () => {
     readonly flags: Flags;
     readonly app: Express;
     readonly directory: string;
-    /** Those of tokens that were made, given, deleted or only tried. */
+    /** The secrets of tokens that were created, given, deleted or only tried. */
     readonly secrets: readonly string[];
     readonly told: unknown[];
     readonly answers: string[];
@@ -28,7 +28,7 @@ describe('a secret', () => {
 
   let lived: Lived;
 
-  /** A host on SQLite that was administered over HTTP with tokens of every kind, good and bad, in every place. */
+  /** A host on SQLite that was administered over HTTP with valid and invalid tokens of every kind, in every place. */
   beforeAll(async () => {
     const directory = mkdtempSync(join(tmpdir(), 'flags-secrets-'));
     const told: unknown[] = [];
@@ -67,7 +67,7 @@ describe('a secret', () => {
     rmSync(lived.directory, { recursive: true });
   });
 
-  /** Puts a secret where it does not belong; the answers are those of others, who must not be told of it. */
+  /** Sends a secret in wrong places. The replies go to others, who must not see it. */
   async function misuse(app: Express, secret: string): Promise<string[]> {
     const name = encodeURIComponent(secret);
     const attempts = [
@@ -85,7 +85,7 @@ describe('a secret', () => {
     return answers.map(({ text, headers }) => text + JSON.stringify(headers));
   }
 
-  /** A secret whole, and its random part alone. */
+  /** A whole secret, and its random part. */
   function formsOf(secret: string): readonly string[] {
     const random = secret.split('.')[1] ?? secret;
     return [secret, random, encodeURIComponent(secret), Buffer.from(random).toString('base64').replace(/=+$/, '')];
@@ -95,7 +95,7 @@ describe('a secret', () => {
     for (const form of lived.secrets.flatMap(formsOf)) expect(text.includes(form) ? form : 'none').toBe('none');
   }
 
-  it('is known to the tests', () => {
+  it('is listed in the tests', () => {
     expect(lived.secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true]);
     expect(() => expectNoSecretIn(`x${GIVEN}x`)).toThrow();
   });
@@ -141,7 +141,7 @@ describe('a secret', () => {
     }
   });
 
-  it('of no form that would be taken for a real one is in the OpenAPI document', () => {
+  it('is in the OpenAPI document only in a form that no real secret has', () => {
     const { settings } = lived.flags;
     const parts = { groups: GROUPS, schemas: inputSchemas(settings), settings, auth: 'token' } as const;
     const text = JSON.stringify(openApiDocument(parts));
@@ -175,7 +175,7 @@ describe('a URL for a log', () => {
     expect(redactUrl(url)).toBe(shown);
   });
 
-  it('is short work for a long URL', async () => {
+  it('is computed quickly for a long URL', async () => {
     const redactAll = () => {
       redactUrl(`/${'a'.repeat(39)}/`.repeat(400));
       for (const letter of ['a', 'z', '/', '=']) redactUrl(letter.repeat(100_000));

@@ -1,6 +1,7 @@
 import type { CommitResult, DocumentKey } from '@flags/core';
 import type { PreparedCommit } from '@flags/core/integration';
 import { sqlState } from '../connection/errors.js';
+import { bumpVersionShard } from '../data-version.js';
 import { type Database, untilAnswered } from '../database.js';
 import { toStoredText } from '../tables.js';
 import { type CommitAnswer, type CommitTables, commitBatch, type WrittenCommit } from './commit-batch.js';
@@ -47,20 +48,26 @@ interface LostCommit extends WrittenCommit {
   readonly commit: PreparedCommit;
 }
 
-/** Whether a commit whose answer was lost has happened. Undefined while that is open. */
+/** Whether a commit whose answer was lost has happened. Undefined while that is unknown. */
 async function wasCommitted(lost: LostCommit, { database, names }: CommitParts): Promise<boolean | undefined> {
   const status = await readStatus(database, lost.transaction);
   if (status === 'aborted') return false;
   if (status !== 'committed') return undefined;
+  /** A server that restarts shows commits that no synchronous standby has yet. A later commit waits for the standby. */
+  async function isReplicated(): Promise<true> {
+    await database.write({ text: bumpVersionShard(names), values: [] });
+    return true;
+  }
+
   const [event] = lost.commit.events;
-  if (!event) return true;
+  if (!event) return isReplicated();
   // After a failover, a server that never received the commit gives its id to another transaction. The event is missing then.
   const subject = toStoredKey(event.subject);
   const rows = await database.query(
     `SELECT 1 FROM ${names.table('events')} WHERE subject_kind = $1 AND subject_id = $2 AND id = $3 AND at = $4 AND data = $5`,
     [subject.kind, subject.id, lost.events[0], toStoredText(event.at), event.data],
   );
-  return rows.length > 0;
+  return rows.length > 0 && isReplicated();
 }
 
 /** SQLSTATE for a transaction id that the server has not given yet: it has taken over from a server that had. */

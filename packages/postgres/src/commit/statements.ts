@@ -143,8 +143,8 @@ function revisionOf(
 }
 
 /**
- * Returns the `id` of the first document where none may be, after the commit's own writes. A statement of its own after
- * all locks are held, because a statement that begins earlier has an older snapshot.
+ * Returns the `id` of the first document under a vacant parent, after the commit's own writes. A separate statement
+ * after all locks are held, because a statement that begins earlier has an older snapshot.
  */
 export function vacancyStatement({ kind, parent }: Vacancy, names: TableNames): string {
   return `SELECT id FROM ${names.table('documents')}

@@ -1,8 +1,8 @@
-import { type EventPage, isFlagsError, type StoredEvent, type StoredEventQuery } from '@flags/core';
+import { type EventPage, FlagsError, isFlagsError, type StoredEvent, type StoredEventQuery } from '@flags/core';
 import { pause } from '../connection/errors.js';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
-import { feedOffset, parsePosition, toPosition } from './position.js';
+import { feedOffset, markOf, parsePosition, toPosition } from './position.js';
 
 /** Milliseconds between two reads. Most commits that hold events back end within them. */
 const PAUSES = [4, 8, 16];
@@ -144,7 +144,12 @@ function createReadEvents(statements: Statements, names: TableNames): ReadEvents
     const { conditions, values } = toConditions(query);
     const matching = fromWhere(table, conditions);
     const wanted = fromWhere(table, only === undefined ? conditions : [...conditions, only]);
-    const asked = [...facts(matching), ...(query.total ? [`(SELECT count(*) FROM ${wanted}) AS total`] : [])];
+    const start = query.order === 'oldest-first' ? query.after : undefined;
+    const asked = [
+      ...facts(matching),
+      ...(start === undefined ? [] : startFacts(table)),
+      ...(query.total ? [`(SELECT count(*) FROM ${wanted}) AS total`] : []),
+    ];
     const direction = query.order === 'oldest-first' ? 'ASC' : 'DESC';
     const order = `ORDER BY commit_order ${direction}, id ${direction}`;
     const columns = query.withoutData ? WITHOUT_DATA : WHOLE;
@@ -157,8 +162,29 @@ function createReadEvents(statements: Statements, names: TableNames): ReadEvents
     );
     const events = rows.filter(({ id }) => id !== null).map(toStoredEvent);
     const [first = {} as EventsAndFacts['facts']] = rows;
+    if (start !== undefined) assertStart(start, first);
     return { facts: first, page: query.total ? { events, total: Number(first.total) } : { events } };
   };
+}
+
+/** SQL: facts about the event that a feed starts after, whose position is the first two parameters. */
+function startFacts(table: string): readonly string[] {
+  const start = `SELECT coalesce(change_id, '') FROM ${table} WHERE commit_order = $1::bigint AND id = $2::bigint`;
+  return [`(${start}) AS start_set`, 'pg_is_in_recovery() AS start_standby'];
+}
+
+/** Fails if the storage does not have the event that the feed starts after. */
+function assertStart(start: string, { start_set: changeSet = null, start_standby }: EventsAndFacts['facts']): void {
+  const { mark } = parsePosition(start);
+  if (changeSet !== null && (mark === '' || mark === markOf(fromStoredText(changeSet)))) return;
+  if (start_standby === 't') {
+    throw new FlagsError('storage_unavailable', 'The server is a standby that has not received the last changes yet.');
+  }
+  throw new FlagsError(
+    'history_lost',
+    `The database has no event at the position ${start}. A server has taken over that lacks changes, or a backup was restored: ` +
+      'read the state again, and start at the newest position.',
+  );
 }
 
 /** Cuts a page at `maxBytes`. PostgreSQL knows the length of a text without reading it. */
@@ -208,15 +234,16 @@ function toConditions({ after, until, filter = {} }: StoredEventQuery): {
 }
 
 function toStoredEvent(row: EventRow): StoredEvent {
+  const changeSet = row.change_id === null ? null : fromStoredText(row.change_id);
   return {
     id: Number(row.id),
-    position: toPosition({ commitOrder: row.commit_order, id: row.id }),
+    position: toPosition({ commitOrder: row.commit_order, id: row.id, mark: markOf(changeSet) }),
     type: fromStoredText(row.type),
     at: fromStoredText(row.at),
     actor: fromStoredText(row.actor),
     ...(row.actor_token_id !== null && { actorTokenId: fromStoredText(row.actor_token_id) }),
     ...(row.actor_token_kind !== null && { actorTokenKind: fromStoredText(row.actor_token_kind) }),
-    changeSet: row.change_id === null ? null : fromStoredText(row.change_id),
+    changeSet,
     reason: row.reason === null ? null : fromStoredText(row.reason),
     subject: { kind: fromStoredText(row.subject_kind), id: fromStoredText(row.subject_id) },
     revision: Number(row.revision),

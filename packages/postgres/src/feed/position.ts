@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { FlagsError } from '@flags/core';
 import type { Statements } from '../database.js';
 import { type TableNames, toLiteral } from '../tables.js';
@@ -6,21 +7,33 @@ import { type TableNames, toLiteral } from '../tables.js';
 export interface Position {
   readonly commitOrder: string;
   readonly id: string;
+  /**
+   * Identifies the event. After a failover without synchronous replication, the new server gives transaction ids and event
+   * ids again. Empty in positions of earlier releases.
+   */
+  readonly mark: string;
 }
 
-export function toPosition({ commitOrder, id }: Position): string {
-  return `${commitOrder}-${id}`;
+export function toPosition({ commitOrder, id, mark }: Position): string {
+  return mark === '' ? `${commitOrder}-${id}` : `${commitOrder}-${id}-${mark}`;
 }
 
+/** The mark of an event's position: of its change set, whose id is unique. Empty for events of releases without change sets. */
+export function markOf(changeSet: string | null): string {
+  return changeSet === null ? '' : createHash('sha256').update(changeSet).digest('hex').slice(0, 8);
+}
+
+const MARK = /^([0-9a-f]{8})?$/;
 const NUMBER = /^(0|[1-9]\d{0,18})$/;
 /** The largest number that the columns hold. */
 const LARGEST = 2n ** 63n - 1n;
 
 /** Fails with `invalid_input` for a text that {@link toPosition} has not made. */
 export function parsePosition(position: string): Position {
-  const [commitOrder = '', id = '', ...more] = position.split('-');
-  const isSound = more.length === 0 && [commitOrder, id].every((part) => NUMBER.test(part) && BigInt(part) <= LARGEST);
-  if (isSound) return { commitOrder, id };
+  const [commitOrder = '', id = '', mark = '', ...more] = position.split('-');
+  const isNumber = (part: string) => NUMBER.test(part) && BigInt(part) <= LARGEST;
+  const isSound = more.length === 0 && isNumber(commitOrder) && isNumber(id) && MARK.test(mark);
+  if (isSound) return { commitOrder, id, mark };
   throw new FlagsError(
     'invalid_input',
     `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event it returned.`,
@@ -48,7 +61,7 @@ export function serverIdentity(names: TableNames): string {
 
 /**
  * Moves the offset if stored positions are ahead of the server's transaction ids. That happens after a restore from a dump,
- * or a move to another server, where ids begin anew. Call it when a storage is opened, before the first commit.
+ * or a move to another server, where ids start again. Call it when a storage is opened, before the first commit.
  *
  * Nodes that open at once compute the same offset. A standby cannot write, and its primary moves the offset.
  */

@@ -72,7 +72,7 @@ const RANKS = 1000;
 
 /**
  * Moves the rows of earlier versions. Those summed over shards, and stored the counts of variants as JSON lists of pairs, in
- * `usage_current` several, joined by commas. A second counted what ended in it.
+ * `usage_current` several, joined by commas. A row by second counted the reports that ended in it.
  *
  * @param from the version of the tables, at least 1
  */

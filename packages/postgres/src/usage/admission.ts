@@ -3,7 +3,7 @@ import { type Admission, applicationsOf, decideAdmission } from '@flags/core/int
 import { fromStoredText, toStoredText } from '../tables.js';
 import type { UsageTables } from './usage-lock.js';
 
-/** What may be stored of several batches. */
+/** The parts of several batches that may be stored. */
 export interface Admitted {
   /** Without the batches that were recorded before. */
   readonly admissions: ReadonlyMap<UsageBatch, Admission>;
@@ -19,7 +19,7 @@ interface LookedUp {
 
 interface Totals {
   readonly total: number;
-  /** By token; undefined for batches without a reporter, which are counted for none. */
+  /** By token; undefined for batches without a reporter, which count for no token. */
   readonly owned: Map<string | undefined, number>;
   readonly spare: string[];
 }

@@ -87,7 +87,9 @@ SELECT count(*) FROM gone`;
     }
   }
 
-  /** Deletes what is beyond a bound: the oldest rows of public reporters, then the oldest ones of the largest application. */
+  /**
+   * Deletes rows beyond a bound: the oldest rows of public reporters, then the oldest ones of the largest application.
+   */
   async function trimRows({ condition, bound, areNames }: BoundedRows): Promise<number> {
     const excess = (await countOf(database, `SELECT count(*) FROM ${counts} WHERE ${condition}`)) - bound;
     if (excess <= 0) return 0;

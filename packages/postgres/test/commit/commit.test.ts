@@ -11,7 +11,7 @@ describe('commits', () => {
 
   const HOSTILE = `'; DROP TABLE flags_documents; -- \\'; \\\\ $1 $$ %s E'\\x00 {}" ; COMMIT; \u0000 ${'\\'}`;
 
-  describe.each(['on', 'off'])('where standard_conforming_strings is %s', (setting) => {
+  describe.each(['on', 'off'])('with standard_conforming_strings %s', (setting) => {
     let pool: Pool;
     let storage: Storage;
 
@@ -25,7 +25,7 @@ describe('commits', () => {
       await pool.end();
     });
 
-    it('keeps quotes, backslashes and what looks like a statement, in every text of a commit', async () => {
+    it('keep quotes, backslashes and text that looks like a statement, in every string of a commit', async () => {
       const key = { kind: HOSTILE, id: HOSTILE };
       const event = {
         type: HOSTILE,
@@ -51,7 +51,7 @@ describe('commits', () => {
     });
   });
 
-  describe('a feed that has lost its offset', () => {
+  describe('a feed without its offset', () => {
     it('refuses changes, because they would have no events', async () => {
       const storage = await postgresStorage({ connectionString: database.url(), schema: 'lost', listen: false });
       await storage.commit(change('before'));
@@ -65,7 +65,7 @@ describe('commits', () => {
     });
   });
 
-  it('orders a change after the commits that checked its document while it waited', async () => {
+  it('order a change after the commits that checked its document while it waited', async () => {
     const storage = await postgresStorage({ connectionString: database.url(), schema: 'waiting', listen: false });
     await storage.commit(change('source'));
     const other = await database.pool().connect();

@@ -18,7 +18,7 @@ describe('the same operations', () => {
 
   const postgres = postgresKind();
 
-  it('come to the same on PostgreSQL as on every other storage', async () => {
+  it('have the same results on PostgreSQL as on every other storage', async () => {
     await expectSameOutcomes([...PROPERTY_STORAGES, postgres], extent({ short: 1, full: 20 }));
   });
 });

@@ -8,7 +8,7 @@ const mockKind = postgresKind();
 jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }));
 
 const CORE = join(__dirname, '../../../core/test');
-/** Files whose rules depend most on what the storage does: on its reads, its events and its data versions. */
+/** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = ['clone', 'event-feed', 'token-use'];
 
 /** The files with rules that hold on every storage. */

@@ -4,7 +4,7 @@ import { endTransaction, openTransaction } from '../open-transaction.js';
 import { ownServer } from '../own-database.js';
 import { change, flag } from '../samples.js';
 
-// Of its own: any writing transaction of the server is seen in its snapshots.
+// A separate server, because any writing transaction of a server affects its snapshots.
 const database = ownServer();
 
 describe('the data version', () => {
@@ -17,7 +17,7 @@ describe('the data version', () => {
   });
   afterAll(() => storage.close());
 
-  it('stays the same while foreign transactions come and go', async () => {
+  it('stays the same while foreign transactions start and end', async () => {
     const version = await storage.dataVersion();
     const [one, other] = [await openTransaction(database.pool()), await openTransaction(database.pool())];
     expect(await storage.dataVersion()).toBe(version);
@@ -27,7 +27,7 @@ describe('the data version', () => {
     expect(await storage.dataVersion()).toBe(version);
   });
 
-  it('does not grow with what is committed while a foreign transaction stays open', async () => {
+  it('does not grow with commits while a foreign transaction stays open', async () => {
     const foreign = await openTransaction(database.pool());
     const before = await storage.dataVersion();
     for (let number = 0; number < 50; number++) await storage.commit(change(`during-${number}`));
@@ -40,14 +40,14 @@ describe('the data version', () => {
     expect(await storage.dataVersion()).toBe(ended);
   });
 
-  it('is another one after a commit without events', async () => {
+  it('changes after a commit without events', async () => {
     const version = await storage.dataVersion();
     const { writes } = change('first', 1);
     expect((await storage.commit({ writes, events: [] })).ok).toBe(true);
     expect(await storage.dataVersion()).not.toBe(version);
   });
 
-  it('moves once for every commit without events, however many wait for the same version shard', async () => {
+  it('changes once for every commit without events, however many wait for the same version shard', async () => {
     const shards = async () => {
       const [sum] = await database.ask("SELECT sum(value) FROM versions.flags_meta WHERE name LIKE 'mark%'");
       return Number(sum?.sum);
@@ -69,7 +69,7 @@ describe('the data version', () => {
     await expect(closed.dataVersion?.()).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('is another one when the table of events has been replaced by one with the same positions', async () => {
+  it('changes when the table of events has been replaced by one with the same positions', async () => {
     const version = await storage.dataVersion();
     await database.ask(`
       CREATE TEMP TABLE kept AS SELECT * FROM versions.flags_events;
@@ -81,14 +81,14 @@ describe('the data version', () => {
     expect(await storage.get(flag('after'))).toBeDefined();
   });
 
-  it('is another one after a node that was opened has moved the offset of the feed', async () => {
+  it('changes after a node that was opened has moved the offset of the feed', async () => {
     await database.ask('UPDATE versions.flags_events SET commit_order = commit_order + 1000000000000');
     const version = await storage.dataVersion();
     await (await postgresStorage({ pool: database.pool(), schema: 'versions', listen: false })).close();
     expect(await storage.dataVersion()).not.toBe(version);
   });
 
-  it('is another one after the server was started again', async () => {
+  it('changes after the server was restarted', async () => {
     const version = await storage.dataVersion();
     await database.server().stop('fast');
     await database.server().start();

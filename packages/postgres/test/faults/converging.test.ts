@@ -65,15 +65,15 @@ afterAll(program.remove);
 
 describe(`${NODES} nodes on one database`, () => {
   it.each([
-    ['told by notifications alone', { schema: 'told', pollInterval: 0 }],
-    ['that find out by polling alone', { schema: 'polling', pollInterval: 50, listen: false }],
-  ])('%s, come to evaluate what any of them has changed', async (_name, options) => {
+    ['by notifications only', { schema: 'told', pollInterval: 0 }],
+    ['by polling only', { schema: 'polling', pollInterval: 50, listen: false }],
+  ])('evaluate the changes of every node, %s', async (_name, options) => {
     await start(options);
     await convergeByTurns();
   });
 
-  it('hear of changes again after their listening connections were ended', async () => {
-    // No node polls: each reads what it missed when its connection is restored.
+  it('receive changes again after their listening connections were ended', async () => {
+    // No node polls: each reads the missed events when its connection is restored.
     await start({ schema: 'ended', pollInterval: 0 });
     await switchAndConverge(0, true);
     for (let round = 0; round < ROUNDS; round++) {
@@ -84,11 +84,11 @@ describe(`${NODES} nodes on one database`, () => {
   });
 
   const restarted: readonly (readonly [string, Parameters<typeof start>[0]])[] = [
-    ['told by notifications alone', { schema: 'restarted_told', pollInterval: 0 }],
-    ['that poll', { schema: 'restarted', pollInterval: 100 }],
+    ['by notifications only', { schema: 'restarted_told', pollInterval: 0 }],
+    ['by polling', { schema: 'restarted', pollInterval: 100 }],
   ];
   it.each(extent({ short: restarted.slice(0, 1), full: restarted }))(
-    '%s, evaluate on, say that they are stale, and converge again when the database is restarted',
+    'continue to evaluate, report a stale state, and converge after a restart of the database, %s',
     async (_, options) => {
       await start(options);
       await switchAndConverge(0, true);
@@ -105,7 +105,7 @@ describe(`${NODES} nodes on one database`, () => {
     },
   );
 
-  it('are not held up by one of them that is suspended, which knows everything once it goes on', async () => {
+  it('are not delayed by one of them that is suspended, which catches up once it continues', async () => {
     await start({ schema: 'suspended', pollInterval: 1000 });
     await switchAndConverge(0, true);
     const [suspended, ...others] = nodes;

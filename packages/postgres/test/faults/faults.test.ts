@@ -68,7 +68,7 @@ describe('a fault', () => {
     expect(await subjectsAfter(storage)).toEqual(['checkout', 'checkout']);
   });
 
-  it('gives the host’s pool its clients back outside of any transaction', async () => {
+  it('returns its clients to the host’s pool outside of any transaction', async () => {
     const pool = poolOf({ max: 1 });
     const storage = await open(pool);
     await storage.commit(change('checkout'));
@@ -79,7 +79,7 @@ describe('a fault', () => {
     expect(rows).toEqual([{ id: null, fresh: true }]);
   });
 
-  it('says that the pool has no connection to spare, and returns the one that comes too late', async () => {
+  it('reports that the pool has no free connection, and returns the one that comes too late', async () => {
     const pool = poolOf({ max: 1 });
     // The first storage creates the tables, and leaves a connection in the pool: the second one needs to wait for neither.
     await open(pool);
@@ -92,7 +92,7 @@ describe('a fault', () => {
     expect(pool.waitingCount).toBe(0);
   });
 
-  it('refuses writes and goes on reading while the database is read-only', async () => {
+  it('refuses writes and continues to read while the database is read-only', async () => {
     const pool = poolOf({ max: 2 });
     const storage = await open(pool);
     await storage.commit(change('checkout'));
@@ -104,7 +104,7 @@ describe('a fault', () => {
   });
 
   it.each(['40001', '40P01'])(
-    'is no fault where the database undoes a commit for the sake of another (%s)',
+    'is retried where the database aborts a commit in favor of another (%s)',
     async (state) => {
       const storage = await open(poolOf({}));
       await failFirst(state, 3);
@@ -113,7 +113,7 @@ describe('a fault', () => {
     },
   );
 
-  it('is told as contention when that does not end', async () => {
+  it('is reported as contention when that does not end', async () => {
     const storage = await open(poolOf({}));
     await failFirst('40001', 1000);
     await expect(storage.commit(change('checkout'))).rejects.toMatchObject({ code: 'storage_busy' });
@@ -121,7 +121,7 @@ describe('a fault', () => {
   });
 
   it.each(['53100', '53300', '57P03', '58030'])(
-    'leaves everything as it was where the database gives up (%s)',
+    'leaves everything unchanged where the database gives up (%s)',
     async (state) => {
       const storage = await open(poolOf({}));
       await failFirst(state, 1);
@@ -134,7 +134,7 @@ describe('a fault', () => {
     ['that does not exist', { connectionString: 'postgres:///nowhere' }, 'storage_unsupported'],
     ['of a user that does not exist', { user: 'nobody' }, 'storage_unsupported'],
     ['of a server that is not there', { port: 1 }, 'storage_unavailable'],
-  ])('says so when a storage is opened on a database %s', async (_name, wrong, code) => {
+  ])('is reported when a storage is opened on a database %s', async (_name, wrong, code) => {
     const url = new URL(database.url());
     if ('connectionString' in wrong) url.pathname = '/nowhere';
     if ('user' in wrong) url.username = 'nobody';
@@ -152,10 +152,10 @@ async function works(call: () => unknown): Promise<boolean> {
   }
 }
 
-describe('a server that goes away', () => {
+describe('a server that becomes unavailable', () => {
   const own = ownServer();
 
-  it('is used again by itself once it is back, and keeps what was acknowledged', async () => {
+  it('is used again without a restart once it is back, and keeps every acknowledged change', async () => {
     const storage = await postgresStorage({ connectionString: own.url(), listen: false });
     await storage.commit(change('before'));
     await own.server().stop('immediate');
@@ -167,7 +167,7 @@ describe('a server that goes away', () => {
     await storage.close();
   });
 
-  it('does not keep callers waiting when it says nothing any more', async () => {
+  it('does not delay callers when it stops answering', async () => {
     const times = { connectTimeout: 1_000, queryTimeout: 500 };
     const storage = await postgresStorage({ connectionString: own.url(), listen: false, ...times });
     await storage.get(flag('before'));

@@ -39,7 +39,7 @@ describe('a feed reader among four writing processes, while transactions stay op
     directory.remove();
   });
 
-  it('misses none of their events, and sees none twice', async () => {
+  it('misses none of their events, and reads none twice', async () => {
     const state = { isOver: false };
     const foreign = Promise.all([1, 2, 3].map(() => keepTransactionsOpen(() => state.isOver)));
     const acknowledged = Promise.all(writers.map(nextMessage));

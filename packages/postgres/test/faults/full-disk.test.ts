@@ -17,7 +17,7 @@ function canMount(): boolean {
 }
 
 if (!mountable) {
-  it.skip(`a disk that gets full: ${isWanted ? 'none can be mounted here' : 'in full alone'}`, () => undefined);
+  it.skip(`tests a full disk ${isWanted ? 'where one can be mounted' : 'in the full run'}`, () => undefined);
 } else {
   describe('a database whose disk gets full', () => {
     const database = ownServer();
@@ -45,7 +45,7 @@ if (!mountable) {
         ],
       });
 
-    it('refuses what has no room, of which nothing is left, is read on, and takes changes once there is room', async () => {
+    it('refuses changes without room, leaves nothing of them, is still readable, and accepts changes when there is room', async () => {
       const acknowledged: string[] = [];
       const filled = (async () => {
         for (;;) {

@@ -53,7 +53,7 @@ describe('four processes on one PostgreSQL database', () => {
     return (await Promise.all(answers)).map(String);
   }
 
-  it('let exactly one of two owners leave, round after round', async () => {
+  it('let exactly one of two owners leave, repeatedly', async () => {
     await flags.addMember(DEFAULT, { userId: 1, roleId: OWNER });
     for (let round = 0; round < ROUNDS; round++) {
       const [staying] = (await flags.listMembers(DEFAULT)).items;
@@ -74,7 +74,7 @@ describe('four processes on one PostgreSQL database', () => {
     }
   });
 
-  it('clone no flag after it was archived', async () => {
+  it('never clone a flag after it was archived', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const flag = `source-${round}`;
       await flags.createFlag(DEFAULT, { name: flag });
@@ -127,11 +127,11 @@ describe('four processes on one PostgreSQL database', () => {
     await expectWholeSets(flags, ROUNDS);
   });
 
-  it('leave every rule kept, and every document equal to its replayed events', async () => {
+  it('keep every rule, and every document equal to its replayed events', async () => {
     await expectInvariants(storage);
   });
 
-  it('have met no deadlock', async () => {
+  it('cause no deadlock', async () => {
     const [statistics] = await ask('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
     expect(statistics?.deadlocks).toBe('0');
   });

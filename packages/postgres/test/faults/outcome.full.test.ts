@@ -49,19 +49,19 @@ describe('a commit whose connection is cut', () => {
     expect(await subjectsAfter(storage)).toEqual(['answered']);
   });
 
-  it('fails with storage_unavailable, and nothing changed, when the database never heard of it', async () => {
+  it('fails with storage_unavailable, and nothing has changed, when the database never received it', async () => {
     expect(await commitCut('before the database hears', 'unheard')).toBe('storage_unavailable');
     expect(await storage.get(flag('unheard'))).toBeUndefined();
     expect(await storage.commit(change('unheard'))).toEqual({ ok: true, revisions: [1] });
   });
 
-  it('fails with outcome_unknown when the database cannot be asked', async () => {
+  it('fails with outcome_unknown when the database cannot be read', async () => {
     expect(await commitCut('for good, before the client hears', 'unknown')).toBe('outcome_unknown');
     expect((await storage.get(flag('unknown')))?.revision).toBe(1);
   });
 });
 
-describe('a service whose database is away', () => {
+describe('a service whose database is unavailable', () => {
   const database = ownServer();
   const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
@@ -93,7 +93,7 @@ describe('a service whose database is away', () => {
       body: JSON.stringify({ name: 'payments' }),
     });
 
-  it('answers 503 with Retry-After, evaluates on, says that it is stale, and serves again without a restart', async () => {
+  it('answers 503 with Retry-After, continues to evaluate, reports a stale state, and recovers without a restart', async () => {
     await database.server().stop('immediate');
     for (const answer of [await fetch(url), await fetch(`${url}/checkout`), await write()]) {
       expect(answer.status).toBe(503);
@@ -108,7 +108,7 @@ describe('a service whose database is away', () => {
   });
 });
 
-describe('a connection that is ended in the message that made it', () => {
+describe('a connection that ends in the message that created it', () => {
   /** A message of PostgreSQL's protocol: its type, its length, its payload. */
   function message(letter: string, body: string): Buffer {
     const head = Buffer.alloc(5, letter);
@@ -178,7 +178,7 @@ describe('a node that stalls before its COMMIT', () => {
     };
   }
 
-  it('does not keep others from the document, and is told that nothing has changed', async () => {
+  it('does not block the document for other nodes, and gets an error that nothing has changed', async () => {
     const stalled = stalling.commit(change('checkout', 1));
     const refused = expect(stalled).rejects.toMatchObject({ code: 'storage_unavailable' });
     await until(() => stall.isReached);

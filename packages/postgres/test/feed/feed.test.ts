@@ -10,7 +10,7 @@ import { recordedPool } from '../recorded-pool.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 
 describe('long transactions', () => {
-  // Of its own: any writing transaction of the server, also of another test, holds events back.
+  // A separate server, because any writing transaction of a server holds events back.
   const database = ownServer();
   const place = (schema: string) => ({ schema, tablePrefix: 'flags_' });
 
@@ -27,7 +27,7 @@ describe('long transactions', () => {
     });
     afterAll(() => storage.close());
 
-    it('brings what was committed although a foreign transaction stays open, and brings it once', async () => {
+    it('sends commits although a foreign transaction stays open, and sends them once', async () => {
       const foreign = await openTransaction(database.pool());
       await storage.commit(change('during'));
       expect(await subjectsAfter(storage)).toEqual(['during']);
@@ -61,7 +61,7 @@ describe('long transactions', () => {
       return client;
     }
 
-    it('holds back what a commit under way comes before, and then brings both in order', async () => {
+    it('holds events back until earlier running commits end, and then sends both in order', async () => {
       await storage.commit(change('first'));
       const slow = await stoppedCommit('slow');
       await storage.commit(change('quick'));
@@ -74,7 +74,7 @@ describe('long transactions', () => {
       expect(await subjectsAfter(storage, settled?.position)).toEqual(['slow', 'quick']);
     });
 
-    it('is complete once all has ended that was under way when it was asked, whatever has begun since', async () => {
+    it('is complete once all commits have ended that were running when it was read, whatever has started since', async () => {
       const earlier = await stoppedCommit('earlier');
       await storage.commit(change('asked for'));
       const position = (await storage.events({ order: 'newest-first', settled: true, limit: 1 })).events[0]?.position;
@@ -98,7 +98,7 @@ describe('long transactions', () => {
       await reader.close();
     });
 
-    it('lets commits go on while one under way keeps the feed from being complete', async () => {
+    it('does not block commits while one of them keeps the feed incomplete', async () => {
       const slow = await stoppedCommit('stuck');
       await storage.commit(change('one'));
       const feeds = [1, 2, 3].map(() => subjectsAfter(storage));
@@ -111,8 +111,8 @@ describe('long transactions', () => {
     });
   });
 
-  describe('a feed that cannot have the lock of all commits', () => {
-    it('does not ask for it with every look: commits would wait behind each of them', async () => {
+  describe('a feed that cannot get the lock of all commits', () => {
+    it('does not request it with every read: commits would wait behind each request', async () => {
       let locks = 0;
       const pool = recordedPool(database.pool(), ({ text }) => {
         if (text.includes('lock_timeout')) locks += 1;
@@ -132,7 +132,7 @@ describe('long transactions', () => {
     });
   });
 
-  describe('tables that come from another server, where transaction ids were higher', () => {
+  describe('tables from another server, where transaction ids were higher', () => {
     it('continue their feed when nodes are opened, also several at once', async () => {
       const options = { pool: database.pool(), ...place('restored'), listen: false };
       const before = await postgresStorage(options);
@@ -164,7 +164,7 @@ describe('long transactions', () => {
   });
 });
 
-describe('among twenty thousand flags and events', () => {
+describe('a storage with twenty thousand flags and events', () => {
   const database = ownDatabase();
 
   const asked: PgQuery[] = [];
@@ -236,7 +236,7 @@ describe('among twenty thousand flags and events', () => {
     expect(plans).not.toMatch(/Seq Scan on flags_events/);
   });
 
-  it('reads documents that are asked for at once in one statement, each as it is', async () => {
+  it('reads documents of simultaneous calls in one statement, each unchanged', async () => {
     asked.length = 0;
     const keys = [flag('f7'), flag('f8'), { kind: 'project', id: 'f7' }, flag('f7'), flag('nobody’s')];
     const found = await Promise.all(keys.map((key) => storage.get(key)));

@@ -93,7 +93,7 @@ describe('listening', () => {
     await until(async () => (await listening()).length === 0);
   });
 
-  it('has a change evaluated on other nodes without polling', async () => {
+  it('updates the evaluation of other nodes without polling', async () => {
     const [one, other] = await openTwo();
     const writer = await createFlags({ storage: one, ...SILENT });
     const reader = await createFlags({ storage: other, ...SILENT });
@@ -104,7 +104,7 @@ describe('listening', () => {
     await Promise.all([writer.close(), reader.close()]);
   });
 
-  it('is omitted if the pool has only one connection, and refused if the host asks for it', async () => {
+  it('is skipped if the pool has only one connection, and refused if the host requires it', async () => {
     const pool = new Pool({ connectionString: database.url(), max: 1 });
     const alone = await postgresStorage({ pool, schema: 'alone' });
     expect(alone.watch).toBeUndefined();

@@ -17,7 +17,7 @@ describe('migrations', () => {
     postgresStorage({ pool: database.pool(), listen: false, ...settings });
 
   describe('migrations', () => {
-    it('are run once when ten nodes start at the same moment', async () => {
+    it('run once when ten nodes start at the same moment', async () => {
       const storages = await Promise.all(Array.from({ length: 10 }, () => open({ schema: 'ten' })));
       const results = await Promise.all(storages.map((storage, index) => storage.commit(change(`f${index}`))));
       expect(results.every(({ ok }) => ok)).toBe(true);
@@ -30,7 +30,7 @@ describe('migrations', () => {
       await Promise.all(storages.map((storage) => storage.close()));
     });
 
-    it('leave a database alone that a newer library has migrated', async () => {
+    it('do not change a database that a newer library has migrated', async () => {
       await (await open({ schema: 'newer' })).close();
       await database.ask("UPDATE newer.flags_meta SET value = 99 WHERE name = 'schema_version'");
       await expect(open({ schema: 'newer' })).rejects.toMatchObject({ ...UNSUPPORTED, message: /version 99/ });
@@ -40,7 +40,7 @@ describe('migrations', () => {
       ]);
     });
 
-    it('are not run where the host forbids it, and then said to be due', async () => {
+    it('do not run where the host forbids it, and are reported as pending', async () => {
       await expect(open({ schema: 'forbidden', migrate: false })).rejects.toMatchObject({
         ...UNSUPPORTED,
         message: expect.stringContaining('npx flags-postgres-sql --schema forbidden --prefix flags_'),
@@ -65,7 +65,7 @@ describe('migrations', () => {
       await expect(commit).rejects.toThrow('flags_events_need_release_0_3');
     });
 
-    it('take names of schemas and prefixes as they are', async () => {
+    it('keep names of schemas and prefixes unchanged', async () => {
       const schema = `x"; DROP SCHEMA public CASCADE; --`;
       const storage = await open({ schema });
       await storage.commit(change('checkout'));
@@ -106,7 +106,7 @@ describe('migrations', () => {
     UPDATE ${schema}.flags_meta SET value = ${version} WHERE name = 'schema_version'`);
   }
 
-  /** Makes the tables those of version 1, from before marks. Added columns stay: older writers ignore them. */
+  /** Makes the tables those of version 1, without marks. Added columns stay: older writers ignore them. */
   async function backToVersion1(schema: string): Promise<void> {
     await usageOf(schema, 1);
     await database.ask(`DELETE FROM ${schema}.flags_meta WHERE name LIKE 'mark%'`);
@@ -117,7 +117,7 @@ describe('migrations', () => {
   }
 
   describe('tables of version 1', () => {
-    it('are brought up to date once by nodes that start at once, while a node of before goes on', async () => {
+    it('are migrated once by nodes that start at once, while a node of an earlier release continues', async () => {
       const before = await open({ schema: 'rolling' });
       await backToVersion1('rolling');
       await before.commit(change('before'));
@@ -139,7 +139,7 @@ describe('migrations', () => {
       await Promise.all([before, ...nodes].map((storage) => storage.close()));
     });
 
-    it('are brought up to date by hand, with rights on the new tables alone', async () => {
+    it('are migrated by hand, with rights on the new tables only', async () => {
       await (await open({ schema: 'stepped' })).close();
       const rights = grantSql({ schema: 'stepped', role: 'web' });
       await backToVersion1('stepped');
@@ -159,7 +159,7 @@ describe('migrations', () => {
   });
 
   describe('tables of version 2', () => {
-    it('get columns that nodes of before, which do not name them, leave empty', async () => {
+    it('get columns that nodes of earlier releases, which do not name them, leave empty', async () => {
       await (await open({ schema: 'events' })).close();
       await database.ask(`
       ALTER TABLE events.flags_events DROP COLUMN actor_token_id, DROP COLUMN actor_token_kind,
@@ -338,7 +338,7 @@ describe('migrations', () => {
     });
   });
 
-  describe('tables that order events by a counter, of an earlier release', () => {
+  describe('tables of an earlier release that order events by a counter', () => {
     it('are refused, and continue after the statement that the error names', async () => {
       const before = await open({ schema: 'counted' });
       await before.commit(change('before'));
@@ -358,7 +358,7 @@ describe('migrations', () => {
     });
   });
 
-  describe('a role with the granted rights alone', () => {
+  describe('a role with only the granted rights', () => {
     it('runs the library with migrate: false', async () => {
       await database.ask(migrationSql({ schema: 'least' }));
       await database.ask('CREATE ROLE "flags web" LOGIN');
@@ -391,7 +391,7 @@ describe('migrations', () => {
 describe('release 0.1', () => {
   const database = ownDatabase();
 
-  it('tables of release 0.1 with content that later rules would refuse are read, evaluated and changed', async () => {
+  it('has tables with content that later rules would refuse, which are read, evaluated and changed', async () => {
     await database.ask(readFileSync(join(__dirname, '../fixtures/release-0.1.sql'), 'utf8'));
     const storage = postgresStorage({ pool: database.pool(), listen: false });
     const flags = await createFlags({ storage, onProblem: () => undefined });

@@ -16,7 +16,7 @@ async function ask(url: string, statement: string): Promise<unknown[]> {
 }
 
 describe('the PostgreSQL of the run', () => {
-  it('gives databases that nobody else uses', async () => {
+  it('creates databases that nobody else uses', async () => {
     const one = await freshDatabase();
     const other = await freshDatabase();
     await ask(one.url, 'CREATE TABLE flags (name text)');
@@ -34,7 +34,7 @@ describe('the PostgreSQL of the run', () => {
     await Promise.all([template.drop(), copy.drop()]);
   });
 
-  it('orders text unlike code points unless it is told to', async () => {
+  it('sorts text unlike code points by default', async () => {
     const { url, drop } = await freshDatabase();
     const sorted = (collation: string) =>
       ask(url, `SELECT name FROM (VALUES ('B'), ('a')) AS names (name) ORDER BY name ${collation}`);
@@ -52,7 +52,7 @@ describe('a PostgreSQL of its own', () => {
   });
   afterAll(() => server.close());
 
-  it('is as it was set', async () => {
+  it('has the given settings', async () => {
     expect(await ask(server.url(), 'SHOW max_connections')).toEqual(['7']);
   });
 

@@ -76,7 +76,7 @@ describe('batches that are recorded at the same time', () => {
   });
 });
 
-describe('bounds', () => {
+describe('the limits of usage', () => {
   const HOUR = 3_600_000;
   const NOW = Date.UTC(2030, 0, 15, 12, 0, 0);
   const FLAGS = Array.from({ length: 100 }, (_, index) => ({ flag: `flag-${1000 + index}`, yes: 1, no: 0 }));
@@ -89,7 +89,7 @@ describe('bounds', () => {
   });
   afterAll(() => usage.close());
 
-  it('beyond a bound, the oldest rows of public reporters go first, then those of the largest application', async () => {
+  it('drop the oldest rows of public reporters first, then those of the largest application', async () => {
     const record = (application: string, age: number, isPublic: boolean) => {
       const stop = NOW - age * HOUR;
       const report = { application, instance: { id: '1' }, stop, counts: FLAGS };
@@ -163,20 +163,20 @@ describe('a report whose answer is lost', () => {
     usage.record({ id: randomUUID(), at: NOW, registrations, reports: [REPORT] });
   const counts = () => usage.sum({ resolution: 'minute', by: ['flag'] });
 
-  it('counts once', async () => {
+  it('is counted once', async () => {
     errors.push(lost(), lost());
     await record();
     expect(errors).toEqual([]);
     expect(await counts()).toEqual(REPORT.counts);
   });
 
-  it('counts beside another one that is the same', async () => {
+  it('is counted beside another one that is the same', async () => {
     errors.push(lost());
     await record();
     expect(await counts()).toEqual([{ flag: 'checkout', yes: 4, no: 2 }]);
   });
 
-  it('counts once together with registrations', async () => {
+  it('is counted once together with registrations', async () => {
     errors.push(lost(), lost());
     const registration = { application: 'new', instance: { id: 'n' }, strategies: ['default'] };
     await record([registration]);
@@ -185,14 +185,14 @@ describe('a report whose answer is lost', () => {
     expect(await usage.applications({ names: ['new'] })).toMatchObject([{ strategies: ['default'] }]);
   });
 
-  it('counts once together with another report of its batch', async () => {
+  it('is counted once together with another report of its batch', async () => {
     errors.push(lost());
     await Promise.all([record(), record()]);
     expect(errors).toEqual([]);
     expect(await counts()).toEqual([{ flag: 'checkout', yes: 10, no: 5 }]);
   });
 
-  it('counts once when the repetition finds the database busy', async () => {
+  it('is counted once when the repetition finds the database busy', async () => {
     errors.push(lost(), databaseError('55P03', 'canceling statement due to lock timeout'));
     await record();
     expect(await counts()).toEqual([{ flag: 'checkout', yes: 12, no: 6 }]);

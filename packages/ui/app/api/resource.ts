@@ -45,7 +45,7 @@ interface Resource<T> {
 /** The one cache of the page. */
 const resources = new Map<string, Resource<unknown>>();
 /** The number of unused results to keep for the browser's Back button. */
-const KEPT = 50;
+const MAX_UNUSED = 50;
 
 const IDLE: Loaded<never> = { data: undefined, revision: undefined, error: undefined, isLoading: false };
 
@@ -98,7 +98,8 @@ export async function fetchResource<A extends ActionName>(action: A, options: Ca
   return data;
 }
 
-function requestOf<A extends ActionName>(action: A, options: CallOptions): Query<Replies[A]> {
+/** The query of one request. */
+export function requestOf<A extends ActionName>(action: A, options: CallOptions): Query<Replies[A]> {
   return { action, parameters: options, read: ({ signal }) => call(action, { ...options, signal }) };
 }
 
@@ -198,7 +199,7 @@ async function reload(isAffected: (resource: Resource<unknown>) => boolean, flag
 
 function removeUnused(): void {
   const unused = [...resources].filter(([, { users }]) => users === 0);
-  for (const [key] of unused.slice(0, Math.max(0, unused.length - KEPT))) resources.delete(key);
+  for (const [key] of unused.slice(0, Math.max(0, unused.length - MAX_UNUSED))) resources.delete(key);
 }
 
 /** Deletes the cached replies of a caller whose access has ended. */

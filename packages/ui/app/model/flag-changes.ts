@@ -4,7 +4,7 @@ import type { Change, FlagDetail, FlagEnvironment, Strategy, Variant } from '../
 /** Metadata that `updateFlag` changes. */
 const METADATA = ['description', 'type', 'stale', 'impressionData', 'owner', 'labels'] as const;
 
-/** Returns the changes of an edit, which leaves dependencies alone, with the revision that the user has seen. */
+/** Returns the changes of an edit, with the revision that the user has seen. Dependencies are not part of an edit. */
 export function changesBetween(before: FlagDetail, edited: FlagDetail, revision: number): readonly Change[] {
   const after = { ...edited, owner: edited.owner?.trim() || null };
   const ref = { project: before.project, flag: before.name };

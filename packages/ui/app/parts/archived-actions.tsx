@@ -1,45 +1,32 @@
 import type { ListedFlag } from '../api/types.js';
-import { propose, review } from '../state/changes.js';
-import { Button } from './controls.js';
+import { ChangeButton } from './change-button.js';
 
 type Archived = Pick<ListedFlag, 'name' | 'project'> & { readonly revision: number | undefined };
 
 /** The actions of an archived flag. */
-export function ArchivedActions({ flag }: { readonly flag: Archived }) {
-  const ref = { project: flag.project, flag: flag.name };
-  const known = flag.revision === undefined ? {} : { ifRevision: flag.revision };
+export function ArchivedActions({ flag: { name, project, revision } }: { readonly flag: Archived }) {
+  const ref = { project, flag: name };
+  const known = revision === undefined ? {} : { ifRevision: revision };
+  const revive = {
+    title: `Revive ${name}`,
+    changes: [{ op: 'reviveFlag' as const, ref, ...known }],
+    done: `${name} is back, off in every environment.`,
+  };
+  const remove = {
+    title: `Delete ${name}`,
+    text: `${name} is deleted for good, and its name is free again. For applications that still ask for it, it is off.`,
+    confirm: `Confirm: delete ${name}`,
+    changes: [{ op: 'deleteFlag' as const, ref, ...known }],
+    done: `${name} was deleted.`,
+  };
   return (
     <span class="actions">
-      <Button
-        label={`Revive ${flag.name}`}
-        needs={['reviveFlag', 'applyChanges']}
-        project={flag.project}
-        onClick={() =>
-          void propose({
-            title: `Revive ${flag.name}`,
-            changes: [{ op: 'reviveFlag', ref, ...known }],
-            done: `${flag.name} is back, off in every environment.`,
-          })
-        }
-      >
+      <ChangeButton label={revive.title} project={project} proposal={revive}>
         Revive
-      </Button>
-      <Button
-        label={`Delete ${flag.name}`}
-        needs={['deleteFlag', 'applyChanges']}
-        project={flag.project}
-        onClick={() =>
-          void review({
-            title: `Delete ${flag.name}`,
-            text: `${flag.name} is deleted for good, and its name is free again. Applications that still ask for it get off.`,
-            confirm: `Confirm: delete ${flag.name}`,
-            changes: [{ op: 'deleteFlag', ref, ...known }],
-            done: `${flag.name} was deleted.`,
-          })
-        }
-      >
+      </ChangeButton>
+      <ChangeButton label={remove.title} project={project} proposal={remove}>
         Delete…
-      </Button>
+      </ChangeButton>
     </span>
   );
 }

@@ -1,7 +1,7 @@
 import { switchChanges } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
 import type { Change, ListedFlag } from '../api/types.js';
-import { review } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import { environmentNames } from '../state/session.js';
 import { showToast } from '../state/toasts.js';
 import { plural } from '../words.js';
@@ -41,7 +41,8 @@ export function BulkBar({ flags, chosen, isArchive }: BulkBarProps) {
     if (changes.length > MAX_CHANGES) {
       return showToast({ tone: 'fault', text: `One commit takes ${MAX_CHANGES} changes. Choose fewer flags.` });
     }
-    void review({
+    void propose({
+      isReviewed: true,
       title: `${label}: ${plural(affected.length, 'flag')}`,
       changes,
       done: `${label}: ${plural(affected.length, 'flag')} changed.`,

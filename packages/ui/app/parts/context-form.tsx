@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Context } from '../api/types.js';
 import { contextFromText, fieldsOf } from '../state/view-as.js';
-import { AreaField, TextField } from './field.js';
+import { AreaField, fieldProps, TextField } from './field.js';
 
-/** A context of evaluation as a form holds it. */
+/** An evaluation context in a form. */
 export interface ContextDraft {
   readonly userId: string;
   /** One field per line: `country=DE`. */
@@ -15,11 +15,11 @@ export function draftOfContext(context: Context = {}): ContextDraft {
   return { userId: context.userId ?? '', others: others.map((field) => field.join('=')).join('\n') };
 }
 
-/** Edits a context: the fields of a form, and what submits them. */
+/** Returns the fields of a context, and a function that submits them. */
 export function useContextForm(context: Context | undefined) {
   const [draft, setDraft] = useState(() => draftOfContext(context));
   const [fault, setFault] = useState<string>();
-  /** Passes the context of the draft on, undefined if it is empty. A line that cannot be read is a fault of its field. */
+  /** Calls `use` with the context; undefined if it is empty. Shows a line that is not a field as a fault. */
   const submit = (use: (context: Context | undefined) => void) => {
     const lines = draft.others.split('\n').filter((line) => line.trim() !== '');
     const broken = lines.find((line) => !/^\s*[^=\s][^=]*=/.test(line));
@@ -32,17 +32,15 @@ export function useContextForm(context: Context | undefined) {
     }
     use(contextFromText(text.toString()));
   };
-  const userField = (
-    <TextField label="User ID" value={draft.userId} onChange={(userId) => setDraft({ ...draft, userId })} />
-  );
+  const field = fieldProps(draft, (change) => setDraft({ ...draft, ...change }));
+  const userField = <TextField label="User ID" {...field('userId')} />;
   const otherFields = (
     <AreaField
       label="Other fields"
       hint="One per line: country=DE, sessionId=…, remoteAddress=…, currentTime=2026-01-01T00:00:00Z"
       fault={fault}
       rows={3}
-      value={draft.others}
-      onChange={(others) => setDraft({ ...draft, others })}
+      {...field('others')}
     />
   );
   return { setDraft, submit, userField, otherFields };

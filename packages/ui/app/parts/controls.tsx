@@ -7,7 +7,7 @@ import { Icon, type IconName } from './icons.js';
 
 /* Every control declares its action for the palette, in the words of its label. */
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children: ComponentChildren;
   readonly class?: string | undefined;
   /** The accessible name, if the text of the button is not enough. */

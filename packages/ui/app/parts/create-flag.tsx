@@ -1,11 +1,10 @@
 import { href, navigate } from '../router.js';
-import { propose } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { draftOf, keepDraft } from '../state/drafts.js';
 import { useEdit } from '../state/edit.js';
-import { FormDialog } from './dialog.js';
-import { TextField } from './field.js';
+import { ChangeDialog } from './dialog.js';
+import { fieldProps, TextField } from './field.js';
 import { FlagFields, type FlagMetadata } from './flag-fields.js';
-import type { ShowRefusal } from './form.js';
 
 interface NewFlag extends FlagMetadata {
   readonly name: string;
@@ -35,39 +34,34 @@ export function CreateFlagDialog({ project, onClose }: { readonly project: strin
     discard();
     onClose();
   };
-  const create = (show: ShowRefusal) => {
+  const change = (changed: Partial<NewFlag>) => edit({ ...form, ...changed });
+  const create = (): Proposal => {
     const { description, type, labels } = form;
     const [name, owner] = [form.name.trim(), form.owner.trim()];
-    const proposal = {
+    return {
       title: `Create ${name}`,
       changes: [
         {
-          op: 'createFlag' as const,
+          op: 'createFlag',
           ref: { project },
           input: { name, description, type, ...(owner !== '' && { owner }), ...(labels.length > 0 && { labels }) },
         },
       ],
       done: `${name} was created, off in every environment.`,
-      onApplied: () => {
-        close();
-        navigate(href(['projects', project, 'flags', name]));
-      },
+      onApplied: () => navigate(href(['projects', project, 'flags', name])),
     };
-    return propose(proposal, show);
   };
   return (
-    <FormDialog title="New flag" submit="Create flag" onSubmit={create} onClose={close}>
+    <ChangeDialog title="New flag" submit="Create flag" proposal={create} onClose={close}>
       <TextField
         label="Name"
         hint="Your code asks for this name. It cannot be changed."
-        path="/name"
         required
         maxLength={100}
         spellcheck={false}
-        value={form.name}
-        onChange={(name) => edit({ ...form, name })}
+        {...fieldProps(form, change)('name')}
       />
-      <FlagFields values={form} onChange={(change) => edit({ ...form, ...change })} />
-    </FormDialog>
+      <FlagFields values={form} onChange={change} />
+    </ChangeDialog>
   );
 }

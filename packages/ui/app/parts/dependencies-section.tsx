@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Dependency, FlagDetail } from '../api/types.js';
 import { splitAtCommas } from '../model/describe.js';
-import { propose } from '../state/changes.js';
-import { Button, DialogButton, Link, sameText } from './controls.js';
-import { FormDialog } from './dialog.js';
-import { SelectField, TextField } from './field.js';
-import type { ShowRefusal } from './form.js';
+import type { Proposal } from '../state/changes.js';
+import { ChangeButton } from './change-button.js';
+import { DialogButton, Link, sameText } from './controls.js';
+import { ChangeDialog } from './dialog.js';
+import { fieldProps, SelectField, TextField } from './field.js';
 import { Icon } from './icons.js';
 import { Card } from './screen.js';
 
@@ -23,14 +23,11 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
     : children.length > 0
       ? 'Other flags depend on this one, so it cannot depend on another.'
       : undefined;
-  const remove = (feature: string) =>
-    propose({
-      title: `Remove the dependency of ${name} on ${feature}`,
-      changes: [
-        { op: 'removeDependency', ref: { project, flag: name }, input: { flag: feature }, ifRevision: revision },
-      ],
-      done: `${name} does not depend on ${feature} any more.`,
-    });
+  const removal = (feature: string): Proposal => ({
+    title: `Remove the dependency of ${name} on ${feature}`,
+    changes: [{ op: 'removeDependency', ref: { project, flag: name }, input: { flag: feature }, ifRevision: revision }],
+    done: `${name} does not depend on ${feature} any more.`,
+  });
   return (
     <Card
       title="Dependencies"
@@ -56,13 +53,14 @@ export function DependenciesSection({ detail, revision }: DependenciesProps) {
                 Only while <Link to={['projects', project, 'flags', dependency.feature]}>{dependency.feature}</Link>{' '}
                 {describeDependency(dependency)}
               </span>
-              <Button
+              <ChangeButton
                 class="quiet"
                 label={`Remove the dependency on ${dependency.feature}`}
-                onClick={() => remove(dependency.feature)}
+                project={project}
+                proposal={removal(dependency.feature)}
               >
                 Remove
-              </Button>
+              </ChangeButton>
             </li>
           ))}
         </ul>
@@ -94,50 +92,38 @@ function AddDialog({ detail, revision, onClose }: DependenciesProps & { readonly
   const { name, project } = detail;
   const parents = useResource('listPossibleParents', { params: { project, flag: name } }).data ?? [];
   const [form, setForm] = useState({ flag: '', state: 'on', variants: '' });
-  const add = (show: ShowRefusal) => {
+  const field = fieldProps(form, (change) => setForm({ ...form, ...change }));
+  const add = (): Proposal => {
     const variants = splitAtCommas(form.variants);
     const input = {
       flag: form.flag,
       enabled: form.state === 'on',
       ...(form.state === 'on' && variants.length > 0 && { variants }),
     };
-    const proposal = {
+    return {
       title: `Make ${name} depend on ${form.flag}`,
-      changes: [{ op: 'addDependency' as const, ref: { project, flag: name }, input, ifRevision: revision }],
+      changes: [{ op: 'addDependency', ref: { project, flag: name }, input, ifRevision: revision }],
       done: `${name} depends on ${form.flag}.`,
-      onApplied: onClose,
     };
-    return propose(proposal, show);
   };
   return (
-    <FormDialog title={`Add a parent of ${name}`} submit="Add parent" onSubmit={add} onClose={onClose}>
+    <ChangeDialog title={`Add a parent of ${name}`} submit="Add parent" proposal={add} onClose={onClose}>
       <TextField
         label="Parent"
         hint="A flag of this project without parents of its own"
         required
         list="parents"
-        value={form.flag}
-        onChange={(flag) => setForm({ ...form, flag })}
+        {...field('flag')}
       />
       <datalist id="parents">
         {parents.slice(0, 500).map((parent) => (
           <option key={parent} value={parent} />
         ))}
       </datalist>
-      <SelectField
-        label="It has to be"
-        value={form.state}
-        options={sameText(['on', 'off'])}
-        onChange={(state) => setForm({ ...form, state })}
-      />
+      <SelectField label="It has to be" options={sameText(['on', 'off'])} {...field('state')} />
       {form.state === 'on' && (
-        <TextField
-          label="With one of the variants"
-          hint="Separated by commas; empty for any"
-          value={form.variants}
-          onChange={(variants) => setForm({ ...form, variants })}
-        />
+        <TextField label="With one of the variants" hint="Separated by commas; empty for any" {...field('variants')} />
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }

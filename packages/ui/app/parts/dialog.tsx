@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { type Proposal, submit } from '../state/changes.js';
 import { Button, IconButton } from './controls.js';
-import { Form, type ShowRefusal } from './form.js';
+import { Form } from './form.js';
 
 interface DialogProps {
   readonly title: string;
@@ -49,7 +50,7 @@ interface FormDialogProps extends DialogProps {
   /** The label of the button that submits the form. */
   readonly submit: string;
   readonly isDanger?: boolean;
-  readonly onSubmit: (show: ShowRefusal) => unknown;
+  readonly onSubmit: () => unknown;
 }
 
 /** A form in a dialog. */
@@ -74,6 +75,25 @@ export function FormDialog({ submit, isDanger = false, onSubmit, children, ...di
   );
 }
 
+interface ChangeDialogProps extends Omit<FormDialogProps, 'onSubmit'> {
+  /** Returns the changes of the form; undefined if nothing has changed. */
+  readonly proposal: () => Proposal | undefined;
+}
+
+/** A form in a dialog that proposes changes. It closes when they are applied. */
+export function ChangeDialog({ proposal: propose, ...dialog }: ChangeDialogProps) {
+  const save = () => {
+    const proposal = propose();
+    if (proposal === undefined) return dialog.onClose();
+    const onApplied: Proposal['onApplied'] = (set) => {
+      dialog.onClose();
+      proposal.onApplied?.(set);
+    };
+    return submit({ ...proposal, onApplied });
+  };
+  return <FormDialog {...dialog} onSubmit={save} />;
+}
+
 interface ConfirmProps extends Omit<DialogProps, 'children' | 'size'> {
   readonly text: string;
   /** The label of the button. */
@@ -95,19 +115,5 @@ export function Confirm({ text, confirm, onConfirm, ...dialog }: ConfirmProps) {
     >
       <p>{text}</p>
     </FormDialog>
-  );
-}
-
-/** Says why an action is not possible. */
-export function Notice({ children, ...dialog }: Omit<DialogProps, 'size'>) {
-  return (
-    <Dialog {...dialog}>
-      <div class="dialog-body">{children}</div>
-      <div class="dialog-foot">
-        <Button class="primary" onClick={dialog.onClose}>
-          Close
-        </Button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,7 +1,8 @@
+import { describeReason } from '@flags/core/admin';
 import type { Change } from '../api/types.js';
 import { usePreview } from '../state/preview.js';
 import { drawnContext, viewAs } from '../state/view-as.js';
-import { answer, bucketText, reason } from '../words.js';
+import { answer, bucketText } from '../words.js';
 import { AnswerText } from './answer.js';
 
 interface DraftAnswerProps {
@@ -21,7 +22,7 @@ export function DraftAnswer({ flag, environment, changes }: DraftAnswerProps) {
     <p class="viewed">
       With your draft, it is <AnswerText isOn={after.after.enabled}>{answer(after.after)}</AnswerText> for{' '}
       {context.userId ?? 'this context'}{' '}
-      <small>{[reason(after.after.reason), buckets].filter(Boolean).join(', ')}</small>
+      <small>{[describeReason(after.after.reason), buckets].filter(Boolean).join(', ')}</small>
     </p>
   );
 }

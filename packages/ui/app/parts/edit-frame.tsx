@@ -2,7 +2,7 @@ import { compareStates } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type { Change } from '../api/types.js';
 import { navigate } from '../router.js';
-import { review } from '../state/changes.js';
+import { propose } from '../state/changes.js';
 import type { Edit } from '../state/edit.js';
 import { plural } from '../words.js';
 import { Button } from './controls.js';
@@ -38,7 +38,8 @@ export function EditFrame<T>({
 }: EditFrameProps<T>) {
   const { draft, isKept, discard } = edit;
   const startReview = () =>
-    review({
+    propose({
+      isReviewed: true,
       title: `Review changes of ${subject}`,
       changes,
       done,

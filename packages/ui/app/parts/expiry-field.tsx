@@ -1,10 +1,10 @@
 import { plural, time } from '../words.js';
-import { SelectField, TextField } from './field.js';
+import { fieldProps, SelectField, TextField } from './field.js';
 
 const DAY = 86_400_000;
 const LIFETIMES = [30, 90, 365] as const;
 
-/** The expiry of a token, as the form holds it. */
+/** The expiry of a token in a form. */
 export interface ExpiryChoice {
   /** Days, `never`, `date`, or `same` for the lifetime of the rotated token. */
   readonly lifetime: string;
@@ -27,31 +27,24 @@ interface ExpiryFieldProps {
 }
 
 export function ExpiryField({ choice, onChange, hasSame = false }: ExpiryFieldProps) {
+  const field = fieldProps(choice, (change) => onChange({ ...choice, ...change }));
   const expiresAt = choice.lifetime === 'date' ? undefined : expiryOf(choice);
   return (
     <div class="columns">
       <SelectField
         label="Expires"
-        path="/expiresAt"
         hint={expiresAt ? time(expiresAt) : ''}
-        value={choice.lifetime}
+        {...field('lifetime')}
+        path="/expiresAt"
         options={[
           ...(hasSame ? ([['same', 'After the same lifetime']] as const) : []),
           ...LIFETIMES.map((days) => [days, `in ${days === 365 ? 'a year' : plural(days, 'day')}`] as const),
           ['date', 'on a date…'],
           ['never', 'never'],
         ]}
-        onChange={(lifetime) => onChange({ ...choice, lifetime })}
       />
       {choice.lifetime === 'date' && (
-        <TextField
-          label="Date"
-          hint="At the end of this day"
-          type="date"
-          required
-          value={choice.date}
-          onChange={(date) => onChange({ ...choice, date })}
-        />
+        <TextField label="Date" hint="At the end of this day" type="date" required {...field('date')} />
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-import { describeCondition, strategyName } from '@flags/core/admin';
+import { describeCondition, describeReason, strategyName } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type {
   Explained,
@@ -6,20 +6,19 @@ import type {
   ExplainedRollout,
   ExplainedStrategy,
   ExplainedVariant,
-  Segment,
 } from '../api/types.js';
-import { answer, reason, variantName } from '../words.js';
+import { findSegmentName } from '../model/describe.js';
+import { answer, variantName } from '../words.js';
 import { Link } from './controls.js';
 import { Icon } from './icons.js';
 
 interface ExplanationProps {
   readonly explained: Explained;
   readonly environment: string;
-  readonly segments: readonly Segment[];
 }
 
 /** The steps of an evaluation in words, in order, up to the deciding one. */
-export function Explanation({ explained, environment, segments }: ExplanationProps) {
+export function Explanation({ explained, environment }: ExplanationProps) {
   const { project, name, enabled, dependencies, strategies, variantChoice } = explained;
   return (
     <ol class="steps">
@@ -34,7 +33,7 @@ export function Explanation({ explained, environment, segments }: ExplanationPro
         <Step holds={enabled}>{decisionOf(explained.reason, environment)}</Step>
       )}
       {strategies.map((strategy, index) => (
-        <StrategySteps key={index} strategy={strategy} number={index + 1} segments={segments} />
+        <StrategySteps key={index} strategy={strategy} number={index + 1} />
       ))}
       <Step holds={enabled}>
         <strong>
@@ -70,16 +69,15 @@ function decisionOf(code: string, environment: string): string {
   if (code === 'disabled') return `The flag is disabled in ${environment}: its strategies are not looked at.`;
   if (code === 'no_strategies')
     return `The flag is enabled in ${environment} and has no strategies: everybody gets it.`;
-  return `${reason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
+  return `${describeReason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
 }
 
 interface StrategyStepsProps {
   readonly strategy: ExplainedStrategy;
   readonly number: number;
-  readonly segments: readonly Segment[];
 }
 
-function StrategySteps({ strategy, number, segments }: StrategyStepsProps) {
+function StrategySteps({ strategy, number }: StrategyStepsProps) {
   const { name, holds, disabled, isTooCostly, constraints, rollout, test } = strategy;
   const outcome = disabled
     ? 'is skipped, because it is disabled'
@@ -96,10 +94,7 @@ function StrategySteps({ strategy, number, segments }: StrategyStepsProps) {
           <Step key={`segment ${segment.id}`} holds={segment.holds}>
             {segment.found ? (
               <>
-                In the segment{' '}
-                <Link to={['segments', segment.id]}>
-                  {segments.find(({ id }) => id === segment.id)?.name ?? segment.id}
-                </Link>
+                In the segment <Link to={['segments', segment.id]}>{findSegmentName(segment.id) ?? segment.id}</Link>
               </>
             ) : (
               `There is no segment ${segment.id}`

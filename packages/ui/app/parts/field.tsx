@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useId } from 'preact/hooks';
+import { useContext, useEffect, useId } from 'preact/hooks';
 import type { ApiError, Issue } from '../api/call.js';
 import { type Options, Select } from './controls.js';
 
@@ -13,14 +13,33 @@ interface FieldProps {
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string }) => ComponentChildren;
 }
 
+interface FormState {
+  readonly error: ApiError | undefined;
+  /** The paths of the fields. The form does not repeat their issues. */
+  readonly paths: Set<string>;
+}
+
 /** The refusal of a form, for its fields. */
-export const FormError = createContext<ApiError | undefined>(undefined);
+export const FormContext = createContext<FormState>({ error: undefined, paths: new Set() });
+
+/** Whether an issue concerns the field with a path. The refusal of a taken name has no JSON Pointer. */
+export function isAt(path: string, { path: pointer }: Issue, { code }: ApiError): boolean {
+  return pointer?.endsWith(path) || (path === '/name' && code.endsWith('_exists'));
+}
 
 /** A field of a form with its label, a hint, and the refusal of the server. */
 export function Field({ label, hint, path, children, ...props }: FieldProps) {
   const id = useId();
-  const error = useContext(FormError);
-  const fault = props.fault ?? (path === undefined ? undefined : faultAt(error, [path].flat()));
+  const { error, paths } = useContext(FormContext);
+  const own = [path ?? []].flat();
+  useEffect(() => {
+    for (const one of own) paths.add(one);
+    return () => {
+      for (const one of own) paths.delete(one);
+    };
+  }, [own.join()]);
+  const issue = error?.details.find((detail) => own.some((one) => isAt(one, detail, error)));
+  const fault = props.fault ?? issue?.message;
   const describedBy = fault !== undefined || hint !== undefined ? `${id}-hint` : undefined;
   return (
     <div class={fault === undefined ? 'field' : 'field faulty'}>
@@ -40,14 +59,18 @@ export function Field({ label, hint, path, children, ...props }: FieldProps) {
 }
 
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
-  readonly type?: 'text' | 'date';
+  readonly type?: 'text' | 'date' | 'number' | 'search';
   readonly required?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
   readonly maxLength?: number;
   readonly spellcheck?: boolean;
   readonly inputMode?: 'numeric';
+  readonly placeholder?: string;
   /** The id of a list of suggestions. */
   readonly list?: string;
-  readonly value: string;
+  readonly value: string | number;
   readonly onChange: (value: string) => void;
 }
 
@@ -110,18 +133,11 @@ export function ReasonField(props: Pick<TextFieldProps, 'value' | 'onChange'>) {
   return <TextField label="Reason" hint="Shown in the history." maxLength={1_000} {...props} />;
 }
 
-const shownAtFields = new WeakSet<Issue>();
-
-/** Returns the issue of a refusal at a JSON Pointer that ends with one of the paths: `faultAt(error, ['/input/name'])`. */
-function faultAt(error: ApiError | undefined, paths: readonly string[]): string | undefined {
-  // The refusal of a taken name has no JSON Pointer.
-  const isTaken = paths.includes('/name') && error?.code.endsWith('_exists');
-  const issue = error?.details.find((one) => isTaken || paths.some((path) => one.path?.endsWith(path)));
-  if (issue) shownAtFields.add(issue);
-  return issue?.message;
-}
-
-/** Whether a field shows the issue, so that the form does not repeat it. */
-export function hasField(issue: Issue): boolean {
-  return shownAtFields.has(issue);
+/** Returns the properties of the field for each member of a form's values. */
+export function fieldProps<Values>(values: Values, onChange: (change: Partial<Values>) => void) {
+  return <Name extends keyof Values & string>(name: Name) => ({
+    path: `/${name}`,
+    value: values[name],
+    onChange: (value: Values[Name] | string) => onChange({ [name]: value } as Partial<Values>),
+  });
 }

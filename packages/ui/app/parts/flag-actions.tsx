@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { FlagDetail } from '../api/types.js';
 import { href, navigate } from '../router.js';
-import { propose, review } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { plural } from '../words.js';
-import { Button, Checkbox, DialogButton } from './controls.js';
+import { ChangeButton } from './change-button.js';
+import { Checkbox, DialogButton } from './controls.js';
 import { FlagTags } from './dependencies-section.js';
-import { FormDialog, Notice } from './dialog.js';
+import { ChangeDialog } from './dialog.js';
 import { TextField } from './field.js';
 import { FlagFields } from './flag-fields.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
-import type { ShowRefusal } from './form.js';
 
 interface FlagActionsProps {
   readonly detail: FlagDetail;
@@ -21,14 +21,26 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
   const { name, project, stale, archived, children = [] } = detail;
   if (archived) return null;
   const ref = { project, flag: name };
-  const archive = () =>
-    review({
-      title: `Archive ${name}`,
-      text: `${name} will be off everywhere. You can revive it from the archive.`,
-      confirm: `Confirm: archive ${name}`,
-      changes: [{ op: 'archiveFlag', ref, ifRevision: revision }],
-      done: `${name} was archived.`,
-    });
+  const archive: Proposal = {
+    title: `Archive ${name}`,
+    text: `${name} will be off everywhere. You can revive it from the archive.`,
+    confirm: `Confirm: archive ${name}`,
+    changes: [{ op: 'archiveFlag', ref, ifRevision: revision }],
+    done: `${name} was archived.`,
+  };
+  const mark: Proposal = {
+    title: `Mark ${name} ${stale ? 'not stale' : 'stale'}`,
+    changes: [{ op: 'updateFlag', ref, input: { stale: !stale }, ifRevision: revision }],
+    done: `${name} is marked ${stale ? 'not stale' : 'stale'}.`,
+  };
+  const dependents = (
+    <>
+      <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
+      <p class="chips">
+        <FlagTags project={project} names={children} />
+      </p>
+    </>
+  );
   return (
     <>
       <DialogButton
@@ -39,19 +51,9 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
       >
         Details…
       </DialogButton>
-      <Button
-        needs={['updateFlag']}
-        project={project}
-        onClick={() =>
-          propose({
-            title: `Mark ${name} ${stale ? 'not stale' : 'stale'}`,
-            changes: [{ op: 'updateFlag', ref, input: { stale: !stale }, ifRevision: revision }],
-            done: `${name} is marked ${stale ? 'not stale' : 'stale'}.`,
-          })
-        }
-      >
+      <ChangeButton project={project} proposal={mark}>
         {stale ? 'Mark not stale' : 'Mark stale'}
-      </Button>
+      </ChangeButton>
       <DialogButton
         needs={['cloneFlag']}
         project={project}
@@ -59,26 +61,13 @@ export function FlagActions({ detail, revision }: FlagActionsProps) {
       >
         Clone…
       </DialogButton>
-      {children.length === 0 ? (
-        <Button needs={['archiveFlag']} project={project} onClick={archive}>
-          Archive…
-        </Button>
-      ) : (
-        <DialogButton
-          needs={['archiveFlag']}
-          project={project}
-          dialog={(close) => (
-            <Notice title={`${name} cannot be archived yet`} onClose={close}>
-              <p>{plural(children.length, 'flag depends', 'flags depend')} on it. Remove these dependencies first:</p>
-              <p class="chips">
-                <FlagTags project={project} names={children} />
-              </p>
-            </Notice>
-          )}
-        >
-          Archive…
-        </DialogButton>
-      )}
+      <ChangeButton
+        project={project}
+        proposal={archive}
+        obstacle={children.length > 0 && { title: `${name} cannot be archived yet`, text: dependents }}
+      >
+        Archive…
+      </ChangeButton>
     </>
   );
 }
@@ -107,22 +96,18 @@ function DetailsDialog(props: FlagDialogProps) {
 
 function CloneDialog({ detail, revision, onClose }: FlagDialogProps) {
   const [text, setText] = useState(`${detail.name}-copy`);
-  const clone = (show: ShowRefusal) => {
+  const clone = (): Proposal => {
     const name = text.trim();
     const ref = { project: detail.project, flag: detail.name };
-    const proposal = {
+    return {
       title: `Clone ${detail.name}`,
-      changes: [{ op: 'cloneFlag' as const, ref, input: { name }, ifRevision: revision }],
+      changes: [{ op: 'cloneFlag', ref, input: { name }, ifRevision: revision }],
       done: `${name} was created, off in every environment.`,
-      onApplied: () => {
-        onClose();
-        navigate(href(['projects', detail.project, 'flags', name]));
-      },
+      onApplied: () => navigate(href(['projects', detail.project, 'flags', name])),
     };
-    return propose(proposal, show);
   };
   return (
-    <FormDialog title={`Clone ${detail.name}`} submit="Clone flag" onSubmit={clone} onClose={onClose}>
+    <ChangeDialog title={`Clone ${detail.name}`} submit="Clone flag" proposal={clone} onClose={onClose}>
       <p>The copy has all strategies and variants, and is off in every environment.</p>
       <TextField
         label="Name of the copy"
@@ -133,6 +118,6 @@ function CloneDialog({ detail, revision, onClose }: FlagDialogProps) {
         value={text}
         onChange={setText}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { splitAtCommas } from '../model/describe.js';
 import { session } from '../state/session.js';
 import { flagType } from '../words.js';
-import { AreaField, SelectField, TextField } from './field.js';
+import { AreaField, fieldProps, SelectField, TextField } from './field.js';
 
 /** The fields that describe a flag. */
 export interface FlagMetadata {
@@ -18,35 +18,19 @@ interface FlagFieldsProps {
   readonly onChange: (change: Partial<FlagMetadata>) => void;
 }
 
-export function FlagFields({ values: { description, type, owner, labels }, onChange }: FlagFieldsProps) {
+export function FlagFields({ values, onChange }: FlagFieldsProps) {
+  const { type, labels } = values;
+  const field = fieldProps(values, onChange);
   const [labelText, setLabelText] = useState(labels.join(', '));
   // The typed text stays unchanged until a merge brings other labels.
   const isTyped = isSameJson(labelsOf(labelText), labels);
   const types = session.value?.types?.map(({ name }) => name) ?? [type];
   return (
     <>
-      <AreaField
-        label="Description"
-        class="prose"
-        path="/description"
-        value={description}
-        onChange={(text) => onChange({ description: text })}
-      />
-      <SelectField
-        label="Type"
-        path="/type"
-        value={type}
-        options={types.map((name) => [name, flagType(name)])}
-        onChange={(name) => onChange({ type: name })}
-      />
+      <AreaField label="Description" class="prose" {...field('description')} />
+      <SelectField label="Type" options={types.map((name) => [name, flagType(name)])} {...field('type')} />
       <div class="columns">
-        <TextField
-          label="Owner"
-          hint="A person or a team"
-          path="/owner"
-          value={owner}
-          onChange={(name) => onChange({ owner: name })}
-        />
+        <TextField label="Owner" hint="A person or a team" {...field('owner')} />
         <TextField
           label="Labels"
           hint="Separated by commas"

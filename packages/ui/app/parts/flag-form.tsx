@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { FlagDetail } from '../api/types.js';
-import { propose } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
 import { useFlagEdit } from '../state/edit.js';
 import { ConflictTable } from './conflict-table.js';
-import { Dialog, FormDialog } from './dialog.js';
-import type { ShowRefusal } from './form.js';
+import { ChangeDialog, Dialog } from './dialog.js';
 
 /** The part of a flag that a dialog edits. Each part has its own draft, which survives a reload and a sign-in. */
 type FlagPart = 'details' | 'variants';
@@ -40,16 +39,11 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
     discard();
     onClose();
   };
-  const save = (show: ShowRefusal) => {
-    if (changes.length === 0) return close();
-    const proposal = {
-      title: `Change the ${part} of ${name}`,
-      changes,
-      done: `The ${part} of ${name} were saved.`,
-      onApplied: close,
-      mergesConflicts: true,
-    };
-    return propose(proposal, show);
+  const proposal: Proposal = {
+    title: `Change the ${part} of ${name}`,
+    changes,
+    done: `The ${part} of ${name} were saved.`,
+    mergesConflicts: true,
   };
   if (conflict) {
     return (
@@ -61,8 +55,14 @@ export function FlagForm({ detail, revision, part, onClose, children, ...dialog 
     );
   }
   return (
-    <FormDialog {...dialog} title={title} submit={`Save ${part}`} onSubmit={save} onClose={close}>
+    <ChangeDialog
+      {...dialog}
+      title={title}
+      submit={`Save ${part}`}
+      proposal={() => (changes.length === 0 ? undefined : proposal)}
+      onClose={close}
+    >
       {children({ mine: draft.mine, edit: (change) => edit({ ...draft.mine, ...change }) })}
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -8,7 +8,6 @@ import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { isAllProjects, setQuery } from '../router.js';
 import { useAction } from '../state/actions.js';
-import { useSegments } from '../state/segments.js';
 import { environmentNames, offers } from '../state/session.js';
 import { type FlagUsage, useUsage } from '../state/usage.js';
 import { useExplanations, viewAs, viewIn } from '../state/view-as.js';
@@ -36,7 +35,6 @@ const WIDE_COLUMNS = 2;
 /** A table that renders only the visible rows. Roles are explicit: narrow, the rows are cards. */
 export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
-  useSegments();
   const { first, end, rowHeight } = useRowWindow(body, flags.length);
   const columns = isArchive ? [] : environmentNames.value;
   const context = isArchive ? undefined : viewAs.value;

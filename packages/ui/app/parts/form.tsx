@@ -1,16 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
-import { FormError } from './field.js';
+import { FormContext, isAt } from './field.js';
 import { Fault } from './states.js';
-
-export type ShowRefusal = (refusal: ApiError | undefined) => void;
 
 interface FormProps {
   readonly class?: string;
   readonly bodyClass?: string;
-  /** Sends the form. A refusal is thrown, or passed to `show`. */
-  readonly onSubmit: (show: ShowRefusal) => unknown;
+  /** Sends the form. Rejects with the refusal. */
+  readonly onSubmit: () => unknown;
   /** The row below the form, with its buttons. */
   readonly foot: (isBusy: boolean) => ComponentChildren;
   readonly children: ComponentChildren;
@@ -20,18 +18,21 @@ interface FormProps {
 export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps) {
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+  const [paths] = useState(() => new Set<string>());
+  const isAtFields = error?.details.every((issue) => [...paths].some((path) => isAt(path, issue, error)));
   const submit = async () => {
     if (isBusy) return;
     setBusy(true);
     try {
-      await onSubmit(setError);
+      await onSubmit();
+      setError(undefined);
     } catch (refusal) {
       setError(refusal as ApiError);
     }
     setBusy(false);
   };
   return (
-    <FormError.Provider value={error}>
+    <FormContext.Provider value={{ error, paths }}>
       <form
         {...form}
         onSubmit={(event) => {
@@ -41,10 +42,10 @@ export function Form({ onSubmit, foot, children, bodyClass, ...form }: FormProps
       >
         <div class={bodyClass}>
           {children}
-          {error && <Fault error={error} />}
+          {error && (error.details.length === 0 || !isAtFields) && <Fault error={error} />}
         </div>
         {foot(isBusy)}
       </form>
-    </FormError.Provider>
+    </FormContext.Provider>
   );
 }

@@ -34,7 +34,7 @@ interface ListScreenProps<Item> {
 export function ListScreen<Item>(props: ListScreenProps<Item>) {
   const { title, noun, reply, items = [], textOf, empty, create, tableClass = '', ...table } = props;
   const search = (query.value.get('q') ?? '').toLowerCase();
-  const all = items.toSorted((one, other) => textOf(one).localeCompare(textOf(other)));
+  const all = items.toSorted((one, other) => textOf(one).localeCompare(textOf(other), undefined, { numeric: true }));
   const found = all.filter((item) => textOf(item).toLowerCase().includes(search));
   return (
     <section>

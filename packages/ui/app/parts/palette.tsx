@@ -1,13 +1,12 @@
 import { describeState } from '@flags/core/admin';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { useResource } from '../api/resource.js';
+import { requestOf, useLatest, useResource } from '../api/resource.js';
 import type { ListedFlag, Project } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
 import { href, navigate } from '../router.js';
 import { type Action, shownActions } from '../state/actions.js';
 import { latestChange, undoLatest } from '../state/changes.js';
 import { overlay } from '../state/keys.js';
-import { useSegments } from '../state/segments.js';
 import { Dialog } from './dialog.js';
 
 interface Item extends Action {
@@ -26,7 +25,6 @@ export function Palette() {
   const [active, setActive] = useState(0);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  useSegments();
   const projects = useResource('listProjects', {}).data?.projects ?? [];
   const actions = useMemo(() => ownActions(projects), [projects.length]);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -145,11 +143,9 @@ function useFlags(text: string): { readonly flags: readonly Item[]; readonly isC
     return () => clearTimeout(timer);
   }, [text]);
   const query = searched === '' ? { limit: FIRST_FLAGS } : { query: searched, limit: FLAGS };
-  const { data, error } = useResource('listAllFlags', { query });
-  const former = useRef(data);
-  if (data !== undefined) former.current = data;
-  const isCurrent = (data !== undefined || error !== undefined) && searched === text;
-  const found = (former.current?.features ?? []).filter(({ name }) => isCurrent || name.includes(text));
+  const { data, error, isCurrent: isLoaded } = useLatest(requestOf('listAllFlags', { query }));
+  const isCurrent = (isLoaded || error !== undefined) && searched === text;
+  const found = (data?.features ?? []).filter(({ name }) => isCurrent || name.includes(text));
   const isNamed = ({ name }: ListedFlag) => Number(name.includes(text));
   const sorted = found.toSorted((one, other) => isNamed(other) - isNamed(one));
   const flags = sorted.map(({ name, project, description, environments }) => ({

@@ -1,9 +1,8 @@
 import { describeVariant } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import type { FlagDetail, Segment } from '../api/types.js';
+import type { FlagDetail } from '../api/types.js';
 import { setQuery } from '../router.js';
-import { useSegments } from '../state/segments.js';
 import { flagType, time } from '../words.js';
 import { AnswerText } from './answer.js';
 import { Button, Link } from './controls.js';
@@ -42,7 +41,6 @@ interface PastFlagProps {
 export function PastFlag({ project, flag, asOf }: PastFlagProps) {
   const reply = useResource('getFlag', { params: { project, flag }, query: { asOf } });
   const { data } = reply;
-  const segments = useSegments();
   const at = isTime(asOf) ? time(asOf) : asOf;
   return (
     <section>
@@ -58,17 +56,13 @@ export function PastFlag({ project, flag, asOf }: PastFlagProps) {
           Show it as it is now
         </Link>
       </p>
-      <WhenLoaded reply={reply}>{(detail) => <PastState detail={detail} segments={segments} />}</WhenLoaded>
+      <WhenLoaded reply={reply}>{(detail) => <PastState detail={detail} />}</WhenLoaded>
     </section>
   );
 }
 
-interface PastStateProps {
-  readonly detail: FlagDetail;
-  readonly segments: readonly Segment[];
-}
-
-function PastState({ detail: { description, environments, variants, dependencies = [] }, segments }: PastStateProps) {
+function PastState({ detail }: { readonly detail: FlagDetail }) {
+  const { description, environments, variants, dependencies = [] } = detail;
   return (
     <>
       {description && <p class="description">{description}</p>}
@@ -82,7 +76,7 @@ function PastState({ detail: { description, environments, variants, dependencies
             {strategies.length === 0 && <p class="muted">No strategies.</p>}
             <ol class="strategies">
               {strategies.map((strategy, index) => (
-                <StrategySummary key={strategy.id} strategy={strategy} index={index} segments={segments} />
+                <StrategySummary key={strategy.id} strategy={strategy} index={index} />
               ))}
             </ol>
           </section>

@@ -1,12 +1,12 @@
+import { describeReason } from '@flags/core/admin';
 import type { Change, PreviewedFlag, Strategy } from '../api/types.js';
 import { rolloutOf } from '../model/describe.js';
-import { usePreview } from '../state/preview.js';
+import { type Previewed, usePreview } from '../state/preview.js';
 import { useExplanations, viewAs } from '../state/view-as.js';
-import { answer, bucketText, number, reason, why } from '../words.js';
+import { answer, bucketText, number, why } from '../words.js';
 import { AnswerText } from './answer.js';
 import { DraftAnswer } from './draft-answer.js';
-import { Counts, isChanged, OtherUsers, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
-import { Fault } from './states.js';
+import { isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
 
 interface PreviewPanelProps {
   readonly project: string;
@@ -20,26 +20,19 @@ interface PreviewPanelProps {
 
 /** The sampled users whose evaluation the draft changes: their number, and a list. */
 export function PreviewPanel({ project, flag, environment, changes, strategies, missing }: PreviewPanelProps) {
-  const { flags, error, isCurrent } = usePreview(changes, environment);
-  const own = flags?.find((one) => one.flag === flag);
-  const others = flags?.filter((one) => one.flag !== flag) ?? [];
+  const preview = usePreview(changes, environment);
+  const own = preview.flags?.find((one) => one.flag === flag);
+  const isShown = (one: Previewed) => one === own || one.missing.size > 0 || one.contexts.some(isChanged);
   return (
-    <PreviewFrame>
-      {error && error.status !== 404 && <Fault error={error} />}
-      {missing !== undefined && <p class="muted">{missing}</p>}
-      {changes.length === 0 && missing === undefined && (
-        <p class="muted">Change a strategy: this shows who gets the flag then, before it is saved.</p>
-      )}
-      <div role="status" aria-live="polite" class={isCurrent ? '' : 'waiting'}>
-        {own && <Counts previewed={own} />}
-        {changes.length > 0 && flags && own === undefined && <p>Nobody changes in {environment}.</p>}
-        {others
-          .filter(({ contexts, missing }) => missing.size > 0 || contexts.some(isChanged))
-          .map((child) => (
-            <Counts key={child.flag} previewed={child} name={`${child.flag}, which depends on it`} />
-          ))}
-      </div>
-      {flags && <OtherUsers flags={flags} />}
+    <PreviewFrame
+      preview={{ ...preview, flags: preview.flags?.filter(isShown) }}
+      environment={environment}
+      nameOf={(name) => (name === flag ? undefined : `${name}, which depends on it`)}
+      missing={missing}
+      hint={
+        changes.length === 0 ? 'Change a strategy: this shows who gets the flag then, before it is saved.' : undefined
+      }
+    >
       {own && <Buckets previewed={own} strategies={strategies} />}
       {own && <People previewed={own} />}
       <Viewed project={project} flag={flag} environment={environment} />
@@ -82,7 +75,9 @@ function People({ previewed }: { readonly previewed: PreviewedFlag }) {
       label="Users"
       users={users}
       column="Why"
-      cell={({ buckets, after }) => (buckets.length > 0 ? buckets.map(bucketText).join(', ') : reason(after.reason))}
+      cell={({ buckets, after }) =>
+        buckets.length > 0 ? buckets.map(bucketText).join(', ') : describeReason(after.reason)
+      }
     />
   );
 }

@@ -4,13 +4,14 @@ import { useResource } from '../api/resource.js';
 import type { PreviewedFlag } from '../api/types.js';
 import { usersWith } from '../model/context-fields.js';
 import { currentProject } from '../router.js';
-import { countPreview, type Previewed } from '../state/preview.js';
+import { countPreview, type Previewed, type PreviewState } from '../state/preview.js';
 import { keepSamples, MAX_SAMPLES, sampleNoun, samples, sampleText } from '../state/samples.js';
 import { offers } from '../state/session.js';
 import { answer, number, plural } from '../words.js';
 import { Button, DialogButton } from './controls.js';
 import { FormDialog } from './dialog.js';
 import { AreaField } from './field.js';
+import { Fault } from './states.js';
 import { Table } from './table.js';
 
 /** Names the users of a preview: "20 made-up users". */
@@ -18,8 +19,19 @@ export function sampleCount(): string {
   return `${number(samples.value.length)} ${sampleNoun.value}`;
 }
 
-/** The frame of a preview: its users, and a button to choose others. */
-export function PreviewFrame({ children }: { readonly children: ComponentChildren }) {
+interface PreviewFrameProps extends PreviewResultProps {
+  /** What is missing in the draft. */
+  readonly missing: string | undefined;
+  /** The text while there are no changes. */
+  readonly hint: string | undefined;
+  /** A choice above the result. */
+  readonly head?: ComponentChildren;
+  /** The users, below the result. */
+  readonly children: ComponentChildren;
+}
+
+/** The frame of a preview beside an editor: its users, a button to choose others, and the result. */
+export function PreviewFrame({ missing, hint, head, children, ...result }: PreviewFrameProps) {
   return (
     <aside class="card preview" aria-labelledby="preview">
       <header class="card-head">
@@ -29,13 +41,40 @@ export function PreviewFrame({ children }: { readonly children: ComponentChildre
           Edit the list
         </DialogButton>
       </header>
+      {head}
+      {(missing ?? hint) && <p class="muted">{missing ?? hint}</p>}
+      {(missing ?? hint) === undefined && <PreviewResult {...result} />}
       {children}
     </aside>
   );
 }
 
+interface PreviewResultProps {
+  readonly preview: PreviewState;
+  readonly environment: string;
+  /** Names a flag in words; undefined for the flag of the screen. */
+  readonly nameOf: (flag: string) => string | undefined;
+}
+
+/** How many users each flag gains and loses. */
+export function PreviewResult({ preview: { flags, error, isCurrent }, environment, nameOf }: PreviewResultProps) {
+  if (error) return error.status === 404 ? null : <Fault error={error} />;
+  if (flags === undefined) return <p class="muted">Counting who changes…</p>;
+  return (
+    <>
+      <div role="status" class={isCurrent ? '' : 'waiting'}>
+        {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
+        {flags.map((flag) => (
+          <Counts key={flag.flag} previewed={flag} name={nameOf(flag.flag)} />
+        ))}
+      </div>
+      <OtherUsers flags={flags} />
+    </>
+  );
+}
+
 /** How many users have a flag before and after, and how many change. A 0 is unreliable if fields are missing. */
-export function Counts({ previewed, name }: { readonly previewed: Previewed; readonly name?: string }) {
+function Counts({ previewed, name }: { readonly previewed: Previewed; readonly name: string | undefined }) {
   const { before, after, becomeOn, becomeOff, otherVariant } = countPreview(previewed);
   const isKnown = previewed.missing.size === 0;
   return (
@@ -62,7 +101,7 @@ export function Counts({ previewed, name }: { readonly previewed: Previewed; rea
 }
 
 /** Offers users who have the fields that a preview misses. */
-export function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
+function OtherUsers({ flags }: { readonly flags: readonly Previewed[] }) {
   const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
   const made = usersWith(fields);
   if (fields.size === 0) return null;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
-import { applyProposal, currentReview, needsReview, type Review } from '../state/changes.js';
+import { applyReviewed, currentReview, needsReview, type Review } from '../state/changes.js';
 import { usePreview } from '../state/preview.js';
 import { session } from '../state/session.js';
 import { plural } from '../words.js';
@@ -12,8 +12,7 @@ import { FormDialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
-import { Counts, OtherUsers, sampleCount } from './preview-parts.js';
-import { Fault } from './states.js';
+import { PreviewResult, sampleCount } from './preview-parts.js';
 
 /** The review dialog of the current proposal. */
 export function ReviewDialog() {
@@ -32,7 +31,7 @@ function ReviewForm({ proposal, plan }: Review) {
       size="large"
       submit={proposal.confirm ?? label}
       isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
-      onSubmit={async (show) => show(await applyProposal(proposal, reason.trim()))}
+      onSubmit={() => applyReviewed(proposal, reason.trim())}
       onClose={() => {
         currentReview.value = undefined;
       }}
@@ -67,17 +66,12 @@ function Noticed({ plan }: Pick<Review, 'plan'>) {
 
 /** How many of the sampled users change, in one environment. */
 function Effect({ changes, environment }: { readonly changes: readonly Change[]; readonly environment: string }) {
-  const { flags, error } = usePreview(changes, environment);
-  if (error !== undefined) return error.status === 404 ? null : <Fault error={error} />;
-  if (flags === undefined) return <p class="effect muted">Counting who changes…</p>;
+  const preview = usePreview(changes, environment);
+  const isCounted = preview.flags?.some(({ missing }) => missing.size === 0);
   return (
-    <div class="effect" role="status">
-      {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
-      {flags.map((flag) => (
-        <Counts key={flag.flag} previewed={flag} name={`${flag.flag} in ${environment}`} />
-      ))}
-      {flags.some(({ missing }) => missing.size === 0) && <p class="muted">Counted over {sampleCount()}.</p>}
-      <OtherUsers flags={flags} />
+    <div class="effect">
+      <PreviewResult preview={preview} environment={environment} nameOf={(flag) => `${flag} in ${environment}`} />
+      {isCounted && <p class="muted">Counted over {sampleCount()}.</p>}
     </div>
   );
 }

@@ -5,8 +5,8 @@ import { offers } from '../state/session.js';
 import { type FlagUsage, USAGE_HOURS as HOURS } from '../state/usage.js';
 import { compact, plural } from '../words.js';
 
-/** Rows that scroll past send no request. */
-const SETTLED = 200;
+/** Rows that scroll past within this time do not send a request, in milliseconds. */
+const DELAY = 200;
 
 interface SparklineProps {
   readonly project: string;
@@ -16,12 +16,12 @@ interface SparklineProps {
 
 /** Evaluations of a flag in the last 24 hours, one bar per hour. */
 export function Sparkline({ project, flag, usage }: SparklineProps) {
-  const [isSettled, setSettled] = useState(false);
+  const [isDue, setDue] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(true), SETTLED);
+    const timer = setTimeout(() => setDue(true), DELAY);
     return () => clearTimeout(timer);
   }, []);
-  const isAsked = usage === 'single' && isSettled && offers('listFlagUsage', project);
+  const isAsked = usage === 'single' && isDue && offers('listFlagUsage', project);
   const single = useResource('listFlagUsage', isAsked ? { params: { flag }, query: { hours: HOURS } } : undefined);
   const rows = typeof usage === 'string' ? single.data?.usage : usage;
   if (rows === undefined) return <span class="sparkline" />;

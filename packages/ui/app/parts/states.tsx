@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { refusalText } from '../model/refusal.js';
 import { Button } from './controls.js';
-import { hasField } from './field.js';
 import { Heading } from './heading.js';
 import { Icon } from './icons.js';
 
@@ -27,9 +26,8 @@ export function Missing({ title, children }: { readonly title: string; readonly 
   );
 }
 
-/** Shows an error without the issues that fields show. Offers to repeat a read. */
+/** Shows an error. Offers to repeat a read. */
 export function Fault({ error }: { readonly error: ApiError }) {
-  if (error.details.length > 0 && error.details.every((issue) => hasField(issue))) return null;
   const canRetry = error.retry !== undefined && error.status !== 400 && error.status !== 404;
   return (
     <div class="fault" role="alert">

@@ -1,16 +1,17 @@
 import { describeConditions, HASHING, STRATEGIES, strategyName } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
-import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { findSegmentName, rolloutOf } from '../model/describe.js';
+import type { Constraint, Strategy } from '../api/types.js';
+import { findSegmentName, rolloutOf, segmentName } from '../model/describe.js';
+import { segments } from '../state/segments.js';
 import { ConstraintRow } from './constraint-row.js';
 import { Button, Checkbox, Chip, IconButton, Picker, Select, sameText } from './controls.js';
+import { AreaField, TextField } from './field.js';
 import { Icon } from './icons.js';
 
 interface StrategyEditorProps {
   readonly strategy: Strategy;
   readonly index: number;
   readonly count: number;
-  readonly segments: readonly Segment[];
   readonly onChange: (strategy: Strategy) => void;
   readonly onMove: (to: number) => void;
   readonly onRemove: () => void;
@@ -18,7 +19,7 @@ interface StrategyEditorProps {
 
 /** Edits one strategy: segments, constraints, rollout and parameters. */
 export function StrategyEditor(props: StrategyEditorProps) {
-  const { strategy, index, count, segments, onChange, onMove, onRemove } = props;
+  const { strategy, index, count, onChange, onMove, onRemove } = props;
   const [isOpen, setOpen] = useState(count === 1 || strategy.id === undefined);
   const title = `strategy ${index + 1}`;
   const setParameters = (parameters: Strategy['parameters']) => onChange({ ...strategy, parameters });
@@ -47,7 +48,7 @@ export function StrategyEditor(props: StrategyEditorProps) {
       </div>
       {isOpen && (
         <div class="strategy-body">
-          <Segments strategy={strategy} segments={segments} onChange={onChange} />
+          <Segments strategy={strategy} onChange={onChange} />
           <Constraints
             constraints={strategy.constraints}
             onChange={(constraints) => onChange({ ...strategy, constraints })}
@@ -55,17 +56,15 @@ export function StrategyEditor(props: StrategyEditorProps) {
           <Rollout strategy={strategy} title={title} onChange={setParameters} />
           <OtherParameters strategy={strategy} onChange={setParameters} />
           <div class="columns">
-            <label class="field">
-              Title
-              <input
-                value={strategy.title ?? ''}
-                placeholder={strategyName(strategy.name)}
-                onInput={({ currentTarget: { value } }) => {
-                  const { title: _title, ...rest } = strategy;
-                  onChange(value === '' ? rest : { ...rest, title: value });
-                }}
-              />
-            </label>
+            <TextField
+              label="Title"
+              value={strategy.title ?? ''}
+              placeholder={strategyName(strategy.name)}
+              onChange={(value) => {
+                const { title: _title, ...rest } = strategy;
+                onChange(value === '' ? rest : { ...rest, title: value });
+              }}
+            />
             <Checkbox
               isChecked={strategy.disabled ?? false}
               onChange={(disabled) => {
@@ -89,25 +88,19 @@ function summaryOf(strategy: Strategy): string {
   );
 }
 
-interface PartProps {
-  readonly strategy: Strategy;
-  readonly segments: readonly Segment[];
-  readonly onChange: (strategy: Strategy) => void;
-}
-
-function Segments({ strategy, segments, onChange }: PartProps) {
+function Segments({ strategy, onChange }: Pick<StrategyEditorProps, 'strategy' | 'onChange'>) {
   const chosen = strategy.segments ?? [];
-  const rest = segments.filter(({ id }) => !chosen.includes(id));
+  const rest = segments.value.filter(({ id }) => !chosen.includes(id));
   const set = (ids: readonly number[]) => {
     const { segments: _segments, ...other } = strategy;
     onChange(ids.length === 0 ? other : { ...other, segments: ids });
   };
-  if (segments.length === 0 && chosen.length === 0) return null;
+  if (rest.length === 0 && chosen.length === 0) return null;
   return (
     <div class="chips">
       <span class="part-label">Segments</span>
       {chosen.map((id) => {
-        const name = segments.find((segment) => segment.id === id)?.name ?? String(id);
+        const name = segmentName(id);
         const remove = () => set(chosen.filter((one) => one !== id));
         return <Chip key={id} text={name} label={`Remove segment ${name}`} onRemove={remove} />;
       })}
@@ -181,15 +174,17 @@ function Rollout({ strategy, title, onChange }: ParametersProps & { readonly tit
         value={rollout}
         onInput={({ currentTarget }) => set(currentTarget.value)}
       />
-      <input
-        type="number"
-        min="0"
-        max="100"
-        aria-label={`Rollout of ${title} in percent`}
-        value={rollout}
-        onInput={({ currentTarget }) => set(currentTarget.value)}
-      />
-      <span>%</span>
+      <span>
+        <input
+          type="number"
+          min="0"
+          max="100"
+          aria-label={`Rollout of ${title} in percent`}
+          value={rollout}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+        {' %'}
+      </span>
       {name === 'rollout' && (
         <label>
           sticky by{' '}
@@ -214,16 +209,13 @@ function OtherParameters({ strategy, onChange }: ParametersProps) {
   return (
     <>
       {shown.map((parameter) => (
-        <label key={parameter} class="field">
-          {parameter}
-          <textarea
-            rows={2}
-            spellcheck={false}
-            placeholder={lists.has(parameter) ? 'Separated by commas' : ''}
-            value={String(parameters?.[parameter] ?? '')}
-            onInput={({ currentTarget }) => onChange({ ...parameters, [parameter]: currentTarget.value })}
-          />
-        </label>
+        <AreaField
+          key={parameter}
+          label={parameter}
+          hint={lists.has(parameter) ? 'Separated by commas' : undefined}
+          value={String(parameters?.[parameter] ?? '')}
+          onChange={(value) => onChange({ ...parameters, [parameter]: value })}
+        />
       ))}
     </>
   );

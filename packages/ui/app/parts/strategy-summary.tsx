@@ -1,18 +1,17 @@
 import { describeCondition, describeVariant, HASHING, itemsOf, listOf, strategyName } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
-import type { Constraint, Segment, Strategy } from '../api/types.js';
-import { rolloutOf } from '../model/describe.js';
+import type { Constraint, Strategy } from '../api/types.js';
+import { findSegmentName, rolloutOf } from '../model/describe.js';
 import { Link } from './controls.js';
 
 interface StrategySummaryProps {
   readonly strategy: Strategy;
   readonly index: number;
-  readonly segments: readonly Segment[];
   readonly children?: ComponentChildren;
 }
 
 /** A strategy in words: its users, and their share. */
-export function StrategySummary({ strategy, index, segments, children }: StrategySummaryProps) {
+export function StrategySummary({ strategy, index, children }: StrategySummaryProps) {
   const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HASHING.has(key) && value !== '');
@@ -37,7 +36,7 @@ export function StrategySummary({ strategy, index, segments, children }: Strateg
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (
           <li key={`segment ${id}`}>
-            in segment <Link to={['segments', id]}>{segments.find((segment) => segment.id === id)?.name ?? id}</Link>
+            in segment <Link to={['segments', id]}>{findSegmentName(id) ?? id}</Link>
           </li>
         ))}
         {constraints.map((constraint, position) => (

@@ -1,10 +1,10 @@
 import type { FlagEnvironment, HistoryEntry, WireEvent } from '../api/types.js';
 import { segmentName } from '../model/describe.js';
-import { review, undoOf } from '../state/changes.js';
-import { useSegments } from '../state/segments.js';
+import { undoOf } from '../state/changes.js';
 import { eventType, time } from '../words.js';
 import { Ago } from './answer.js';
-import { Button, Code, Details, Link } from './controls.js';
+import { ChangeButton } from './change-button.js';
+import { Code, Details, Link } from './controls.js';
 import { Differences } from './differences.js';
 import { Icon } from './icons.js';
 
@@ -18,53 +18,63 @@ interface TimelineProps {
 
 /** Change sets, newest first: actor, time, reason, differences, and a button to revert. */
 export function Timeline({ entries, isGlobal = false, environments = [] }: TimelineProps) {
-  useSegments();
   return (
     <ol class="timeline">
-      {entries.map((entry) => (
-        <Entry
-          key={entry.id ?? `${entry.at} ${entry.events[0]?.id}`}
-          entry={entry}
-          isGlobal={isGlobal}
-          environments={environments}
-        />
-      ))}
+      {entries.map((entry) => {
+        const states = [...entry.events.flatMap(({ data, preData }) => [preData, data]), { environments }];
+        return (
+          <li key={entry.id ?? `${entry.at} ${entry.events[0]?.id}`}>
+            <EntryHead entry={entry} isGlobal={isGlobal} />
+            {entry.reason && <p class="reason">{entry.reason}</p>}
+            <Differences documents={entry.differences ?? []} states={states} most={SHOWN} />
+            <Details summary="JSON">{() => <Code>{JSON.stringify(entry, null, 2)}</Code>}</Details>
+          </li>
+        );
+      })}
     </ol>
   );
 }
 
+/** The number of visible differences; the rest unfolds. */
+const SHOWN = 6;
+
 interface EntryProps {
   readonly entry: HistoryEntry;
   readonly isGlobal: boolean;
-  readonly environments: readonly FlagEnvironment[];
 }
 
-function Entry({ entry, isGlobal, environments }: EntryProps) {
-  const { id, actor, at, reason, events } = entry;
-  const text = `Takes back what ${actor} changed on ${time(at)}.`;
+function EntryHead({ entry, isGlobal }: EntryProps) {
+  const { id, actor, at, events } = entry;
   const words = [...new Set(events.map(({ type }) => eventType(type)))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
+  const text = `Takes back what ${actor} changed on ${time(at)}.`;
   return (
-    <li>
-      <div class="entry-head">
-        <strong>{actor}</strong> {summary}
-        <EntryPlaces entry={entry} isGlobal={isGlobal} />
-        <EntryTime entry={entry} />
-        {id !== null && events.some(isRevertible) && (
-          <Button
-            class="quiet end"
-            needs={['undoChange']}
-            project={events.find(({ project }) => project !== null)?.project ?? 'default'}
-            label={`Revert: ${actor}, ${time(at)}`}
-            onClick={() => review({ ...undoOf(id), text, confirm: 'Confirm: revert' })}
-          >
-            <Icon name="undo" /> Revert…
-          </Button>
-        )}
-      </div>
-      {reason && <p class="reason">{reason}</p>}
-      <EntryDifferences entry={entry} environments={environments} />
-    </li>
+    <div class="entry-head">
+      <strong>{actor}</strong> {summary}
+      {isGlobal && <Subjects entry={entry} />}
+      {[...new Set(events.flatMap(({ environment }) => environment ?? []))].map((name) => (
+        <span key={name} class="tag">
+          {name}
+        </span>
+      ))}
+      {id === null ? (
+        <Ago at={at} />
+      ) : (
+        <Link class="when" to={['events', id]} action={`Go to the change of ${time(at)}`}>
+          <Ago at={at} />
+        </Link>
+      )}
+      {id !== null && events.some(isRevertible) && (
+        <ChangeButton
+          class="quiet end"
+          project={events.find(({ project }) => project !== null)?.project ?? 'default'}
+          label={`Revert: ${actor}, ${time(at)}`}
+          proposal={{ ...undoOf(id), text, confirm: 'Confirm: revert' }}
+        >
+          <Icon name="undo" /> Revert…
+        </ChangeButton>
+      )}
+    </div>
   );
 }
 
@@ -73,46 +83,28 @@ function isRevertible({ type }: WireEvent): boolean {
   return !type.startsWith('api-token-');
 }
 
-/** The time of a change set, as a link to it. */
-function EntryTime({ entry: { id, at } }: { readonly entry: HistoryEntry }) {
-  const text = <Ago at={at} />;
-  return id === null ? (
-    text
-  ) : (
-    <Link class="when" to={['events', id]} action={`Go to the change of ${time(at)}`}>
-      {text}
-    </Link>
-  );
-}
-
-function EntryPlaces({ entry, isGlobal }: { readonly entry: HistoryEntry; readonly isGlobal: boolean }) {
-  const { events, differences = [] } = entry;
+/** The flags, segments and tokens that a change set has changed. */
+function Subjects({ entry: { events, differences = [] } }: Pick<EntryProps, 'entry'>) {
   const segments = differences.filter(({ kind }) => kind === 'segment');
   const tokens = new Set(events.flatMap(({ data, preData }) => tokenNameOf(data) ?? tokenNameOf(preData) ?? []));
-  const environments = [...new Set(events.flatMap(({ environment }) => environment ?? []))];
   const flags = [...new Map(events.map((event) => [`${event.project}/${event.featureName}`, event])).values()];
   return (
     <>
-      {isGlobal &&
-        flags.slice(0, 3).map(({ project, featureName }) =>
-          project && featureName ? (
-            <Link key={featureName} to={['projects', project, 'flags', featureName]}>
-              {featureName}
-            </Link>
-          ) : null,
-        )}
-      {isGlobal && flags.length > 3 && <span class="muted">and {flags.length - 3} more</span>}
-      {isGlobal &&
-        segments.slice(0, 3).map(({ id }) => (
-          <Link key={id} to={['segments', id]}>
-            {segmentName(Number(id))}
+      {flags.slice(0, 3).map(({ project, featureName }) =>
+        project && featureName ? (
+          <Link key={featureName} to={['projects', project, 'flags', featureName]}>
+            {featureName}
           </Link>
-        ))}
-      {isGlobal && [...tokens].map((name) => <b key={name}>{name}</b>)}
-      {environments.map((name) => (
-        <span key={name} class="tag">
-          {name}
-        </span>
+        ) : null,
+      )}
+      {flags.length > 3 && <span class="muted">and {flags.length - 3} more</span>}
+      {segments.slice(0, 3).map(({ id }) => (
+        <Link key={id} to={['segments', id]}>
+          {segmentName(Number(id))}
+        </Link>
+      ))}
+      {[...tokens].map((name) => (
+        <b key={name}>{name}</b>
       ))}
     </>
   );
@@ -121,17 +113,4 @@ function EntryPlaces({ entry, isGlobal }: { readonly entry: HistoryEntry; readon
 function tokenNameOf(state: unknown): string | undefined {
   const isToken = typeof state === 'object' && state !== null && 'tokenName' in state;
   return isToken ? String(state.tokenName) : undefined;
-}
-
-/** The number of visible differences; the rest unfolds. */
-const SHOWN = 6;
-
-function EntryDifferences({ entry, environments }: Pick<EntryProps, 'entry' | 'environments'>) {
-  const states = [...entry.events.flatMap(({ data, preData }) => [preData, data]), { environments }];
-  return (
-    <>
-      <Differences documents={entry.differences ?? []} states={states} most={SHOWN} />
-      <Details summary="JSON">{() => <Code>{JSON.stringify(entry, null, 2)}</Code>}</Details>
-    </>
-  );
 }

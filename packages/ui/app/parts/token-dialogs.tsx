@@ -7,7 +7,7 @@ import { time, tokenKind } from '../words.js';
 import { Button, Chip, Picker, sameText } from './controls.js';
 import { Dialog, FormDialog } from './dialog.js';
 import { type ExpiryChoice, ExpiryField, expiryOf } from './expiry-field.js';
-import { Field, SelectField, TextField } from './field.js';
+import { Field, fieldProps, SelectField, TextField } from './field.js';
 import { Icon } from './icons.js';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -25,11 +25,11 @@ interface DialogProps {
 
 export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
   const known = useResource('listProjects', {}).data?.projects ?? [];
-  const [name, setName] = useState('');
-  const [kind, setKind] = useState('client');
+  const [form, setForm] = useState({ name: '', kind: 'client', environment: defaultEnvironment.value });
   const [projects, setProjects] = useState<readonly string[]>([]);
-  const [environment, setEnvironment] = useState(defaultEnvironment.value);
   const [expiry, setExpiry] = useState<ExpiryChoice>({ lifetime: '90', date: '' });
+  const { name, kind, environment } = form;
+  const field = fieldProps(form, (change) => setForm({ ...form, ...change }));
   const isAdmin = kind === 'admin';
   const create = async () => {
     const scope = isAdmin ? {} : { projects: projects.length === 0 ? ['*'] : projects, environment };
@@ -43,30 +43,22 @@ export function CreateTokenDialog({ onCreated, onClose }: DialogProps) {
       <TextField
         label="Name"
         hint="What uses it. The events show the name."
-        path={['/tokenName', '/name']}
         required
         maxLength={100}
-        value={name}
-        onChange={setName}
+        {...field('name')}
+        path={['/tokenName', '/name']}
       />
       <SelectField
         label="Kind"
         hint={KINDS[kind] ?? ''}
-        path="/type"
-        value={kind}
         options={Object.keys(KINDS).map((one) => [one, tokenKind(one)])}
-        onChange={setKind}
+        {...field('kind')}
+        path="/type"
       />
       {!isAdmin && (
         <>
           <Projects known={known.map(({ id }) => id)} chosen={projects} onChange={setProjects} />
-          <SelectField
-            label="Environment"
-            path="/environment"
-            value={environment}
-            options={sameText(environmentNames.value)}
-            onChange={setEnvironment}
-          />
+          <SelectField label="Environment" options={sameText(environmentNames.value)} {...field('environment')} />
         </>
       )}
       <ExpiryField choice={expiry} onChange={setExpiry} />

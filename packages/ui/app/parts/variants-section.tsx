@@ -1,7 +1,8 @@
 import type { FlagDetail, Variant } from '../api/types.js';
 import { splitAtCommas } from '../model/describe.js';
 import { number } from '../words.js';
-import { Button, Code, Details, DialogButton, IconButton, Select, sameText } from './controls.js';
+import { Button, Code, Details, DialogButton, IconButton, sameText } from './controls.js';
+import { AreaField, Field, fieldProps, SelectField, TextField } from './field.js';
 import { FlagForm, hasFlagDraft } from './flag-form.js';
 import { Icon } from './icons.js';
 import { Card } from './screen.js';
@@ -152,103 +153,84 @@ interface VariantRowProps {
 }
 
 function VariantRow({ variant, number, onChange, onRemove }: VariantRowProps) {
-  const { name, weight, weightType, payload, overrides = [] } = variant;
+  const { weight, weightType, payload, overrides = [] } = variant;
   const [first] = overrides;
-  const setOverride = (contextName: string, text: string) => {
+  const contextName = first?.contextName ?? 'userId';
+  const setOverride = (text: string) => {
     const values = splitAtCommas(text);
     const rest = overrides.slice(1);
     onChange({ ...variant, overrides: values.length === 0 ? rest : [{ contextName, values }, ...rest] });
   };
+  const setPayload = (type: string, value: string) => {
+    const { payload: _payload, ...rest } = variant;
+    const known = PAYLOADS.find((one) => one === type);
+    onChange(known === undefined ? rest : { ...rest, payload: { type: known, value } });
+  };
+  const field = fieldProps(variant, (change) => onChange({ ...variant, ...change }));
   return (
     <fieldset class="variant-row">
       <legend class="hidden">Variant {number}</legend>
-      <label>
-        Name
-        <input
-          required
-          value={name}
-          spellcheck={false}
-          onInput={({ currentTarget }) => onChange({ ...variant, name: currentTarget.value })}
-        />
-      </label>
-      <label>
-        Weight
-        <Select
-          value={weightType}
-          options={[
-            ['variable', 'shared'],
-            ['fix', 'fixed'],
-          ]}
-          onChange={(type) => onChange({ ...variant, weightType: type as Variant['weightType'] })}
-        />
-      </label>
+      <TextField label="Name" required spellcheck={false} {...field('name')} path={undefined} />
+      <SelectField
+        label="Weight"
+        options={[
+          ['variable', 'shared'],
+          ['fix', 'fixed'],
+        ]}
+        {...field('weightType')}
+      />
       {weightType === 'fix' && (
-        <label>
-          Percent
-          <input
-            type="number"
-            min="0"
-            max="99.9"
-            step="0.1"
-            value={weight / 10}
-            onInput={({ currentTarget }) =>
-              onChange({ ...variant, weight: Math.round(Number(currentTarget.value) * 10) })
-            }
-          />
-        </label>
-      )}
-      <label>
-        Payload
-        <Select
-          value={payload?.type ?? ''}
-          options={[['', 'none'], ...sameText(PAYLOADS)]}
-          onChange={(value) => {
-            const { payload: _payload, ...rest } = variant;
-            const type = PAYLOADS.find((one) => one === value);
-            onChange(type === undefined ? rest : { ...rest, payload: { type, value: payload?.value ?? '' } });
-          }}
+        <TextField
+          label="Percent"
+          type="number"
+          min={0}
+          max={99.9}
+          step={0.1}
+          value={weight / 10}
+          onChange={(percent) => onChange({ ...variant, weight: Math.round(Number(percent) * 10) })}
         />
-      </label>
+      )}
+      <SelectField
+        label="Payload"
+        value={payload?.type ?? ''}
+        options={[['', 'none'], ...sameText(PAYLOADS)]}
+        onChange={(type) => setPayload(type, payload?.value ?? '')}
+      />
       {payload && (
-        <label class="wide value">
-          Value
-          <textarea
-            rows={Math.min(12, payload.value.split('\n').length + 1)}
-            spellcheck={false}
-            value={payload.value}
-            onInput={({ currentTarget }) =>
-              onChange({ ...variant, payload: { ...payload, value: currentTarget.value } })
-            }
-          />
-          {payload.type === 'json' && <JsonFault text={payload.value} />}
-        </label>
+        <AreaField
+          label="Value"
+          fault={payload.type === 'json' ? jsonFault(payload.value) : undefined}
+          rows={Math.min(12, payload.value.split('\n').length + 1)}
+          value={payload.value}
+          onChange={(value) => setPayload(payload.type, value)}
+        />
       )}
       {payload?.type === 'json' && formatted(payload.value) !== payload.value && (
-        <Button
-          class="quiet"
-          onClick={() => onChange({ ...variant, payload: { ...payload, value: formatted(payload.value) } })}
-        >
+        <Button class="quiet" onClick={() => setPayload('json', formatted(payload.value))}>
           Format
         </Button>
       )}
-      <label class="wide">
-        Always for {first?.contextName ?? 'userId'}
-        <input
-          value={first?.values.join(', ') ?? ''}
-          placeholder="IDs, separated by commas"
-          onChange={({ currentTarget }) => setOverride(first?.contextName ?? 'userId', currentTarget.value)}
-        />
-      </label>
+      <Field label={`Always for ${contextName}`}>
+        {(ids) => (
+          <input
+            {...ids}
+            value={first?.values.join(', ') ?? ''}
+            placeholder="IDs, separated by commas"
+            onChange={({ currentTarget }) => setOverride(currentTarget.value)}
+          />
+        )}
+      </Field>
       <IconButton icon="close" label={`Remove variant ${number}`} onClick={onRemove} />
     </fieldset>
   );
 }
 
-function JsonFault({ text }: { readonly text: string }) {
+/** Returns why a text is not JSON. */
+function jsonFault(text: string): string | undefined {
   try {
     JSON.parse(text);
-    return null;
+    return undefined;
   } catch (error) {
-    return <small class="fault-text">{(error as Error).message}</small>;
+    return (error as Error).message;
   }
 }

@@ -1,5 +1,4 @@
 import { strategyName } from '@flags/core/admin';
-import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/call.js';
 import { invalidate, useResource } from '../api/resource.js';
 import type { Application, ApplicationDetail } from '../api/types.js';
@@ -12,6 +11,7 @@ import { Icon } from '../parts/icons.js';
 import { Card, ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { Table } from '../parts/table.js';
 import { currentProject, href, navigate } from '../router.js';
+import { useFlagList } from '../state/flag-list.js';
 import { attempt } from '../state/toasts.js';
 import { number, plural } from '../words.js';
 
@@ -81,39 +81,21 @@ function Detail({ detail, own }: DetailProps) {
 
 const SHOWN = 200;
 
-/** The page size of the flag list. */
-const PAGE = 1_000;
-
-/** Returns the names of flags, also archived ones. Undefined until all lists are read, or after an error. */
-function useKnownFlags(names: readonly string[]): ReadonlySet<string> | undefined {
-  const [known, setKnown] = useState<ReadonlySet<string>>();
-  useEffect(() => {
-    const running = new AbortController();
-    readKnown(names, running.signal).then(setKnown, () => setKnown(undefined));
-    return () => running.abort();
-  }, [names.join()]);
-  return known;
+/** Returns the names that no flag has, live or archived. Empty until the lists are read. */
+function useUnknown(names: readonly string[]): readonly string[] {
+  const live = useMissing(names, false);
+  return useMissing(live, true);
 }
 
-/** Reads the lists until every name is found. */
-async function readKnown(names: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
-  for (const archived of [false, true]) {
-    let after: string | null | undefined;
-    do {
-      if (names.every((name) => known.has(name))) return known;
-      const query = { archived, limit: PAGE, ...(after && { after }) };
-      const { data, next } = await call('listAllFlags', { query, signal });
-      for (const { name } of data.features) known.add(name);
-      after = next?.get('after');
-    } while (after);
-  }
-  return known;
+function useMissing(names: readonly string[], archived: boolean): readonly string[] {
+  const { data } = useFlagList('', archived, names.length > 0);
+  if (!data?.isComplete) return [];
+  const known = new Set(data.flags.map(({ name }) => name));
+  return names.filter((name) => !known.has(name));
 }
 
 function Flags({ names }: { readonly names: readonly string[] }) {
-  const known = useKnownFlags(names);
-  const unknown = known ? names.filter((name) => !known.has(name)) : [];
+  const unknown = useUnknown(names);
   const rest = names.filter((name) => !unknown.includes(name));
   if (names.length === 0) return <p class="muted">It has not evaluated any flag yet.</p>;
   return (

@@ -1,6 +1,6 @@
 import { STRATEGIES } from '@flags/core/admin';
 import { useResource } from '../api/resource.js';
-import type { FlagDetail, FlagEnvironment, Segment, Strategy } from '../api/types.js';
+import type { FlagDetail, FlagEnvironment, Strategy } from '../api/types.js';
 import { missingIn } from '../model/describe.js';
 import { ArchivedActions } from '../parts/archived-actions.js';
 import { ConflictTable } from '../parts/conflict-table.js';
@@ -12,7 +12,6 @@ import { ScreenFrame } from '../parts/screen.js';
 import { StrategyEditor } from '../parts/strategy-editor.js';
 import { href } from '../router.js';
 import { useFlagEdit } from '../state/edit.js';
-import { useSegments } from '../state/segments.js';
 
 interface EditorScreenProps {
   readonly project: string;
@@ -24,7 +23,6 @@ interface EditorScreenProps {
 export function EditorScreen({ project, flag, environment }: EditorScreenProps) {
   const reply = useResource('getFlag', { params: { project, flag } });
   const { revision } = reply;
-  const segments = useSegments();
   const back = ['projects', project, 'flags', flag];
   return (
     <ScreenFrame back={{ to: back, label: flag }} title={`${flag} in ${environment}`} reply={reply}>
@@ -36,13 +34,7 @@ export function EditorScreen({ project, flag, environment }: EditorScreenProps) 
           </div>
         ) : (
           revision !== undefined && (
-            <Editor
-              detail={detail}
-              revision={revision}
-              environment={environment}
-              segments={segments}
-              back={href(back)}
-            />
+            <Editor detail={detail} revision={revision} environment={environment} back={href(back)} />
           )
         )
       }
@@ -54,11 +46,10 @@ interface EditorProps {
   readonly detail: FlagDetail;
   readonly revision: number;
   readonly environment: string;
-  readonly segments: readonly Segment[];
   readonly back: string;
 }
 
-function Editor({ detail, revision, environment, segments, back }: EditorProps) {
+function Editor({ detail, revision, environment, back }: EditorProps) {
   const { name: flag, project, environments } = detail;
   const flagEdit = useFlagEdit(flag, detail, revision);
   const { draft, changes, conflict, edit: keep } = flagEdit;
@@ -95,12 +86,7 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
       <Checkbox class="enabled-box" isChecked={mine.enabled} onChange={(enabled) => edit({ enabled })}>
         {`Enabled in ${environment}`}
       </Checkbox>
-      <StrategyList
-        strategies={mine.strategies}
-        flag={flag}
-        segments={segments}
-        onChange={(strategies) => edit({ strategies })}
-      />
+      <StrategyList strategies={mine.strategies} flag={flag} onChange={(strategies) => edit({ strategies })} />
       <CopyFrom
         environment={environment}
         environments={environments}
@@ -113,7 +99,6 @@ function Editor({ detail, revision, environment, segments, back }: EditorProps) 
 interface StrategyListProps {
   readonly strategies: readonly Strategy[];
   readonly flag: string;
-  readonly segments: readonly Segment[];
   readonly onChange: (strategies: readonly Strategy[]) => void;
 }
 
@@ -125,7 +110,7 @@ function initialParameters(strategy: string, flag: string): Readonly<Record<stri
 }
 
 /** All strategies, in the order of evaluation. The first match turns the flag on. */
-function StrategyList({ strategies, flag, segments, onChange }: StrategyListProps) {
+function StrategyList({ strategies, flag, onChange }: StrategyListProps) {
   const move = (from: number, to: number) => {
     const strategy = strategies[from];
     if (strategy !== undefined) onChange(strategies.toSpliced(from, 1).toSpliced(to, 0, strategy));
@@ -142,7 +127,6 @@ function StrategyList({ strategies, flag, segments, onChange }: StrategyListProp
             strategy={strategy}
             index={index}
             count={strategies.length}
-            segments={segments}
             onChange={(changed) => onChange(strategies.with(index, changed))}
             onMove={(to) => move(index, to)}
             onRemove={() => onChange(strategies.toSpliced(index, 1))}

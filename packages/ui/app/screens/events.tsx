@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { Button, Select } from '../parts/controls.js';
+import { Button } from '../parts/controls.js';
+import { SelectField, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { Empty, Fault, Loading } from '../parts/states.js';
@@ -86,20 +87,9 @@ function Filters({ filter, isFiltered }: FiltersProps) {
     <search class="event-filters">
       <TypedText label="Flag" value={filter.flag} onChange={set('flag')} />
       <TypedText label="Who" value={filter.who} onChange={set('who')} />
-      <label>
-        What
-        <Select
-          class={filter.type === '' ? '' : 'active'}
-          value={filter.type}
-          options={[['', 'Anything'], ...types]}
-          onChange={set('type')}
-        />
-      </label>
+      <SelectField label="What" value={filter.type} options={[['', 'Anything'], ...types]} onChange={set('type')} />
       {DAYS.map(([name, label]) => (
-        <label key={name}>
-          {label}
-          <input type="date" value={filter[name]} onChange={({ currentTarget }) => set(name)(currentTarget.value)} />
-        </label>
+        <TextField key={name} label={label} type="date" value={filter[name]} onChange={set(name)} />
       ))}
       {isFiltered && (
         <Button class="quiet" onClick={clear}>
@@ -131,12 +121,7 @@ function TypedText({ label, value, onChange }: TypedTextProps) {
     const timer = setTimeout(() => onChange(text), PAUSE);
     return () => clearTimeout(timer);
   }, [text]);
-  return (
-    <label>
-      {label}
-      <input type="search" value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-    </label>
-  );
+  return <TextField label={label} type="search" value={text} onChange={setText} />;
 }
 
 /** The screen of one change set. */

@@ -2,7 +2,7 @@ import { isSameJson } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import type { FlagDetail, FlagEnvironment, Segment } from '../api/types.js';
+import type { FlagDetail, FlagEnvironment } from '../api/types.js';
 import { changesBetween } from '../model/flag-changes.js';
 import { AgingTags } from '../parts/aging-tags.js';
 import { Ago, ExplainedAnswer } from '../parts/answer.js';
@@ -23,7 +23,6 @@ import { UsageChart } from '../parts/usage-chart.js';
 import { VariantsSection } from '../parts/variants-section.js';
 import { query } from '../router.js';
 import { draftOf } from '../state/drafts.js';
-import { useSegments } from '../state/segments.js';
 import { may, offers } from '../state/session.js';
 import { useExplanations, viewAs } from '../state/view-as.js';
 import { ago, flagType, plural, time } from '../words.js';
@@ -45,14 +44,13 @@ export function FlagScreen({ project, flag }: FlagScreenProps) {
 
 function FlagNow({ project, flag }: FlagScreenProps) {
   const reply = useResource('getFlag', { params: { project, flag } });
-  const segments = useSegments();
   return (
     <ScreenFrame
       back={{ to: ['projects', project], label: 'Flags' }}
       reply={reply}
       missing={({ status }) => <MissingFlag project={project} flag={flag} status={status} />}
     >
-      {(detail) => <FlagPage detail={detail} revision={reply.revision ?? 0} segments={segments} />}
+      {(detail) => <FlagPage detail={detail} revision={reply.revision ?? 0} />}
     </ScreenFrame>
   );
 }
@@ -60,10 +58,9 @@ function FlagNow({ project, flag }: FlagScreenProps) {
 interface FlagPageProps {
   readonly detail: FlagDetail;
   readonly revision: number;
-  readonly segments: readonly Segment[];
 }
 
-function FlagPage({ detail, revision, segments }: FlagPageProps) {
+function FlagPage({ detail, revision }: FlagPageProps) {
   const { name, project, archived, environments } = detail;
   return (
     <>
@@ -83,13 +80,7 @@ function FlagPage({ detail, revision, segments }: FlagPageProps) {
       ) : (
         <div class="environments">
           {environments.map((environment) => (
-            <EnvironmentCard
-              key={environment.name}
-              detail={detail}
-              revision={revision}
-              environment={environment}
-              segments={segments}
-            />
+            <EnvironmentCard key={environment.name} detail={detail} revision={revision} environment={environment} />
           ))}
         </div>
       )}
@@ -110,7 +101,7 @@ function draftEnvironment({ name, environments }: FlagDetail): string {
   return (changed ?? environments[0])?.name ?? '';
 }
 
-function FlagHead({ detail, revision }: Omit<FlagPageProps, 'segments'>) {
+function FlagHead({ detail, revision }: FlagPageProps) {
   const { name, description, type, createdAt, lastSeenAt, stale, labels = [], owner, impressionData } = detail;
   return (
     <header class="flag-head">
@@ -154,7 +145,7 @@ interface EnvironmentCardProps extends FlagPageProps {
   readonly environment: FlagEnvironment;
 }
 
-function EnvironmentCard({ detail, revision, environment, segments }: EnvironmentCardProps) {
+function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps) {
   const { name: flag, project } = detail;
   const { name, enabled, strategies } = environment;
   const offBecauseOf = useBlocker(detail, name);
@@ -207,7 +198,7 @@ function EnvironmentCard({ detail, revision, environment, segments }: Environmen
       ) : (
         <ol class="strategies">
           {strategies.map((strategy, index) => (
-            <StrategySummary key={strategy.id} strategy={strategy} index={index} segments={segments} />
+            <StrategySummary key={strategy.id} strategy={strategy} index={index} />
           ))}
         </ol>
       )}

@@ -4,7 +4,7 @@ import { addressOf } from '../api/call.js';
 import { useResource } from '../api/resource.js';
 import type { ListedFlag, Session } from '../api/types.js';
 import { outlivedDays, UNUSED_DAYS } from '../model/aging.js';
-import { type FlagFilter, filterFromQuery, selectFlags } from '../model/flag-list.js';
+import { filterFromQuery, selectFlags } from '../model/flag-list.js';
 import { BulkBar } from '../parts/bulk-bar.js';
 import { Button, DialogButton, Link, type Options, Select, sameText } from '../parts/controls.js';
 import { CreateFlagDialog, hasNewFlag } from '../parts/create-flag.js';
@@ -59,7 +59,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
           }
         />
       )}
-      <Filters filter={filter} flags={flags} />
+      <Filters flags={flags} />
       {error && <Fault error={error} />}
       {!list && !error && <Loading rows={12} />}
       {list && (
@@ -120,12 +120,7 @@ function NoFlags({ project, archived }: { readonly project: string; readonly arc
   );
 }
 
-interface FiltersProps {
-  readonly filter: FlagFilter;
-  readonly flags: readonly ListedFlag[];
-}
-
-function Filters({ filter, flags }: FiltersProps) {
+function Filters({ flags }: { readonly flags: readonly ListedFlag[] }) {
   const options = useMemo(
     () => ({
       types: unique(flags.map(({ type }) => type)),
@@ -137,16 +132,9 @@ function Filters({ filter, flags }: FiltersProps) {
   return (
     <div class="filters">
       <SearchBox label="Filter flags" placeholder="Name, description, label, owner" />
-      <Choice
-        label="Type"
-        name="type"
-        value={filter.type}
-        options={options.types.map((type) => [type, flagType(type)])}
-      />
+      <Choice label="Type" options={options.types.map((type) => [type, flagType(type)])} />
       <Choice
         label="State"
-        name="state"
-        value={filter.state}
         options={[
           ['on', 'On anywhere'],
           ['off', 'Off everywhere'],
@@ -158,8 +146,6 @@ function Filters({ filter, flags }: FiltersProps) {
       />
       <Choice
         label="Stale"
-        name="stale"
-        value={filter.stale}
         options={[
           ['true', 'Stale'],
           ['false', 'Not stale'],
@@ -168,40 +154,31 @@ function Filters({ filter, flags }: FiltersProps) {
         ]}
         all="Stale or not"
       />
-      {options.labels.length > 0 && (
-        <Choice label="Label" name="label" value={filter.label} options={sameText(options.labels)} />
-      )}
-      {options.owners.length > 0 && (
-        <Choice label="Owner" name="owner" value={filter.owner} options={sameText(options.owners)} />
-      )}
-      <Choice
-        label="Show"
-        name="show"
-        value={query.value.get('show') ?? undefined}
-        options={[['archived', 'Archived']]}
-        all="Not archived"
-      />
+      {options.labels.length > 0 && <Choice label="Label" options={sameText(options.labels)} />}
+      {options.owners.length > 0 && <Choice label="Owner" options={sameText(options.owners)} />}
+      <Choice label="Show" options={[['archived', 'Archived']]} all="Not archived" />
     </div>
   );
 }
 
 interface ChoiceProps {
+  /** In lower case, it is the parameter of the URL. */
   readonly label: string;
-  readonly name: string;
-  readonly value: string | undefined;
   readonly options: Options;
   /** The option that filters nothing. */
   readonly all?: string;
 }
 
-function Choice({ label, name, value, options, all = label }: ChoiceProps) {
-  const isKnown = options.some(([key]) => key === value);
+function Choice({ label, options, all = label }: ChoiceProps) {
+  const name = label.toLowerCase();
+  const value = query.value.get(name) ?? '';
+  const isKnown = value === '' || options.some(([key]) => key === value);
   return (
     <Select
       label={label}
-      class={value === undefined ? 'choice' : 'choice active'}
-      value={value ?? ''}
-      options={[['', all], ...(value === undefined || isKnown ? [] : sameText([value])), ...options]}
+      class={value === '' ? 'choice' : 'choice active'}
+      value={value}
+      options={[['', all], ...(isKnown ? [] : sameText([value])), ...options]}
       onChange={(chosen) => setQuery({ [name]: chosen })}
     />
   );

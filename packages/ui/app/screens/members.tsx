@@ -1,18 +1,15 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Member, MemberList } from '../api/types.js';
+import { ChangeButton } from '../parts/change-button.js';
 import { DialogButton, Select } from '../parts/controls.js';
-import { Confirm, FormDialog, Notice } from '../parts/dialog.js';
+import { ChangeDialog } from '../parts/dialog.js';
 import { SelectField, TextField } from '../parts/field.js';
-import type { ShowRefusal } from '../parts/form.js';
 import { Icon } from '../parts/icons.js';
-import { ScreenHead, WhenLoaded } from '../parts/screen.js';
-import { Empty } from '../parts/states.js';
-import { Table } from '../parts/table.js';
-import { propose } from '../state/changes.js';
-import { useProjectNames } from '../state/projects.js';
+import { ListScreen } from '../parts/list-screen.js';
+import { type Proposal, propose } from '../state/changes.js';
+import { projectName } from '../state/projects.js';
 import { may } from '../state/session.js';
-import { plural } from '../words.js';
 
 /** The role that at least one member of a project must have. */
 const OWNER = 'owner';
@@ -20,48 +17,9 @@ const OWNER = 'owner';
 /** The members of a project and their roles. */
 export function MembersScreen({ project }: { readonly project: string }) {
   const reply = useResource('listMembers', { params: { project } });
-  const { data } = reply;
-  const projectName = useProjectNames();
-  const add = data && (
-    <DialogButton
-      class="primary"
-      needs={['addMember', 'applyChanges']}
-      project={project}
-      dialog={(close) => <AddDialog project={project} list={data} onClose={close} />}
-    >
-      <Icon name="plus" /> Add member
-    </DialogButton>
-  );
-  const hasMembers = data !== undefined && data.users.length > 0;
-  return (
-    <section>
-      <ScreenHead title={`Members of ${projectName(project)}`} actions={hasMembers && add}>
-        <span class="muted">{hasMembers && plural(data.users.length, 'member')}</span>
-      </ScreenHead>
-      <WhenLoaded reply={reply}>
-        {(list) =>
-          list.users.length === 0 ? (
-            <Empty title="No members yet">
-              <p>Members and their roles are for your application: its rules decide what each role may do.</p>
-              {add}
-            </Empty>
-          ) : (
-            <MemberTable project={project} list={list} />
-          )
-        }
-      </WhenLoaded>
-    </section>
-  );
-}
-
-interface MemberTableProps {
-  readonly project: string;
-  readonly list: MemberList;
-}
-
-function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
+  const { roles = [], users } = reply.data ?? {};
   const ownerRole = roles.find(({ name }) => name.toLowerCase() === OWNER)?.id;
-  const owners = users.filter(({ roleId }) => roleId === ownerRole);
+  const owners = users?.filter(({ roleId }) => roleId === ownerRole) ?? [];
   const rowOf = (member: Member) => ({
     project,
     member,
@@ -69,10 +27,14 @@ function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
     isOnlyOwner: owners.length === 1 && owners[0] === member,
   });
   return (
-    <Table
-      class="list members"
-      items={users.toSorted(byName).map(rowOf)}
+    <ListScreen
+      title={`Members of ${projectName(project)}`}
+      noun="member"
+      reply={reply}
+      items={users?.map(rowOf)}
       keyOf={({ member }) => member.id}
+      textOf={({ member }) => nameOf(member)}
+      tableClass="members"
       columns={[
         {
           title: 'Member',
@@ -89,12 +51,27 @@ function MemberTable({ project, list: { roles, users } }: MemberTableProps) {
         { title: 'Role', cell: (row) => <Role {...row} /> },
         { title: '', cell: (row) => <RemoveButton {...row} /> },
       ]}
+      empty={{
+        title: 'No members yet',
+        text: 'Members and their roles are for your application: its rules decide what each role may do.',
+      }}
+      create={
+        <DialogButton
+          class="primary"
+          needs={['addMember', 'applyChanges']}
+          project={project}
+          dialog={(close) => (
+            <AddDialog project={project} roles={roles} isFirst={users?.length === 0} onClose={close} />
+          )}
+        >
+          <Icon name="plus" /> Add member
+        </DialogButton>
+      }
     />
   );
 }
 
 const nameOf = ({ name, id }: Member) => name ?? `User ${id}`;
-const byName = (one: Member, other: Member) => nameOf(one).localeCompare(nameOf(other), undefined, { numeric: true });
 
 interface MemberProps {
   readonly project: string;
@@ -138,60 +115,45 @@ function Role({ project, member, roles, isOnlyOwner }: MemberProps) {
 
 function RemoveButton({ project, member, roles, isOnlyOwner }: MemberProps) {
   const name = nameOf(member);
-  const remove = () =>
-    propose({
-      title: `Remove ${name}`,
-      changes: [{ op: 'removeMember', ref: { project }, input: { userId: member.id, roleId: member.roleId } }],
-      done: `${name} was removed from ${project}.`,
-    });
+  const removal: Proposal = {
+    title: `Remove ${name}?`,
+    text: `${name} loses the role ${roleName(roles, member.roleId)} in the project ${project}. You can undo it.`,
+    confirm: `Confirm: remove ${name}`,
+    changes: [{ op: 'removeMember', ref: { project }, input: { userId: member.id, roleId: member.roleId } }],
+    done: `${name} was removed from ${project}.`,
+  };
   return (
-    <DialogButton
+    <ChangeButton
       class="quiet"
-      needs={['removeMember', 'applyChanges']}
       project={project}
       label={`Remove ${name}`}
-      dialog={(close) =>
-        isOnlyOwner ? (
-          <Notice title={`${name} is the only owner`} onClose={close}>
-            <p>{ONLY_OWNER}</p>
-          </Notice>
-        ) : (
-          <Confirm
-            title={`Remove ${name}?`}
-            text={`${name} loses the role ${roleName(roles, member.roleId)} in the project ${project}. You can undo it.`}
-            confirm={`Confirm: remove ${name}`}
-            onConfirm={remove}
-            onClose={close}
-          />
-        )
-      }
+      proposal={removal}
+      obstacle={isOnlyOwner && { title: `${name} is the only owner`, text: ONLY_OWNER }}
     >
       Remove…
-    </DialogButton>
+    </ChangeButton>
   );
 }
 
-interface AddDialogProps extends MemberTableProps {
+interface AddDialogProps extends Pick<MemberProps, 'project' | 'roles'> {
+  readonly isFirst: boolean;
   readonly onClose: () => void;
 }
 
-function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps) {
-  const isFirst = users.length === 0;
+function AddDialog({ project, roles, isFirst, onClose }: AddDialogProps) {
   const [userId, setUserId] = useState('');
   const [roleId, setRoleId] = useState((isFirst ? roles[0] : roles.at(-1))?.id ?? 1);
-  const add = (show: ShowRefusal) => {
+  const add = (): Proposal => {
     const id = userId.trim();
     const input = { userId: /^\d+$/.test(id) ? Number(id) : id, roleId };
-    const proposal = {
+    return {
       title: `Add user ${id}`,
-      changes: [{ op: 'addMember' as const, ref: { project }, input }],
+      changes: [{ op: 'addMember', ref: { project }, input }],
       done: `User ${id} was added to ${project}.`,
-      onApplied: onClose,
     };
-    return propose(proposal, show);
   };
   return (
-    <FormDialog title="Add member" submit="Add member" onSubmit={add} onClose={onClose}>
+    <ChangeDialog title="Add member" submit="Add member" proposal={add} onClose={onClose}>
       <TextField
         label="User ID"
         hint="The number by which your application knows the user."
@@ -208,6 +170,6 @@ function AddDialog({ project, list: { roles, users }, onClose }: AddDialogProps)
         options={roles.map(({ id, name }) => [id, name])}
         onChange={(id) => setRoleId(Number(id))}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Project } from '../api/types.js';
+import { ChangeButton } from '../parts/change-button.js';
 import { DialogButton, Link } from '../parts/controls.js';
-import { FormDialog, Notice } from '../parts/dialog.js';
-import { TextField } from '../parts/field.js';
-import type { ShowRefusal } from '../parts/form.js';
+import { ChangeDialog } from '../parts/dialog.js';
+import { fieldProps, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { Table } from '../parts/table.js';
 import { currentProject } from '../router.js';
-import { type Proposal, propose } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { offers } from '../state/session.js';
 import { number, plural } from '../words.js';
 
@@ -75,33 +75,21 @@ function ProjectActions({ project }: { readonly project: Project }) {
       >
         Rename…
       </DialogButton>
-      <DialogButton
-        class="quiet"
-        needs={['deleteProject', 'applyChanges']}
-        project={id}
-        label={`Delete ${name}`}
-        dialog={(close) => <DeleteDialog project={project} onClose={close} />}
-      >
-        Delete…
-      </DialogButton>
+      <DeleteButton project={project} />
     </>
   );
 }
 
-interface DialogProps {
-  readonly onClose: () => void;
-}
-
 /** Creates or renames a project. */
-function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: Project }) {
+function ProjectDialog({ project, onClose }: { readonly project?: Project; readonly onClose: () => void }) {
   const [mine, setMine] = useState({ id: '', name: project?.name ?? '', description: project?.description ?? '' });
   const canRead = project && offers('getProject', project.id);
   const { revision } = useResource('getProject', canRead ? { params: { project: project.id } } : undefined);
   const name = mine.name.trim();
   const title = project ? `Rename ${project.name}` : 'New project';
-  const save = (show: ShowRefusal) => {
+  const save = (): Proposal => {
     const input = { name, description: mine.description };
-    const proposal: Proposal = {
+    return {
       title,
       changes: [
         project
@@ -109,17 +97,11 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
           : { op: 'createProject', input: { ...input, id: mine.id.trim() } },
       ],
       done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
-      onApplied: onClose,
     };
-    return propose(proposal, show);
   };
-  const field = (member: keyof typeof mine) => ({
-    path: `/${member}`,
-    value: mine[member],
-    onChange: (value: string) => setMine({ ...mine, [member]: value }),
-  });
+  const field = fieldProps(mine, (change) => setMine({ ...mine, ...change }));
   return (
-    <FormDialog title={title} submit={project ? 'Save' : 'Create project'} onSubmit={save} onClose={onClose}>
+    <ChangeDialog title={title} submit={project ? 'Save' : 'Create project'} proposal={save} onClose={onClose}>
       {!project && (
         <TextField
           label="ID"
@@ -132,40 +114,33 @@ function ProjectDialog({ project, onClose }: DialogProps & { readonly project?: 
       )}
       <TextField label="Name" required maxLength={100} {...field('name')} />
       <TextField label="Description" {...field('description')} />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
 /** Deletes a project, or explains why it cannot be deleted yet. */
-function DeleteDialog({ project: { id, name, featureCount }, onClose }: DialogProps & { readonly project: Project }) {
-  if (featureCount > 0) {
-    return (
-      <Notice title={`${name} cannot be deleted yet`} onClose={onClose}>
-        <p>
-          It still has <Link to={['projects', id]}>{plural(featureCount, 'flag')}</Link>. Archive or move every flag
-          first.
-        </p>
-      </Notice>
-    );
-  }
-  const remove = (show: ShowRefusal) => {
-    const proposal: Proposal = {
-      title: `Delete the project ${name}`,
-      changes: [{ op: 'deleteProject', ref: { project: id } }],
-      done: `The project ${name} was deleted.`,
-      onApplied: onClose,
-    };
-    return propose(proposal, show);
+function DeleteButton({ project: { id, name, featureCount } }: { readonly project: Project }) {
+  const removal: Proposal = {
+    title: `Delete ${name}`,
+    text: 'Its archived flags, segments and tokens are deleted with it.',
+    confirm: `Confirm: delete ${name}`,
+    changes: [{ op: 'deleteProject', ref: { project: id } }],
+    done: `The project ${name} was deleted.`,
   };
+  const rest = (
+    <p>
+      It still has <Link to={['projects', id]}>{plural(featureCount, 'flag')}</Link>. Archive or move every flag first.
+    </p>
+  );
   return (
-    <FormDialog
-      title={`Delete ${name}`}
-      submit={`Confirm: delete ${name}`}
-      isDanger
-      onSubmit={remove}
-      onClose={onClose}
+    <ChangeButton
+      class="quiet"
+      project={id}
+      label={`Delete ${name}`}
+      proposal={removal}
+      obstacle={featureCount > 0 && { title: `${name} cannot be deleted yet`, text: rest }}
     >
-      <p>Its archived flags, segments and tokens are deleted with it.</p>
-    </FormDialog>
+      Delete…
+    </ChangeButton>
   );
 }

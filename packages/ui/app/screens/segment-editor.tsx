@@ -5,13 +5,13 @@ import { missingConstraint } from '../model/describe.js';
 import { ConflictTable } from '../parts/conflict-table.js';
 import { Button, Link } from '../parts/controls.js';
 import { EditFrame } from '../parts/edit-frame.js';
-import { AreaField, SelectField, TextField } from '../parts/field.js';
-import { Form, type ShowRefusal } from '../parts/form.js';
+import { AreaField, fieldProps, SelectField, TextField } from '../parts/field.js';
+import { Form } from '../parts/form.js';
 import { Card, Crumbs, ScreenFrame, ScreenHead } from '../parts/screen.js';
 import { SegmentPreview } from '../parts/segment-preview.js';
 import { Constraints } from '../parts/strategy-editor.js';
 import { currentProject, href, navigate } from '../router.js';
-import { type Proposal, propose } from '../state/changes.js';
+import { submit } from '../state/changes.js';
 import type { Draft } from '../state/drafts.js';
 import { useEdit } from '../state/edit.js';
 import { plural } from '../words.js';
@@ -33,9 +33,9 @@ export function NewSegmentScreen() {
   const { draft, edit, discard } = useEdit(NEW, EMPTY, 0);
   const { mine } = draft;
   const missing = mine.name.trim() === '' ? 'The segment has no name yet.' : missingConstraint(mine.constraints);
-  const create = (show: ShowRefusal) => {
+  const create = () => {
     const input = { ...mine, name: mine.name.trim() };
-    const proposal: Proposal = {
+    return submit({
       title: `Create segment ${input.name}`,
       changes: [{ op: 'createSegment', input }],
       done: `The segment ${input.name} was created.`,
@@ -44,8 +44,7 @@ export function NewSegmentScreen() {
         const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
-    };
-    return propose(proposal, show);
+    });
   };
   return (
     <section>
@@ -53,7 +52,7 @@ export function NewSegmentScreen() {
       <ScreenHead title="New segment" />
       <Form
         class="editor-main form-page"
-        onSubmit={(show) => missing === undefined && create(show)}
+        onSubmit={() => missing === undefined && create()}
         foot={(isBusy) => (
           <footer class="editor-foot">
             <span class="muted">{missing}</span>
@@ -148,17 +147,11 @@ interface SegmentFormProps {
 
 function SegmentForm({ draft, onChange, hint = '' }: SegmentFormProps) {
   const projects = useResource('listProjects', {}).data?.projects ?? [];
+  const field = fieldProps(draft, (change) => onChange({ ...draft, ...change }));
   return (
     <>
       <div class="columns">
-        <TextField
-          label="Name"
-          path="/name"
-          required
-          maxLength={100}
-          value={draft.name}
-          onChange={(name) => onChange({ ...draft, name })}
-        />
+        <TextField label="Name" required maxLength={100} {...field('name')} />
         <SelectField
           label="Project"
           path="/project"
@@ -167,13 +160,7 @@ function SegmentForm({ draft, onChange, hint = '' }: SegmentFormProps) {
           onChange={(project) => onChange({ ...draft, project: project || null })}
         />
       </div>
-      <AreaField
-        label="Description"
-        class="prose"
-        path="/description"
-        value={draft.description}
-        onChange={(description) => onChange({ ...draft, description })}
-      />
+      <AreaField label="Description" class="prose" {...field('description')} />
       <Card title="Who is in it" note={`Users for whom all constraints hold. ${hint}`} class="constraints-card">
         <Constraints constraints={draft.constraints} onChange={(constraints) => onChange({ ...draft, constraints })} />
       </Card>

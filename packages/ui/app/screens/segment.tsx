@@ -1,18 +1,17 @@
 import { describeCondition } from '@flags/core/admin';
-import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
 import type { Constraint, Segment, SegmentUse } from '../api/types.js';
 import { Ago } from '../parts/answer.js';
+import { ChangeButton } from '../parts/change-button.js';
 import { Button, Details, Link } from '../parts/controls.js';
-import { Notice } from '../parts/dialog.js';
 import { Heading } from '../parts/heading.js';
 import { Icon } from '../parts/icons.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { LongList } from '../parts/value-list.js';
 import { currentProject, href, navigate } from '../router.js';
-import { review } from '../state/changes.js';
+import type { Proposal } from '../state/changes.js';
 import { draftOf } from '../state/drafts.js';
-import { useProjectNames } from '../state/projects.js';
+import { projectName } from '../state/projects.js';
 import { plural } from '../words.js';
 
 /** One segment: its constraints, and the strategies that use it. */
@@ -37,18 +36,25 @@ interface DetailProps {
 function Detail({ segment, revision }: DetailProps) {
   const { id, name, description, constraints, project, createdAt, createdBy } = segment;
   const uses = useResource('listSegmentUses', { params: { segment: id } });
-  const [isDeleting, setDeleting] = useState(false);
-  const projectName = useProjectNames();
   const place = project ?? currentProject();
-  const remove = () =>
-    void review({
-      title: `Delete ${name}?`,
-      text: 'No strategy uses this segment. The deletion can be reverted in the events.',
-      confirm: `Confirm: delete ${name}`,
-      changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
-      done: `The segment ${name} was deleted.`,
-      leave: () => navigate(href(['segments'])),
-    });
+  const removal: Proposal = {
+    title: `Delete ${name}?`,
+    text: 'No strategy uses this segment. The deletion can be reverted in the events.',
+    confirm: `Confirm: delete ${name}`,
+    changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
+    done: `The segment ${name} was deleted.`,
+    leave: () => navigate(href(['segments'])),
+  };
+  const users = uses.data?.strategies ?? [];
+  const usersText = (
+    <>
+      <p>
+        {plural(users.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it from
+        them first. Strategies of archived flags count, too.
+      </p>
+      <Uses uses={users} />
+    </>
+  );
   return (
     <>
       <header class="flag-head">
@@ -63,13 +69,14 @@ function Detail({ segment, revision }: DetailProps) {
               >
                 <Icon name="edit" /> Edit
               </Button>
-              <Button
-                needs={['deleteSegment', 'applyChanges']}
+              <ChangeButton
                 project={place}
-                onClick={() => (uses.data?.strategies.length === 0 ? remove() : setDeleting(true))}
+                proposal={removal}
+                blocked={uses.data ? undefined : 'It is not known yet which strategies use this segment.'}
+                obstacle={users.length > 0 && { title: `${name} is in use`, text: usersText }}
               >
                 Delete…
-              </Button>
+              </ChangeButton>
             </>
           }
         >
@@ -107,9 +114,6 @@ function Detail({ segment, revision }: DetailProps) {
           }
         </WhenLoaded>
       </Card>
-      {isDeleting && uses.data && (
-        <InUse segment={segment} uses={uses.data.strategies} onClose={() => setDeleting(false)} />
-      )}
     </>
   );
 }
@@ -162,24 +166,5 @@ function Uses({ uses }: { readonly uses: readonly SegmentUse[] }) {
       })}
       {flags.length > SHOWN && <li class="muted">and {plural(flags.length - SHOWN, 'more flag')}</li>}
     </ul>
-  );
-}
-
-interface InUseProps {
-  readonly segment: Segment;
-  readonly uses: readonly SegmentUse[];
-  readonly onClose: () => void;
-}
-
-/** Lists the flags that use a segment, which therefore cannot be deleted. */
-function InUse({ segment: { name }, uses, onClose }: InUseProps) {
-  return (
-    <Notice title={`${name} is in use`} onClose={onClose}>
-      <p>
-        {plural(uses.length, 'strategy uses', 'strategies use')} this segment, so it cannot be deleted. Remove it from
-        them first. Strategies of archived flags count, too.
-      </p>
-      <Uses uses={uses} />
-    </Notice>
   );
 }

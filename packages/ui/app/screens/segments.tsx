@@ -5,12 +5,11 @@ import { Button, Link } from '../parts/controls.js';
 import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { currentProject, href, navigate } from '../router.js';
-import { useProjectNames } from '../state/projects.js';
+import { projectName } from '../state/projects.js';
 
 /** All segments: groups of users that strategies share. */
 export function SegmentsScreen() {
   const reply = useResource('listSegments', {});
-  const projectName = useProjectNames();
   return (
     <ListScreen
       title="Segments"

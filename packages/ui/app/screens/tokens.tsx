@@ -9,7 +9,7 @@ import { Icon } from '../parts/icons.js';
 import { ListScreen } from '../parts/list-screen.js';
 import { CreateTokenDialog, RotateTokenDialog, SecretDialog } from '../parts/token-dialogs.js';
 import { currentProject } from '../router.js';
-import { useProjectNames } from '../state/projects.js';
+import { projectName } from '../state/projects.js';
 import { attempt } from '../state/toasts.js';
 import { ago, time, tokenKind } from '../words.js';
 
@@ -19,7 +19,6 @@ const NEVER = <span class="muted">never</span>;
 /** The API tokens of the instance. A secret is shown once, when its token is created. */
 export function TokensScreen() {
   const reply = useResource('listTokens', {});
-  const projectName = useProjectNames();
   const [created, setCreated] = useState<CreatedToken>();
   const show = (token: CreatedToken) => {
     setCreated(token);

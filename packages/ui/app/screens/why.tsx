@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import type { Context, Explained, Segment } from '../api/types.js';
+import type { Context, Explained } from '../api/types.js';
 import { AnswerText } from '../parts/answer.js';
 import { draftOfContext, useContextForm } from '../parts/context-form.js';
 import { Button, Link, Paged, sameText } from '../parts/controls.js';
@@ -9,8 +9,7 @@ import { Field, SelectField } from '../parts/field.js';
 import { Card, ScreenHead, WhenLoaded } from '../parts/screen.js';
 import { isTime, TimeInput, ZONE_HINT } from '../parts/time-field.js';
 import { currentProject, query, setQuery } from '../router.js';
-import { useProjectNames } from '../state/projects.js';
-import { useSegments } from '../state/segments.js';
+import { projectName } from '../state/projects.js';
 import { environmentNames } from '../state/session.js';
 import { contextToText, describeContext, drawnContext, viewAs, viewIn } from '../state/view-as.js';
 import { answer, number, plural, time, why } from '../words.js';
@@ -25,7 +24,6 @@ export function WhyScreen() {
   const flag = query.value.get('flag') ?? undefined;
   const asOf = query.value.get('asOf') ?? undefined;
   const { context, drawn } = drawnContext(viewAs.value ?? {});
-  const segments = useSegments();
   const who = viewAs.value ? describeContext(viewAs.value) : 'for a context without any fields';
   const when = asOf === undefined ? '' : ` as of ${isTime(asOf) ? time(asOf) : asOf}`;
   return (
@@ -41,7 +39,7 @@ export function WhyScreen() {
       )}
       {chosen.map((name) => (
         <Card key={name} title={name} note={`${who}${when}`}>
-          <Results flag={flag} environment={name} context={context} asOf={asOf} segments={segments} />
+          <Results flag={flag} environment={name} context={context} asOf={asOf} />
         </Card>
       ))}
     </section>
@@ -80,7 +78,6 @@ function Questions({ context }: { readonly context: Context | undefined }) {
 function FlagField() {
   const chosen = query.value.get('flag') ?? '';
   const [flag, setFlag] = useState(chosen);
-  const projectName = useProjectNames();
   useEffect(() => setFlag(chosen), [chosen]);
   return (
     <Field label="Flag" hint={`Empty: all flags of the project ${projectName(currentProject())}`}>
@@ -114,7 +111,6 @@ interface ResultsProps {
   readonly context: Context;
   /** ISO 8601; undefined for now. */
   readonly asOf: string | undefined;
-  readonly segments: readonly Segment[];
   /** The first flag of the next part of the reply. */
   readonly from?: string;
 }
@@ -122,7 +118,7 @@ interface ResultsProps {
 const PAGE = 50;
 
 function Results(props: ResultsProps) {
-  const { flag, environment, context, asOf, segments, from } = props;
+  const { flag, environment, context, asOf, from } = props;
   const [hasMore, setMore] = useState(false);
   const scope = flag === undefined ? { project: currentProject(), ...(from && { from }) } : { flag };
   const reply = useResource('explainFlags', {
@@ -149,7 +145,6 @@ function Results(props: ResultsProps) {
                       key={explained.name}
                       explained={explained}
                       environment={environment}
-                      segments={segments}
                       isOpen={flag !== undefined}
                     />
                   ))}
@@ -170,11 +165,10 @@ function Results(props: ResultsProps) {
 interface RowProps {
   readonly explained: Explained;
   readonly environment: string;
-  readonly segments: readonly Segment[];
   readonly isOpen: boolean;
 }
 
-function Row({ explained, environment, segments, isOpen: isOpenFirst }: RowProps) {
+function Row({ explained, environment, isOpen: isOpenFirst }: RowProps) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const { name, project, enabled } = explained;
   return (
@@ -188,7 +182,7 @@ function Row({ explained, environment, segments, isOpen: isOpenFirst }: RowProps
         </summary>
         {isOpen && (
           <>
-            <Explanation explained={explained} environment={environment} segments={segments} />
+            <Explanation explained={explained} environment={environment} />
             <p class="explained-link">
               <Link to={['projects', project, 'flags', name]}>Open the flag</Link>
             </p>

@@ -1,11 +1,11 @@
 import { effectsToReview, hiddenToReview } from '@flags/core/admin';
 import { signal } from '@preact/signals';
 import { ApiError, call } from '../api/call.js';
-import { invalidateAfterChange } from '../api/resource.js';
+import { invalidate, invalidateAfterChange } from '../api/resource.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
 import { refusalText } from '../model/refusal.js';
 import { currentProject } from '../router.js';
-import { may, reloadPermissions, reviewScope } from './session.js';
+import { may, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
 /** Changes that a user is about to make. */
@@ -17,7 +17,9 @@ export interface Proposal {
   readonly undoes?: string;
   /** The introduction of the review. */
   readonly text?: string;
-  /** The label of the button in the review. */
+  /** Whether to open the review, whatever the effects are. Default: if clients of some environments notice something. */
+  readonly isReviewed?: boolean;
+  /** The label of the button in the review of a change that destroys something. */
   readonly confirm?: string;
   /** The message after the change: "checkout is on in production". */
   readonly done: string;
@@ -55,31 +57,33 @@ export function undoOf(id: string): Proposal {
   return { title: 'Revert the change', changes: [], undoes: id, done: 'The change was reverted.' };
 }
 
-type ShowRefusal = (refusal: ApiError | undefined) => void;
-
-/** Applies a proposal. Opens the review first if the changes affect clients of an environment that needs a review. */
-export function propose(proposal: Proposal, show?: ShowRefusal): Promise<void> {
-  return start(proposal, show, needsReview);
+/** Applies a proposal like {@link submit}, and shows a refusal as a message. */
+export function propose(proposal: Proposal): Promise<void> {
+  return submit(proposal).catch(showRefusal);
 }
 
-/** Opens the review of a proposal, whatever its effects are. */
-export function review(proposal: Proposal): Promise<void> {
-  return start(proposal, undefined, () => true);
-}
-
-async function start(
-  proposal: Proposal,
-  show: ShowRefusal = showRefusal,
-  isAsked: (plan: Plan | undefined) => boolean,
-): Promise<void> {
-  try {
+/**
+ * Applies the proposal of a form. Opens the review first if it is requested, or if the changes affect clients of an
+ * environment that needs a review.
+ *
+ * @throws ApiError for the form
+ */
+export function submit(proposal: Proposal): Promise<void> {
+  return refusable(proposal, async () => {
     const plan = await planOf(proposal);
-    show(undefined);
-    if (isAsked(plan)) currentReview.value = { proposal, plan };
-    else show(await applyProposal(proposal));
-  } catch (error) {
-    show(refused(error as ApiError, proposal));
-  }
+    if (proposal.isReviewed || proposal.confirm !== undefined || needsReview(plan)) {
+      currentReview.value = { proposal, plan };
+    } else await apply(proposal);
+  });
+}
+
+/**
+ * Applies a reviewed proposal.
+ *
+ * @throws ApiError for the review
+ */
+export function applyReviewed(proposal: Proposal, reason: string): Promise<void> {
+  return refusable(proposal, () => apply(proposal, reason));
 }
 
 /** Resolves to undefined if the caller may not plan. It may still apply the changes. */
@@ -100,30 +104,21 @@ export function needsReview(plan: Plan | undefined): boolean {
   return effectsToReview(plan.effects, scope).length > 0 || hiddenToReview(plan.hiddenEffects, scope) > 0;
 }
 
-/** Shows a refusal that no form shows. */
-function showRefusal(refusal: ApiError | undefined): void {
-  if (refusal !== undefined) showToast({ text: refusalText(refusal), tone: 'fault' });
+function showRefusal(refusal: ApiError): void {
+  showToast({ text: refusalText(refusal), tone: 'fault' });
 }
 
-/** Applies a proposal in one commit, and offers to undo it. Returns the refusal if the caller must show it. */
-export async function applyProposal(proposal: Proposal, reason?: string): Promise<ApiError | undefined> {
+/** Applies a proposal in one commit, and offers to undo it. */
+async function apply(proposal: Proposal, reason?: string): Promise<void> {
   if (proposal.leave) {
     currentReview.value = undefined;
     proposal.leave();
   }
-  try {
-    const { data } = await send(proposal, reason);
-    await refresh(data);
-    showDone(proposal.done, data);
-    await closeReview();
-    proposal.onApplied?.(data);
-    return undefined;
-  } catch (error) {
-    const refusal = refused(error as ApiError, proposal);
-    if (proposal.leave === undefined) return refusal;
-    showRefusal(refusal);
-    return undefined;
-  }
+  const { data } = await send(proposal, reason);
+  await refresh(data);
+  showDone(proposal.done, data);
+  await closeReview();
+  proposal.onApplied?.(data);
 }
 
 /** Closes the review, and waits until the focus is back on the dialog below, which may close too. */
@@ -133,14 +128,18 @@ async function closeReview(): Promise<void> {
   await new Promise((closed) => setTimeout(closed));
 }
 
-/** Reloads the page after a refusal. Returns the refusal, unless the draft of a form merges with the newest state. */
-function refused(error: ApiError, { mergesConflicts = false }: Proposal): ApiError | undefined {
-  const refusal = inWords(error);
-  void invalidateAfterChange();
-  if (refusal.status === 403) reloadPermissions();
-  if (refusal.status !== 412 || !mergesConflicts) return refusal;
-  currentReview.value = undefined;
-  return undefined;
+/** Reloads the page after a refusal, and throws it in words, unless the draft of a form merges with the newest state. */
+async function refusable(proposal: Proposal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const refusal = inWords(error as ApiError);
+    void invalidateAfterChange();
+    if (refusal.status === 403) invalidate('getSession');
+    if (refusal.status === 412 && proposal.mergesConflicts) currentReview.value = undefined;
+    else if (proposal.leave) showRefusal(refusal);
+    else throw refusal;
+  }
 }
 
 function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {

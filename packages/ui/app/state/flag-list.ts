@@ -15,8 +15,8 @@ const PAGE = 1_000;
 const MAX_SINGLE = 5;
 
 /** Reads the flags of a project and keeps them current. */
-export function useFlagList(project: string, archived: boolean): Loaded<FlagList> {
-  return useQuery(flagListQuery({ archived, ...(project && { project }) }));
+export function useFlagList(project: string, archived: boolean, isAsked = true): Loaded<FlagList> {
+  return useQuery(isAsked ? flagListQuery({ archived, ...(project && { project }) }) : undefined);
 }
 
 type Scope = Readonly<Record<string, string | boolean>>;

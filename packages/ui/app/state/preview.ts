@@ -23,7 +23,7 @@ export interface Previewed extends PreviewedFlag {
 /** Debounces the requests while the user types. A draft that is being saved is not previewed again. */
 const DELAY = 150;
 
-interface PreviewState {
+export interface PreviewState {
   /** Undefined until the first reply. Later replies replace it. */
   readonly flags: readonly Previewed[] | undefined;
   readonly error: ApiError | undefined;

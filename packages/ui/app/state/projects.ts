@@ -1,7 +1,6 @@
-import { useResource } from '../api/resource.js';
+import { lookUp } from '../api/resource.js';
 
-/** Returns a function that names a project by its id. */
-export function useProjectNames(): (id: string) => string {
-  const { data } = useResource('listProjects', {});
-  return (id) => data?.projects.find((project) => project.id === id)?.name ?? id;
+/** Returns the name of a project, or its id until the projects are loaded. */
+export function projectName(id: string): string {
+  return lookUp('listProjects', {}).data?.projects.find((project) => project.id === id)?.name ?? id;
 }

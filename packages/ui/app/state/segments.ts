@@ -1,19 +1,18 @@
-import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { useResource } from '../api/resource.js';
+import { computed } from '@preact/signals';
+import { lookUp } from '../api/resource.js';
 import type { Segment } from '../api/types.js';
 import { nameSegmentsBy } from '../model/describe.js';
 import { currentProject } from '../router.js';
 import { offers } from './session.js';
 
-const names = signal<ReadonlyMap<number, string>>(new Map());
-nameSegmentsBy((id) => names.value.get(id));
+/** All segments. They are read when a description first names one. */
+export const segments = computed<readonly Segment[]>(() =>
+  offers('listSegments', currentProject()) ? (lookUp('listSegments', {}).data?.segments ?? []) : [],
+);
 
-/** Reads all segments, so that descriptions show segment names instead of ids. */
-export function useSegments(): readonly Segment[] {
-  const { data } = useResource('listSegments', offers('listSegments', currentProject()) ? {} : undefined);
-  useEffect(() => {
-    if (data) names.value = new Map(data.segments.map(({ id, name }) => [id, name]));
-  }, [data]);
-  return data?.segments ?? [];
+const names = computed(() => new Map(segments.value.map(({ id, name }) => [id, name])));
+
+/** Descriptions show segment names instead of ids. */
+export function startSegmentNames(): void {
+  nameSegmentsBy((id) => names.value.get(id));
 }

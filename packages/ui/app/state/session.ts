@@ -44,11 +44,6 @@ function actionsIn(place: string): readonly string[] | undefined {
   return lookUp('getSession', { query: { project: place || currentProject() } }).data?.actions;
 }
 
-/** Reloads the permissions of the caller after a refusal. */
-export function reloadPermissions(): void {
-  invalidate('getSession');
-}
-
 /** Another token may have other permissions. */
 export function startSession(): void {
   effect(() => {

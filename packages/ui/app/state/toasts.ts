@@ -10,15 +10,15 @@ export interface Toast {
 
 export const toasts = signal<readonly Toast[]>([]);
 
-/** How long a message stays, in milliseconds. Errors stay until they are closed. */
-const STAYS = 10_000;
+/** How long a message is shown, in milliseconds. Errors are shown until they are closed. */
+const DURATION = 10_000;
 let lastId = 0;
 
 export function showToast(toast: Omit<Toast, 'id'>): void {
   const id = ++lastId;
   // Shows the newest three, because more would cover the page.
   toasts.value = [...toasts.value.slice(-2), { ...toast, id }];
-  if (toast.tone === 'done') setTimeout(() => closeToast(id), STAYS);
+  if (toast.tone === 'done') setTimeout(() => closeToast(id), DURATION);
 }
 
 export function closeToast(id: number): void {

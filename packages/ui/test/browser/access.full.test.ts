@@ -34,7 +34,7 @@ async function open(path: string): Promise<Visit['page']> {
 }
 
 describeInBrowser('API tokens', () => {
-  it('creates one, shows its secret once, rotates and deletes it', async () => {
+  it('are created, show their secret once, and can be rotated and deleted', async () => {
     const page = await open('tokens');
     await page.getByRole('heading', { name: 'No tokens yet' }).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -77,7 +77,7 @@ describeInBrowser('API tokens', () => {
     expect(await host.flags.verifyToken(next)).toBeUndefined();
   });
 
-  inFull('says at its field what is refused', async () => {
+  inFull('have refusals shown at the field', async () => {
     const page = await open('tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name').fill('system');
@@ -87,7 +87,7 @@ describeInBrowser('API tokens', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  inFull('disables what the caller may not do, and names the permission', async () => {
+  inFull('have disabled controls, naming the permission, where the caller may not use them', async () => {
     await host.flags.createToken({ name: 'web', kind: 'admin', secret: SECRET });
     mayWrite = false;
     const page = await open('tokens');
@@ -101,7 +101,7 @@ describeInBrowser('API tokens', () => {
 });
 
 describeInBrowser('a viewer, by the roles of the library', () => {
-  it('reads flags, history and the playground, and sees what the role leaves out', async () => {
+  it('reads flags, history and the playground, and sees which parts its role hides', async () => {
     const viewing = await startHost({
       router: { auth: () => ({ name: 'vera' }), authorize: (_actor: unknown, action: Action) => roles.viewer(action) },
     });
@@ -125,7 +125,7 @@ describeInBrowser('a viewer, by the roles of the library', () => {
 });
 
 describeInBrowser('the members of a project', () => {
-  it('adds, changes and removes members, by the names that the host knows', async () => {
+  it('are added, changed and removed, by the names that the host knows', async () => {
     const page = await open('projects/default/members');
     await page.getByRole('button', { name: 'Add member' }).click();
     await page.getByLabel('User ID').fill('7');
@@ -164,7 +164,7 @@ describeInBrowser('the members of a project', () => {
     for (const userId of [30, 4]) await host.flags.removeMember({ project: 'default' }, { userId, roleId: 5 });
   });
 
-  inFull('refuses to remove the only owner, and says what to do', async () => {
+  inFull('include the only owner, whose removal is refused with a remedy', async () => {
     const page = await open('projects/default/members');
     await page.getByText('A project keeps at least one owner.').waitFor();
     expect(await page.getByLabel('Role of Person 8').count()).toBe(0);
@@ -180,7 +180,7 @@ describeInBrowser('the members of a project', () => {
     expect((await host.flags.listMembers({ project: 'default' })).items).toHaveLength(1);
   });
 
-  inFull('says that there is no such project', async () => {
+  inFull('are missing with a message if the project does not exist', async () => {
     const page = await open('projects/nowhere/members');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -33,7 +33,7 @@ async function open(path: string): Promise<Visit['page']> {
   return visited.page;
 }
 
-describeInBrowser('applications', () => {
+describeInBrowser('the list of applications', () => {
   beforeAll(async () => {
     const report = { strategies: ['default', 'flexibleRollout'], started: Date.now(), interval: 10_000 };
     const shop = { ...report, appName: 'shop', url: 'https://shop.example/', color: '#00aa77', description: HOSTILE };
@@ -49,7 +49,7 @@ describeInBrowser('applications', () => {
     }
   });
 
-  it('lists them, shows one, leads to its flags, and forgets it', async () => {
+  it('shows one application, links to its flags, and deletes it', async () => {
     const page = await open('applications');
     await page.getByText('2 applications').waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -75,7 +75,7 @@ describeInBrowser('applications', () => {
     expect((await host.flags.listApplications()).items).toHaveLength(1);
   });
 
-  inFull('keeps what a hostile application says of itself as text', async () => {
+  inFull('shows the texts of a hostile application as text', async () => {
     const page = await open(`applications/${encodeURIComponent(HOSTILE)}`);
     await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
@@ -83,7 +83,7 @@ describeInBrowser('applications', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  inFull('says that there is no such application, and no such flag', async () => {
+  inFull('reports that an application or flag does not exist', async () => {
     const page = await open('applications/nobody');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describeInBrowser('applications', () => {
   });
 });
 
-describeInBrowser('events', () => {
+describeInBrowser('the list of events', () => {
   it('filters by flag, person, type and day, live, and shows one change by its address', async () => {
     await host.flags.as('bob').updateFlag(checkout, { description: HOSTILE });
     const page = await open('events');
@@ -140,7 +140,7 @@ describeInBrowser('events', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  inFull('says that there is no such change', async () => {
+  inFull('reports that a change does not exist', async () => {
     const page = await open('events/00000000-0000-4000-8000-000000000000');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const ref = () => ({ project: 'default', flag });
 
-/** A preview is refused between the other person's change and the moment the page hears of it. */
+/** A preview is refused between the other person's change and its event on the page. */
 const STALE_PREVIEW = [409, /\/changes\/preview$/] as const;
 
 async function open(): Promise<Visit> {
@@ -41,7 +41,7 @@ async function open(): Promise<Visit> {
   return visited;
 }
 
-describeInBrowser('two people on one flag', () => {
+describeInBrowser('a flag that two people edit', () => {
   inFull('shows a change of one to the other', async () => {
     await ada.page.getByRole('switch', { name: `${flag} in development` }).click();
     await bob.page.locator(`[aria-label="${flag} in development"][aria-checked=true]`).waitFor();
@@ -61,7 +61,7 @@ describeInBrowser('two people on one flag', () => {
     expect(await host.flags.getFlag(ref())).toMatchObject({ owner: 'team-a', description: 'What bob says' });
   });
 
-  it('shows the same detail three-way, after a reload, too', async () => {
+  it('shows a conflict three-way, also after a reload', async () => {
     for (const { page } of [ada, bob]) await page.getByRole('button', { name: 'Details…' }).click();
     await ada.page.getByLabel('Description').fill('What ada says');
     await ada.page.getByLabel('Labels').fill('one, two');

@@ -28,7 +28,7 @@ async function signIn(index: number): Promise<void> {
   await visited.page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Deletes the first token when the page sends its change, and not before: requests in the background must not meet it first. */
+/** Deletes the first token when the page sends its change, and not before: background requests must not fail first. */
 async function expireFirstTokenAtChange({ page }: Visit): Promise<void> {
   const expire = async () => {
     const token = await host.flags.verifyToken(SECRETS[0] ?? '');
@@ -37,8 +37,8 @@ async function expireFirstTokenAtChange({ page }: Visit): Promise<void> {
   await page.route('**/api/admin/changes', (route) => expire().then(() => route.continue()), { times: 1 });
 }
 
-describeInBrowser('a form that was not sent', () => {
-  it('keeps a new flag over a reload, and over a sign-in while it is saved', async () => {
+describeInBrowser('an unsaved form', () => {
+  it('keeps a new flag after a reload, and after a sign-in while it is saved', async () => {
     const page = await open('projects/default');
     await page.getByRole('button', { name: 'New flag' }).click();
     const form = page.getByRole('dialog', { name: 'New flag' });
@@ -70,7 +70,7 @@ describeInBrowser('a form that was not sent', () => {
     visited.expectFault(/status 401/);
   });
 
-  inFull('forgets a new flag that was cancelled', async () => {
+  inFull('deletes the draft of a cancelled flag', async () => {
     const page = await open('projects/default');
     await page.getByRole('button', { name: 'New flag' }).click();
     await page.getByLabel('Name').fill('never');
@@ -81,7 +81,7 @@ describeInBrowser('a form that was not sent', () => {
     visited.expectFault(/status 401/);
   });
 
-  inFull('keeps a new segment over a reload, until it is created', async () => {
+  inFull('keeps a new segment after a reload, until it is created', async () => {
     const page = await open('segments/new');
     await page.getByLabel('Name').fill('Testers');
     await page.reload();

@@ -136,7 +136,7 @@ describeInBrowser('the editor', () => {
     expect(await strategies()).toHaveLength(1);
   });
 
-  inFull('keeps a draft over a reload, and merges it with the edit of another part by somebody else', async () => {
+  inFull('keeps a draft after a reload, and merges it with another user’s edit of another part', async () => {
     const page = await open('/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await page.reload();

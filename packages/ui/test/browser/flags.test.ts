@@ -25,7 +25,7 @@ async function isOn(environment: string): Promise<boolean | undefined> {
 }
 
 describeInBrowser('the list of flags', () => {
-  it('switches a flag at once where no review is asked for, and offers to take it back', async () => {
+  it('switches a flag at once where no review is required, and offers to undo it', async () => {
     const page = await open();
     const control = page.getByRole('switch', { name: 'checkout in development', exact: true });
     await control.click();
@@ -122,7 +122,7 @@ describeInBrowser('the list of flags', () => {
     expect(names).toEqual(['checkout', 'dark-mode', 'fresh', 'old-banner']);
   });
 
-  it('says who gets a flag, and which parent switches it off: in the list, on the flag, in the palette', async () => {
+  it('shows who gets a flag, and which parent switches it off: in the list, on the flag, in the palette', async () => {
     const page = await open('', 5);
     const { id } = await host.flags.createSegment({ name: 'EU customers', constraints: [] });
     const rollout = (flag: string, percent: number) => ({
@@ -165,7 +165,7 @@ describeInBrowser('the list of flags', () => {
     await card.getByText('Off because of flag-00004').waitFor();
     await card.getByRole('link', { name: 'flag-00004' }).click();
     await page.getByRole('heading', { name: 'flag-00004', level: 1 }).waitFor();
-    // What forbids the archive is said before it is tried.
+    // The page shows why archiving is not possible before the user tries it.
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = page.getByRole('dialog', { name: 'flag-00004 cannot be archived yet' });
     await dialog.getByRole('link', { name: 'flag-00003' }).waitFor();
@@ -241,7 +241,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('link', { name: 'brand-new' }).waitFor();
   });
 
-  inFull('shows 10,000 flags by some forty rows', async () => {
+  inFull('renders some forty rows for 10,000 flags', async () => {
     const page = await open('', 10_000);
     await page.getByText('10,000 flags', { exact: true }).waitFor();
     expect(await page.locator('tbody tr').count()).toBeLessThan(60);
@@ -254,7 +254,7 @@ describeInBrowser('the list of flags', () => {
     await page.getByRole('switch', { name: 'flag-07777 in production' }).waitFor();
   });
 
-  inFull('keeps hostile names, labels and descriptions text', async () => {
+  inFull('shows hostile names, labels and descriptions as text', async () => {
     const page = await open();
     const hostile = '<img src=x onerror=alert(1)>';
     await host.flags.createFlag(

@@ -9,10 +9,10 @@ import helmet from 'helmet';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 
-/** Tests in a browser: skipped where there is none. */
+/** Tests in a browser: skipped without one. */
 export const describeInBrowser = sharedBrowser() === undefined ? describe.skip : describe;
 
-/** In full, every response is late, by up to so many milliseconds: this finds what a test forgot to wait for. */
+/** In full, the maximum random delay of every response, in milliseconds. It finds missing waits in tests. */
 const LATENCY = extent({ short: 0, full: 100 });
 const random = createRandom();
 
@@ -28,7 +28,7 @@ export interface HostOptions {
   readonly framework?: 'express4' | 'express5';
   /** The path of the router and the page. */
   readonly mount?: string;
-  /** A gateway in front takes this prefix away. */
+  /** A gateway in front removes this prefix. */
   readonly gateway?: string;
   readonly helmet?: boolean;
   readonly router?: FlagsRouterOptions | SessionRouterOptions;
@@ -79,7 +79,7 @@ function addressOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A gateway as many are: it takes a prefix off the path, and keeps the host. */
+/** A typical gateway: it removes a prefix of the path, and keeps the host. */
 function strip(prefix: string, target: string): RequestListener {
   return (request, response) => {
     const { method, headers, url = '/' } = request;
@@ -94,7 +94,7 @@ function strip(prefix: string, target: string): RequestListener {
   };
 }
 
-/** Flags as a shop has them. */
+/** The flags of a shop. */
 export async function seed({ flags }: Pick<Host, 'flags'>, count = 3): Promise<void> {
   const names = ['checkout', 'dark-mode', 'old-banner'];
   const all = Array.from({ length: count }, (_, index) => names[index] ?? `flag-${String(index).padStart(5, '0')}`);

@@ -12,7 +12,7 @@ let host: Host;
 let visited: Visit;
 let segment: number;
 
-/** Everything that people, applications and callers may name has a hostile name. */
+/** Everything that people, applications and callers can name has a hostile name. */
 async function seedHostile({ flags }: Host): Promise<void> {
   const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
   await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });
@@ -76,7 +76,7 @@ async function expectOnlyText(): Promise<void> {
 
 const as = `as=${encodeURIComponent(`userId=${encodeURIComponent(SCRIPT)}&${encodeURIComponent(LINK)}=1`)}`;
 
-describeInBrowser('hostile texts stay text', () => {
+describeInBrowser('a hostile text', () => {
   const pages: readonly (readonly [string, string])[] = [
     ['the list of flags, as somebody hostile', `projects/default?${as}`],
     ['a flag', 'projects/default/flags/hostile'],
@@ -98,13 +98,13 @@ describeInBrowser('hostile texts stay text', () => {
     ['a filter', `segments?q=${encodeURIComponent(SCRIPT.slice(0, 30))}`],
   ];
 
-  it.each(extent({ short: pages, full: [...pages, ...otherPages] }))('in %s', async (_, path) => {
+  it.each(extent({ short: pages, full: [...pages, ...otherPages] }))('show as text in %s', async (_, path) => {
     visited = await visit(`${host.page}${path}`);
     await visited.page.locator('main :text("globalThis.hacked"):visible').first().waitFor();
     await expectOnlyText();
   });
 
-  inFull('in a segment, its editor, and its preview', async () => {
+  inFull('show as text in a segment, its editor, and its preview', async () => {
     visited = await visit(`${host.page}segments/${segment}`);
     const { page } = visited;
     await page.getByRole('heading', { level: 1, name: SCRIPT.slice(0, 90) }).waitFor();
@@ -121,7 +121,7 @@ describeInBrowser('hostile texts stay text', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  it('in the editor of strategies with names that every object inherits', async () => {
+  it('can be edited in strategies with names that every object inherits', async () => {
     const ref = { project: 'default', flag: 'inherited', environment: 'production' };
     const names = ['__proto__', 'constructor'];
     await host.flags.createFlag(ref, { name: ref.flag });
@@ -147,7 +147,7 @@ describeInBrowser('hostile texts stay text', () => {
     );
   });
 
-  it('in the review, as code too, and in the palette', async () => {
+  it('show as text in the review, as code too, and in the palette', async () => {
     visited = await visit(`${host.page}projects/default/flags/hostile/production`);
     const { page } = visited;
     const closed = page.getByRole('button', { name: SCRIPT, expanded: false });

@@ -24,7 +24,7 @@ async function open(path = 'projects/default'): Promise<Visit['page']> {
 
 const press = (...keys: string[]) =>
   keys.reduce((before, key) => before.then(() => visited.page.keyboard.press(key)), Promise.resolve());
-/** What has the focus: its label, or its text. */
+/** The label or the text of the control with the focus. */
 const focused = () =>
   visited.page.evaluate(() => {
     const { activeElement: element } = document;
@@ -103,7 +103,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(await rollout()).toEqual([25, 0]);
   });
 
-  it('says in the palette what Enter does, and asks where a switch asks', async () => {
+  it('shows in the palette what Enter does, and asks where a switch asks', async () => {
     const page = await open();
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
     await page.getByText('60 flags').waitFor();
@@ -128,7 +128,7 @@ describeInBrowser('the keyboard alone', () => {
     expect(environments.map(({ enabled }) => enabled)).toEqual([false, false]);
   });
 
-  inFull('creates a flag, and comes back to what opened a dialog', async () => {
+  inFull('creates a flag, and returns the focus to the control that opened a dialog', async () => {
     const page = await open();
     // The palette has the actions that the page offers when it opens.
     await page.getByRole('button', { name: 'New flag', disabled: false }).waitFor();
@@ -147,13 +147,13 @@ describeInBrowser('the keyboard alone', () => {
     await host.flags.archiveFlag({ project: 'default', flag: 'a-typed-one' });
   });
 
-  inFull('walks the rows, chooses and opens them', async () => {
+  inFull('moves through the rows, selects and opens them', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'checkout' }).waitFor();
     await press('j', 'j');
     await isFocused('dark-mode');
     await press('k');
-    // Rows that are not in the page yet come in as the focus moves, clear of the bars.
+    // Rows that are not in the page yet appear as the focus moves, and are not covered by the bars.
     for (let row = 3; row < 56; row++) {
       await isFocused(row === 3 ? 'checkout' : row === 4 ? 'dark-mode' : `flag-${String(row - 2).padStart(5, '0')}`);
       await press('j');
@@ -176,7 +176,7 @@ describeInBrowser('the keyboard alone', () => {
   inFull('has the names that tests and assistive technology rely on', async () => {
     const page = await open();
     const dialog = page.getByRole('dialog');
-    // Each of them is there once: several would be refused here.
+    // Each of them exists once; several would be refused here.
     const carriesOut = dialog.getByRole('button', { name: /^(Change|Apply|Confirm)/ });
     await page.getByRole('searchbox').waitFor();
     await page.getByRole('switch', { name: 'checkout in development', exact: true }).waitFor();
@@ -195,7 +195,7 @@ describeInBrowser('the keyboard alone', () => {
     await carriesOut.waitFor();
   });
 
-  inFull('has letters that can be switched off, and that are dead in fields and dialogs', async () => {
+  inFull('has letter shortcuts that can be switched off, and that do nothing in fields and dialogs', async () => {
     const page = await open();
     await press('/');
     await page.keyboard.type('gfvx?');
@@ -214,7 +214,7 @@ describeInBrowser('the keyboard alone', () => {
     await page.getByRole('dialog', { name: 'Find' }).waitFor();
   });
 
-  inFull('has a palette with flags, pages and every action of the page', async () => {
+  inFull('opens a palette with flags, pages and every action of the page', async () => {
     const page = await open('projects/default/flags/dark-mode');
     await page.getByRole('switch', { name: 'dark-mode in production' }).waitFor();
     // The palette has the actions that the page offers when it opens.

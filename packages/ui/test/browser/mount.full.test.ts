@@ -64,7 +64,7 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
-  inFull('leads to the sign-in of the host, and says where to return', async () => {
+  inFull('links to the sign-in of the host, and passes the return address', async () => {
     host = await startHost({ router: { auth: () => undefined }, ui: { signIn: '/login' } });
     const { page, close } = await visit(`${host.page}projects/default?q=check`);
     const link = page.getByRole('link', { name: 'Sign in' });
@@ -86,7 +86,7 @@ describeInBrowser('the mounted page', () => {
     await close();
   });
 
-  it('has one way to sign in first, and the token behind it', async () => {
+  it('shows one sign-in first, and the token behind it', async () => {
     const auth = { session: () => null, tokens: true } as const;
     host = await startHost({ router: { auth, authorize: () => true }, ui: { signIn: '/login' } });
     await host.flags.createToken({ name: 'admin', kind: 'admin', secret: SECRET });

@@ -3,7 +3,7 @@ import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 import { outside } from './outside.js';
 
-/** As long as names may be, in one word. */
+/** A name of the maximum length, in one word. */
 const LONG = 'n'.repeat(100);
 const project = 'default';
 const VIEWPORT = { width: 390, height: 800 };
@@ -76,7 +76,7 @@ describeInBrowser('a narrow window', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
     const heights = await page.locator('tbody tr:not(.gap)').evaluateAll((rows) => rows.map((row) => row.clientHeight));
     expect(new Set(heights).size).toBe(1);
-    // Half the way down is the middle of the list, not a gap.
+    // The middle of the scroll position shows the middle of the list, not a gap.
     await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
     await until(async () => Math.abs((await rowAt(page, 400)) - 150) < 10);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
@@ -132,7 +132,7 @@ describeInBrowser('a wide window', () => {
     expect(heights.size).toBeGreaterThan(2);
   });
 
-  it('keeps the words of the variants whole', async () => {
+  it('does not break the words of the variants', async () => {
     const page = await open(`projects/default/flags/${LONG}`, { width: 1200, height: 800 });
     await page.getByRole('rowheader', { name: 'blue' }).waitFor();
     const lines = await page.locator('.card table :is(thead th, tbody tr:first-child > th)').evaluateAll((cells) =>
@@ -148,7 +148,7 @@ describeInBrowser('a wide window', () => {
     await page.getByRole('rowheader', { name: LONG }).waitFor();
     const tag = page.getByRole('cell', { name: 'Client' }).locator('.tag');
     expect(await tag.evaluate(({ clientHeight }) => clientHeight)).toBeLessThan(30);
-    // Of the list, the name keeps its place at every width, also with a column more.
+    // The name keeps its position in the list at every width, also with one more column.
     for (const width of [700, 850, 1000, 1200]) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto(`${host.page}projects/default?as=userId%3D7`);

@@ -1,8 +1,8 @@
 import type { Visit } from '@flags/test-browser';
 
 /**
- * Lists the visible elements that reach beyond the window, and texts that reach beyond their own box. What scrolls by
- * itself is left out: tabs, code, and the users of a preview.
+ * Lists the visible elements that reach beyond the window, and texts that reach beyond their own box. Omits elements
+ * that scroll by themselves: tabs, code, and the users of a preview.
  */
 export function outside(page: Visit['page']): Promise<readonly string[]> {
   return page.evaluate(async () => {
@@ -22,7 +22,7 @@ export function outside(page: Visit['page']): Promise<readonly string[]> {
         : [];
     });
 
-    /** Whether the style cuts it on purpose, or lets it scroll. */
+    /** Whether the style clips it intentionally, or makes it scroll. */
     function canScroll(element: HTMLElement): boolean {
       return getComputedStyle(element).overflowX !== 'visible' || element.matches('input, select, textarea, svg *');
     }

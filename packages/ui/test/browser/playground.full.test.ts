@@ -28,7 +28,7 @@ async function open(path: string): Promise<Visit['page']> {
 }
 
 describeInBrowser('the playground', () => {
-  it('explains all flags for a context that is in the address, each step in words', async () => {
+  it('explains all flags for the context in the address, each step in words', async () => {
     const page = await open('why');
     await page.getByText(/^3 flags, \d on/).waitFor();
     await page.getByLabel('User ID').fill('7');
@@ -58,7 +58,7 @@ describeInBrowser('the playground', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('draws once for a context without a user ID, and says so', async () => {
+  it('draws once for a context without a user ID, and reports it', async () => {
     const page = await open('why?env=development&flag=checkout');
     await page.getByText('Without a user ID, gradual rollouts draw at random.').waitFor();
     const bucket = page.getByText(/^Bucket \d+/).first();
@@ -74,7 +74,7 @@ describeInBrowser('the playground', () => {
     await page.getByText('Without a user ID').waitFor({ state: 'hidden' });
   });
 
-  inFull('explains what was decided at an earlier time', async () => {
+  inFull('explains the decisions of an earlier time', async () => {
     const [last] = (await host.flags.listEvents({ limit: 1 })).items;
     await until(() => Date.now() > Date.parse(last?.at ?? ''));
     await host.flags.createFlag({ project: 'default' }, { name: 'younger' });
@@ -92,7 +92,7 @@ describeInBrowser('the playground', () => {
     expect(new URL(page.url()).searchParams.has('asOf')).toBe(false);
   });
 
-  inFull('says which field is wrong, and that there is no such flag', async () => {
+  inFull('names the invalid field, and reports that a flag does not exist', async () => {
     const page = await open('why?flag=nothing');
     await page.getByRole('alert').waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);
@@ -104,7 +104,7 @@ describeInBrowser('the playground', () => {
 });
 
 describeInBrowser('a flag as of an earlier time', () => {
-  inFull('shows the flag as it was, and returns to now', async () => {
+  inFull('shows the flag at that time, and returns to now', async () => {
     const ref = { project: 'default', flag: 'old-banner' };
     const [before] = (await host.flags.listEvents({ limit: 1 })).items;
     await host.flags.updateFlag(ref, { description: 'What it is now' });

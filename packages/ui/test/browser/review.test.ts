@@ -26,7 +26,7 @@ afterAll(disconnectBrowser);
 /** The lines of the review about clients. */
 const noticed = (page: Visit['page']) => page.getByRole('list', { name: 'What clients notice' }).locator('li');
 
-/** Waits for the review, which says what clients notice, and returns the dialog. */
+/** Waits for the review with the effects on clients, and returns the dialog. */
 async function isAsked(page: Visit['page'], ...lines: readonly string[]) {
   await noticed(page).first().waitFor();
   expect(await noticed(page).allTextContents()).toEqual(lines);
@@ -39,10 +39,10 @@ async function isOn({ flag, environment }: typeof checkout): Promise<boolean> {
   return environments.some(({ name, enabled }) => name === environment && enabled);
 }
 
-describeInBrowser('the review asks, and says what clients notice', () => {
+describeInBrowser('a review with the effects on clients', () => {
   beforeEach(() => start());
 
-  it('before variants of a flag that is on in production', async () => {
+  it('opens before variants of a flag that is on in production', async () => {
     const page = await open('projects/default/flags/checkout');
     const edit = page.getByRole('button', { name: 'Edit variants' });
     await edit.click();
@@ -67,7 +67,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await edit.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  inFull('before the archive of a flag that is on, once', async () => {
+  inFull('opens before the archive of a flag that is on, once', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('button', { name: 'Archive…' }).click();
     const dialog = await isAsked(
@@ -81,7 +81,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  inFull('before a dependency goes, and before one comes', async () => {
+  inFull('opens before a dependency is removed or added', async () => {
     await host.flags.addStrategy(child, everyone);
     await host.flags.enable(child);
     await host.flags.addDependency(child, { flag: 'old-banner' });
@@ -100,7 +100,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  it('before a revert, in the direction that it takes, also by Undo', async () => {
+  it('opens before a revert, in the direction that it takes, also by Undo', async () => {
     await host.flags.disable(checkout);
     await host.flags.enable(checkout);
     const page = await open('projects/default/flags/checkout');
@@ -120,7 +120,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     await page.getByRole('button', { name: 'Change production' }).click();
     await page.getByRole('switch', { name: 'checkout in production', checked: true }).waitFor();
     expect(await isOn(checkout)).toBe(true);
-    // What a later change forbids is said instead of a question. The timeline shows both reverts by then.
+    // The page reports a forbidden revert instead of asking. The timeline then shows both reverts.
     await revert.nth(earlier + 1).waitFor();
     await revert.nth(3).click();
     await page
@@ -131,7 +131,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     visited.expectFault(/status 409/);
   });
 
-  it('and shows a refusal once: in the review, not beside it', async () => {
+  it('shows a refusal once: in the review, not beside it', async () => {
     const page = await open('projects/default');
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
@@ -148,7 +148,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(visited.expectFault(/status 412/)).toBe(2);
   });
 
-  inFull('before production goes off, but neither before a new flag nor before development goes off', async () => {
+  inFull('opens before production goes off, but not before a new flag or before development goes off', async () => {
     const page = await open('projects/default');
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();
     await isAsked(page, 'production: 1 flag goes off: checkout');
@@ -162,7 +162,7 @@ describeInBrowser('the review asks, and says what clients notice', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('before a segment that production uses changes; for an unused one it says that nobody notices', async () => {
+  it('opens before a change of a segment in use, and says that nobody notices another one', async () => {
     const constraints = [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }];
     const [used, unused] = [
       await host.flags.createSegment({ name: 'used', constraints }),
@@ -184,8 +184,8 @@ describeInBrowser('the review asks, and says what clients notice', () => {
   });
 });
 
-describeInBrowser('where the review asks', () => {
-  inFull('is the last environment by default, if none is called production', async () => {
+describeInBrowser('the reviewed environment', () => {
+  inFull('is the last one by default, if none is called production', async () => {
     host = await startHost({ environments: [{ name: 'test' }, { name: 'live' }] });
     await host.flags.createFlag(checkout, { name: 'checkout' });
     const page = await open('projects/default');
@@ -197,7 +197,7 @@ describeInBrowser('where the review asks', () => {
     await page.getByText('checkout is on in live.').waitFor();
   });
 
-  it('counts flags that the caller may not read, and asks for them', async () => {
+  it('counts flags that the caller may not read, and opens the review for them', async () => {
     await start({
       router: {
         auth: () => ({ name: 'eve' }),

@@ -37,8 +37,8 @@ async function usedSegment(name: string): Promise<number> {
   return id;
 }
 
-describeInBrowser('segments', () => {
-  it('creates one, shows it in the list, and deletes it', async () => {
+describeInBrowser('the list of segments', () => {
+  it('creates a segment, shows it, and deletes it', async () => {
     const page = await open('segments');
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -62,7 +62,7 @@ describeInBrowser('segments', () => {
     expect((await host.flags.listSegments()).items).toEqual([]);
   });
 
-  inFull('says at its field why a name is refused', async () => {
+  inFull('shows at its field why a name is refused', async () => {
     await host.flags.createSegment({ name: 'taken', constraints: [] });
     const page = await open('segments/new');
     await page.getByLabel('Name').fill('taken');
@@ -75,7 +75,7 @@ describeInBrowser('segments', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  it('previews who changes in the flags that use it, reviews, and saves', async () => {
+  it('previews changes for the flags that use a segment, reviews, and saves', async () => {
     const id = await usedSegment('beta');
     const page = await open(`segments/${id}`);
     await page.getByText(HOSTILE).waitFor();
@@ -101,7 +101,7 @@ describeInBrowser('segments', () => {
     });
   });
 
-  it('says in the preview and the review which fields the made-up users lack, and counts over users who have them', async () => {
+  it('names in the preview and the review the fields that the made-up users lack, and counts users who have them', async () => {
     const id = await usedSegment('countries');
     const countries = ['DE', 'AT', 'FR', 'NL'];
     await host.flags.updateSegment(
@@ -136,7 +136,7 @@ describeInBrowser('segments', () => {
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
-  inFull('shows 50,000 pasted values by some twenty rows, and finds one of them', async () => {
+  inFull('renders some twenty rows for 50,000 pasted values, and finds one of them', async () => {
     const values = Array.from({ length: 50_000 }, (_, index) => `user-${index}`);
     const { id } = await host.flags.createSegment({
       name: 'large',
@@ -163,7 +163,7 @@ describeInBrowser('segments', () => {
     expect(constraints[0]?.values).toHaveLength(49_999);
   });
 
-  inFull('says that there is no such segment', async () => {
+  inFull('reports that a segment does not exist', async () => {
     const page = await open('segments/999');
     await page.getByRole('heading', { name: 'There is no such segment' }).waitFor();
     expect(visited.expectFault(/status 404/)).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 let host: Host;
 let visited: Visit;
-/** What the host knows about the caller, and what it allows. */
+/** The host's data about the caller, and the caller's permissions. */
 let isSignedIn = true;
 let isAllowed = true;
 
@@ -56,7 +56,7 @@ async function open(path = 'projects/default'): Promise<Visit['page']> {
 }
 
 describeInBrowser('what may go wrong', () => {
-  it('401: asks to sign in, and the draft waits', async () => {
+  it('asks to sign in after 401, and keeps the draft', async () => {
     const page = await open('projects/default/flags/checkout/production');
     await page.getByLabel('Rollout of strategy 1 in percent').fill('60');
     await page.getByText(/become on/).waitFor();
@@ -72,7 +72,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 401/);
   });
 
-  inFull('403: says so, and disables what is no longer allowed', async () => {
+  inFull('says so after 403, and disables what is no longer allowed', async () => {
     const page = await open();
     const control = page.getByRole('switch', { name: 'checkout in development' });
     await control.waitFor();
@@ -86,7 +86,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 403/);
   });
 
-  inFull('404: says who has archived or deleted a flag', async () => {
+  inFull('says who has archived or deleted a flag after 404', async () => {
     await host.flags.createFlag({ project: 'default' }, { name: 'short-lived' });
     const page = await open('projects/default/flags/short-lived');
     await page.getByRole('switch', { name: 'short-lived in production' }).waitFor();
@@ -103,7 +103,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 404/);
   });
 
-  inFull('412: refuses what somebody else has changed meanwhile, and shows the newest state', async () => {
+  inFull('refuses with 412 what somebody else has changed meanwhile, and shows the newest state', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).click();
     await page.route('**/event-stream', (route) => route.abort());
@@ -120,7 +120,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 412|failed|ERR_FAILED/);
   });
 
-  inFull('503: keeps what is known, and tries again', async () => {
+  inFull('keeps what is known after 503, and tries again', async () => {
     const page = await open('projects/default/flags/checkout');
     await page.getByRole('switch', { name: 'checkout in production' }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -139,7 +139,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status 503/);
   });
 
-  it('offers to try again on every screen that cannot be read, and says where one is', async () => {
+  it('offers to try again on every screen that cannot be read, and shows its location', async () => {
     const page = await open('');
     await page.locator('nav [aria-current=page]').getByText('Flags').waitFor();
     const body = JSON.stringify({ code: 'storage_unavailable', message: 'The storage does not answer.' });
@@ -171,7 +171,7 @@ describeInBrowser('what may go wrong', () => {
     visited.expectFault(/status (503|404)|failed: GET .*event-stream|ERR_FAILED/);
   });
 
-  inFull('shows what has changed between its first reading and the begin of the stream', async () => {
+  inFull('shows changes between its first read and the start of the stream', async () => {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
@@ -192,7 +192,7 @@ describeInBrowser('what may go wrong', () => {
     await description.first().waitFor();
   });
 
-  it('shows that the stream is lost, as of when, and recovers', async () => {
+  it('shows that the stream is lost, and since when, and recovers', async () => {
     const page = await open();
     await page.getByText('Live', { exact: true }).waitFor();
     const colors = await page.locator('.liveness').evaluate((state) =>
@@ -217,7 +217,7 @@ describeInBrowser('what may go wrong', () => {
   });
 });
 
-describeInBrowser('pages elsewhere', () => {
+describeInBrowser('pages of other origins', () => {
   const kinds = ['cookies of the host', ...extent({ short: [], full: ['no authentication'] })];
   it.each(kinds)('cannot write with %s from another port', async (kind) => {
     const open_ = kind === 'no authentication' ? await startHost() : undefined;

@@ -54,7 +54,7 @@ const type = (key: string) => async (page: Page) => {
   await page.keyboard.press(key);
 };
 
-/** How to come to a view, and what is there then. */
+/** How to open a view, and an element that it then shows. */
 type View = readonly [view: string, path: string, act: ((page: Page) => Promise<unknown>) | undefined, shown: string];
 
 const SCREENS: readonly View[] = [
@@ -116,7 +116,7 @@ const WIDE = { width: 1280, height: 720 };
 /** 400 % of a window of 1280 pixels. */
 const NARROW = { width: 320, height: 256 };
 
-/** Goes to an address as a link does: the page is not loaded again. Dialogs close. */
+/** Opens an address like a link: the page is not loaded again. Dialogs close. */
 async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate((target) => {
     history.pushState(null, '', target);
@@ -129,12 +129,12 @@ describeInBrowser('every screen in every state', () => {
     const { page } = visited;
     await page.setViewportSize(WIDE);
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
-    // Nothing of the screen before is left.
+    // Nothing of the previous screen is left.
     await follow(page, 'no/such/page');
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   });
 
-  it.each(VIEWS)('has no violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
+  it.each(VIEWS)('has no accessibility violation in any colors, and at 400 %%: %s', async (_, path, act, shown) => {
     const { page } = visited;
     await follow(page, path);
     await act?.(page);

@@ -49,7 +49,7 @@ describe('the changes of an edit', () => {
     ]);
   });
 
-  it('set a changed environment whole, in the order of the list', () => {
+  it('replace a changed environment as a whole, in the order of the list', () => {
     const added = { name: 'default', parameters: {}, constraints: [] };
     expect(changesBetween(before, withProduction({ strategies: [added, strategy] }), 7)).toEqual([
       {
@@ -61,7 +61,7 @@ describe('the changes of an edit', () => {
     ]);
   });
 
-  it('carry the revision once: the first change moves it on', () => {
+  it('contain the revision once: the first change increments it', () => {
     const after: FlagDetail = {
       ...before,
       stale: true,
@@ -93,13 +93,13 @@ describe('the changes as code', () => {
     },
   ];
 
-  it('is a curl that the shell takes literally', () => {
+  it('are a curl command that the shell reads literally', () => {
     const command = asCurl(changes, 'http://host/api/admin/changes', true);
     expect(command).toContain(`-H "Authorization: $FLAGS_ADMIN_TOKEN"`);
     expect(command).toContain(`it'\\''s \\"quoted\\"\\n$HOME`);
   });
 
-  it('is TypeScript that makes the same changes', () => {
+  it('are TypeScript that makes the same changes', () => {
     const code = asTypeScript(changes);
     const made = new Function('flags', `return ${code.replace('await ', '')}`)({ apply: (given: unknown) => given });
     expect(made).toEqual(changes);

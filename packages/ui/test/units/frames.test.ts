@@ -14,7 +14,7 @@ async function* chunksOf(text: string, cuts: readonly number[]): AsyncGenerator<
   for (let index = 1; index < places.length; index++) yield text.slice(places[index - 1], places[index]);
 }
 
-it('reads events, however the network cuts them', async () => {
+it('reads events, however the network splits them', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(TEXT.length), { maxLength: 6 }), async (cuts) => {
       const frames = [];

@@ -62,7 +62,7 @@ it.each([
   ['sort=-name', ['checkout', 'banner', 'Search']],
   ['sort=-lastSeenAt', ['checkout', 'Search', 'banner']],
   ['sort=__proto__', ['Search', 'banner', 'checkout']],
-])('the address "?%s" selects %j', (query, names) => {
+])('selects flags by the address "?%s": %j', (query, names) => {
   const selected = selectFlags(FLAGS, filterFromQuery(new URLSearchParams(query)));
   expect(selected.map(({ name }) => name)).toEqual(names);
 });
@@ -93,7 +93,7 @@ it('renders every row in view, and few others', () => {
   );
 });
 
-it('says which flags may be due for removal, and selects them', () => {
+it('names flags that may be due for removal, and selects them', () => {
   const day = 86_400_000;
   const ago = (days: number) => new Date(Date.now() - days * day - 60_000).toISOString();
   const types = [

@@ -34,7 +34,7 @@ describe('the context fields that a preview needs', () => {
     ['SEMVER_LT', '1.2.3', '0.0.0'],
     ['NUM_LTE', '5', '5'],
     ['DATE_BEFORE', '2026-01-02T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-  ])('have a value that %s %s admits', (operator, value, admitted) => {
+  ])('have a value that %s %s accepts', (operator, value, admitted) => {
     const changes = [{ contextName: 'x', operator, value }];
     expect([...missingFields({ changes, stored: [], segments: [], contexts: [] })]).toEqual([['x', [admitted]]]);
   });

@@ -23,7 +23,7 @@ it.each([
     'The input is not valid: /changes/0/input/strategies/1/constraints/0/value must not be empty; and 1 more',
     'The input is not valid: strategy 2, constraint 1, value must not be empty; and 1 more · labels must be unique',
   ],
-])('says the refusal %j without a pointer', (details, message, words) => {
+])('describes the refusal %j without a pointer', (details, message, words) => {
   expect(refusalText({ details, message })).toBe(words);
 });
 

@@ -276,7 +276,7 @@ function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<K
     .map((sum) => Object.fromEntries(members.map((name) => [name, sum[name]])) as unknown as UsageSum<Key>);
 }
 
-/** Returns a function that tells which rows a query may sum. */
+/** Returns a function that selects the rows that a query may sum. */
 function createFilter(query: SumQuery): (row: CountRow) => boolean {
   const { by, after, from = 0, until = Number.POSITIVE_INFINITY, flag, application, environment } = query;
   const [byVariant, byApplication] = [by.includes('variant'), by.includes('application')];

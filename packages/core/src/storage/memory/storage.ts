@@ -1,4 +1,4 @@
-import { lowerBound } from '../../base/collections.js';
+import { compareCodePoints } from '../../base/collections.js';
 import { copyJson, deepFreeze, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
@@ -113,9 +113,16 @@ function createDocumentIndex(): DocumentIndex {
   };
 }
 
-/** Returns the index of the first id that is not less than `id`. */
+/** Returns the index of the first id that is not less than `id`. The ids are sorted. */
 function placeOf(ids: readonly string[], id: string): number {
-  return lowerBound(ids, id, (one) => one);
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareCodePoints(ids[middle] ?? '', id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 type MemoryDocuments = CommitTarget['documents'] & {

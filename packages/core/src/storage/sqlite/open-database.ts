@@ -131,7 +131,7 @@ export function driverRefusal({ driver, node }: { driver: string; node: string }
   if (driver !== '' && !isNewDriver && isAtLeast(node, [24, 19])) {
     return (
       `better-sqlite3 ${driver} crashes on Node ${node} when its statements are collected. ` +
-      'Install better-sqlite3@13, or remove better-sqlite3: the SQLite of Node itself is then used.'
+      'Install better-sqlite3@13.'
     );
   }
   return undefined;
@@ -142,17 +142,39 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
 
+interface Drivers {
+  /** The version of the installed better-sqlite3; empty: unknown, or not installed. */
+  readonly driver: string;
+  readonly node: string;
+  /** Whether this Node has `node:sqlite`. */
+  readonly hasOwn: boolean;
+}
+
 /**
- * Loads better-sqlite3 if it is installed, or else `node:sqlite`, which Bun has too.
+ * Chooses the SQLite of Node instead of a better-sqlite3 that would crash.
  *
- * @throws FlagsError `storage_unsupported` if neither exists, or if better-sqlite3 would crash
+ * @throws FlagsError `storage_unsupported` if better-sqlite3 would crash and Node has no SQLite
+ */
+export function chooseDriver({ driver, node, hasOwn }: Drivers): 'installed' | 'own' {
+  const refusal = driverRefusal({ driver, node });
+  if (refusal === undefined) return 'installed';
+  if (hasOwn) return 'own';
+  throw new FlagsError('storage_unsupported', refusal);
+}
+
+/**
+ * Loads better-sqlite3 if it is installed and works on this Node, or else `node:sqlite`, which Bun has too.
+ *
+ * @throws FlagsError `storage_unsupported` if neither is usable
  */
 async function loadDriver(): Promise<OpenFile> {
   const own = findNodeSqlite();
+  const driver = versions.findDriverVersion() ?? '';
+  const choice = chooseDriver({ driver, node: process.versions.node, hasOwn: own !== undefined });
   // Bun cannot load better-sqlite3.
-  if (own && 'bun' in process.versions) return (path, timeout) => openNodeDatabase(own, path, { timeout });
-  const refusal = driverRefusal({ driver: versions.findDriverVersion() ?? '', node: process.versions.node });
-  if (refusal) throw new FlagsError('storage_unsupported', refusal);
+  if (own && (choice === 'own' || 'bun' in process.versions)) {
+    return (path, timeout) => openNodeDatabase(own, path, { timeout });
+  }
   try {
     // Bundlers leave `import()` of an external package alone in every output format.
     const { default: Database } = (await import('better-sqlite3')) as { readonly default: Driver };

@@ -22,7 +22,7 @@ export function tableOf(resolution: Resolution): 'recent_counts' | 'counts' {
   return resolution === 'second' || resolution === 'minute' ? 'recent_counts' : 'counts';
 }
 
-/** What is deleted as a whole, within a transaction. */
+/** Items that are deleted as a whole, within a transaction. */
 export interface UsageRemovals {
   /** Returns whether the application was known. */
   removeApplication(name: string): boolean;
@@ -105,7 +105,7 @@ export function sqliteUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     }
   }
 
-  /** Deletes what exceeds the bound of a class. Returns how many rows. */
+  /** Deletes the rows of a class beyond its bound. Returns their number. */
   async function trim(rows: RowClass): Promise<number> {
     const { code } = RESOLUTIONS[rows.resolution];
     const sizes = new Map(

@@ -46,7 +46,7 @@ const INHERITED_NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString
 
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON } = Number;
 
-/** Values that come back as they were, by what they are. */
+/** Values that must be read unchanged, by their description. */
 const CONTENTS: readonly (readonly [name: string, values: readonly unknown[]])[] = [
   ['text of every script', [['', 'naïve', '漢字', 'עברית', '👩‍👩‍👧', '"\\\'`;--']]],
   ['control characters and lone surrogates', [['\u0000\u0001\u001f\u007f\u2028\ufeff', '\ud800', '\udfff x']]],

@@ -20,7 +20,7 @@ import {
   type UsageRule,
 } from './samples.js';
 
-/** Deletes what was last seen before a time; only the given flags exist. */
+/** Deletes usage that was last seen before a time; only the given flags exist. */
 async function pruneUnseen(usage: UsageStorage, since: number, ...flags: readonly string[]): Promise<void> {
   const existing = new Set(flags);
   await usage.prune({ now: NOW, unseen: { since, isFlag: (name) => existing.has(name) } });

@@ -2,7 +2,7 @@ import { createFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 import { LIFE } from '../flag-life.js';
 
-/** Leads flags through their lives on five lines at once until it is killed, and tells of each change that was made. */
+/** Takes flags through their life cycle, five at once, until it is killed. Reports each change that was made. */
 async function write(path: string): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   const line = async (name: string) => {

@@ -1,7 +1,7 @@
 import { createFlags } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 
-/** Listens to every event but the first, and answers with how many there were once it has heard the last one. */
+/** Listens to every event except the first, and reports their number after the last one. */
 async function listen(path: string): Promise<void> {
   const storage = await sqliteStorage(path);
   const { events } = await storage.events({ order: 'newest-first', limit: 1 });

@@ -2,17 +2,17 @@ import Database from 'better-sqlite3';
 import { createFlags, isFlagsError } from '../../../src/index.js';
 import { sqliteStorage } from '../../../src/sqlite.js';
 
-/** What came of a flag that was to be created: `created`, or the code for which it was not. */
+/** The outcome of creating a flag: `created`, or the code of the error. */
 export type Outcomes = Readonly<Record<string, string>>;
 
 const SILENT = { pollInterval: 0, usageInterval: 0 };
 
-/** Creates the flags that it is told of, all at once, and answers with what came of each. */
+/** Creates the named flags at once, and answers with the outcome of each. */
 async function create(path: string, journal: string): Promise<void> {
   const database = new Database(path);
   database.pragma(`journal_mode = ${journal}`);
   database.pragma('synchronous = FULL');
-  // The database itself is written after every commit, and every commit begins the log anew: it is flushed for its head first.
+  // A checkpoint follows every commit, so that every commit restarts the log and first flushes its header.
   database.pragma('wal_autocheckpoint = 1');
   const flags = await createFlags({ ...SILENT, storage: sqliteStorage({ database }) });
   const outcomeOf = async (name: string) => {

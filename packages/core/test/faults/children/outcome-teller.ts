@@ -3,7 +3,7 @@ import { sqliteStorage } from '../../../src/sqlite.js';
 import { LIFE } from '../flag-life.js';
 
 /**
- * Leads flags through their lives on five lines at once, and reports them as evaluated on two, until it is killed; tells what
+ * Takes flags through their life cycle, five at once, and reports usage on two lines, until it is killed. Reports what
  * became of each change and report.
  */
 async function write(path: string): Promise<void> {
@@ -14,7 +14,7 @@ async function write(path: string): Promise<void> {
   await Promise.all([...['a', 'b', 'c', 'd', 'e'].map(line(live)), ...['y', 'z'].map(line(report))]);
 }
 
-/** Until a change fails: another one of the same flag would need it. */
+/** Ends at a failed change, because later changes of the same flag depend on it. */
 async function live(flags: Flags, flag: string): Promise<void> {
   for (const [event, change] of LIFE) {
     if ((await told(`${flag} ${event}`, () => change(flags, flag))) !== 'done') return;
@@ -22,8 +22,8 @@ async function live(flags: Flags, flag: string): Promise<void> {
 }
 
 /**
- * Reports each flag once, so that the stored usage tells which reports were stored. The flags do not exist, and the storage
- * keeps the last 100 such names of an application. Each line therefore reports as an application of its own.
+ * Reports each flag once, so that the stored usage shows which reports were stored. The flags do not exist, and the
+ * storage keeps the last 100 such names of an application. Each line therefore reports as an application of its own.
  */
 function report(flags: Flags, flag: string): Promise<string> {
   const now = new Date().toISOString();

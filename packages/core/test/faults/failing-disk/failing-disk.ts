@@ -2,28 +2,30 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the disk does: after so many calls that work, so many fail; all that follow when there is no number of them. */
+/**
+ * The fault of a disk: the number of calls that succeed first, and the number that then fail. Default: all later calls.
+ */
 export interface DiskFault {
   /** `all`: flushes are counted, and while they fail writes do as well. */
   readonly call: 'flush' | 'write' | 'all';
-  /** How the path of the file ends. */
+  /** The end of the file's path. */
   readonly file: string;
   readonly after?: number;
   readonly times?: number;
 }
 
-/** A disk of a process that fails when it is told to. */
+/** The disk of a process, which fails on demand. */
 export interface FailingDisk {
-  /** With these in its environment, a process has this disk. */
+  /** The environment variables with which a process uses this disk. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Has calls fail from now on, or none. */
+  /** Makes calls fail from now on, or none. */
   readonly fail: (fault: DiskFault | undefined) => void;
 }
 
 const SIZE = 128;
 const FOR_GOOD = 1_000_000_000;
 
-/** Compiles what is preloaded; undefined where there is no compiler, or no way to preload. */
+/** Compiles the preloaded library; undefined without a compiler, or where preloading is not supported. */
 export function compileFailingDisk(directory: string): string | undefined {
   if (process.platform !== 'linux') return undefined;
   const library = join(directory, 'failing-disk.so');
@@ -32,7 +34,7 @@ export function compileFailingDisk(directory: string): string | undefined {
   return status === 0 ? library : undefined;
 }
 
-/** @param name a file, which says what fails */
+/** @param name a file that names the failing calls */
 export function failingDisk(library: string, name: string): FailingDisk {
   let number = 0;
   const say = (text: string) => writeFileSync(name, text.padEnd(SIZE, ' '), { flag: number === 0 ? 'w' : 'r+' });

@@ -3,7 +3,7 @@ import type { Storage } from '../../../src/storage/port.js';
 import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { happened } from '../samples.js';
 
-/** Documents of a kind of their own, of about a page each. */
+/** Documents of a separate kind, of about a page each. */
 export async function fill(storage: Storage, documents: number): Promise<void> {
   const body = { text: 'x'.repeat(4000) };
   const commits = Array.from({ length: documents }, (_, index) => {
@@ -25,7 +25,7 @@ export function integrityOf(file: string): unknown {
   return integrity;
 }
 
-/** A handle whose backups are under the test's control: `step` is called before every step. */
+/** A handle that calls `step` before every step of a backup. */
 export function watched(path: string, step: (progress: BackupProgress) => void): Database.Database {
   const database = new Database(path);
   database.pragma('journal_mode = WAL');

@@ -60,7 +60,7 @@ describe('backup', () => {
       }
     }
 
-    it('is the state of one moment, equals its events, and can be written to', async () => {
+    it('has the state of one moment, equals its events, and can be written to', async () => {
       const steps: BackupProgress[] = [];
       const database = watched(path, (progress) => steps.push(progress));
       const storage = await sqliteStorage({ database });
@@ -88,7 +88,7 @@ describe('backup', () => {
       database.close();
     });
 
-    it('is the state of one moment while two other processes write', async () => {
+    it('has the state of one moment while two other processes write', async () => {
       const storage = await sqliteStorage(path);
       await fill(storage, 1000);
       const program = childProgram('writer', directory.path);
@@ -134,7 +134,7 @@ describe('backup', () => {
   }
 
   describe('a backup', () => {
-    it('overwrites nothing, and of two to one path one is made', async () => {
+    it('overwrites nothing, and exists once if two write to one path', async () => {
       const storage = await sqliteStorage(path);
       writeFileSync(backup, 'precious');
       await expect(storage.backup(backup)).rejects.toMatchObject(INVALID);
@@ -161,7 +161,7 @@ describe('backup', () => {
       await storage.close();
     });
 
-    it('names the directory that is missing, and the file that cannot be written', async () => {
+    it('names the missing directory, and the file that cannot be written', async () => {
       const storage = await sqliteStorage(path);
       await expect(storage.backup(join(directory.path, 'absent', 'a'))).rejects.toMatchObject(INVALID);
       const beneathFile = join(path, 'a');
@@ -170,7 +170,7 @@ describe('backup', () => {
       await storage.close();
     });
 
-    it('says that it is there when its directory cannot be flushed', async () => {
+    it('reports that it exists when its directory cannot be flushed', async () => {
       const storage = await sqliteStorage(path);
       await storage.commit(creation('a'));
       failToFlush('EIO');
@@ -207,7 +207,7 @@ describe('backup', () => {
       database.close();
     });
 
-    it("waits for the host's transaction, and gives up after busyTimeout without a trace", async () => {
+    it("waits for the host's transaction, and fails after busyTimeout without leaving a file", async () => {
       const database = new Database(path);
       const patient = await sqliteStorage({ database });
       const impatient = await sqliteStorage({ database, busyTimeout: 50 });
@@ -222,7 +222,7 @@ describe('backup', () => {
       database.close();
     });
 
-    it('needs a handle that can make one', async () => {
+    it('needs a handle that supports backups', async () => {
       const database: SqliteDatabase = new Database(path);
       Object.defineProperty(database, 'backup', { value: undefined });
       const storage = await sqliteStorage({ database });
@@ -241,11 +241,11 @@ describe('backup', () => {
     });
   });
 
-  describe('a backup that breaks off', () => {
+  describe('an interrupted backup', () => {
     it.each([
       ['the disk is full', () => Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })],
       ['reading fails', () => Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' })],
-    ])('leaves nothing where %s, and can be made again', async (_, fault) => {
+    ])('leaves nothing where %s, and can be repeated', async (_, fault) => {
       let failing = true;
       const database = watched(path, ({ totalPages, remainingPages }) => {
         if (failing && remainingPages < totalPages / 2) throw fault();
@@ -260,7 +260,7 @@ describe('backup', () => {
       database.close();
     });
 
-    it('says that the database was closed under it', async () => {
+    it('reports that the database was closed during it', async () => {
       const database = watched(path, ({ totalPages, remainingPages }) => {
         if (remainingPages < totalPages / 2) database.close();
       });
@@ -270,7 +270,7 @@ describe('backup', () => {
       expect(partials()).toEqual([]);
     });
 
-    it('leaves no file of its name behind when the process is killed in the middle', async () => {
+    it('leaves no file of its name behind when the process is killed', async () => {
       const storage = await sqliteStorage(path);
       await fill(storage, 200);
       const child = childProgram('backing-up', directory.path)(path);
@@ -326,13 +326,13 @@ describe('a finished file', () => {
     directory.remove();
   });
 
-  it('gets its name, and loses the other', async () => {
+  it('gets its final name, and loses the temporary one', async () => {
     await publishFile(finished, target);
     expect(await fs.readdir(directory.path)).toEqual(['target']);
     expect(await fs.readFile(target, 'utf8')).toBe('new');
   });
 
-  it('replaces nothing', async () => {
+  it('never replaces another file', async () => {
     await fs.writeFile(target, 'old');
     await expect(publishFile(finished, target)).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await fs.readFile(target, 'utf8')).toBe('old');
@@ -350,7 +350,7 @@ describe('a finished file', () => {
     expect(await fs.readdir(directory.path)).toEqual(['target']);
   });
 
-  it('is there when the disk fails to flush the directory, and its name is said not to be durable', async () => {
+  it('exists when the disk fails to flush the directory, with an error that its name is not durable', async () => {
     failToFlush('EIO');
     await expect(publishFile(finished, target)).rejects.toMatchObject({
       name: 'NameNotDurable',

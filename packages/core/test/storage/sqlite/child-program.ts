@@ -32,12 +32,12 @@ export function bundle(source: string, directory: string): Bundle {
   return { file, env };
 }
 
-/** Bundles `children/<name>.ts`, and gives a way to start it with the path of a database. */
+/** Bundles `children/<name>.ts`, and returns a function that starts it with the path of a database. */
 export function childProgram(name: string, directory: string): (database: string) => ChildProcess {
   return program(join(__dirname, 'children', `${name}.ts`), directory);
 }
 
-/** Bundles a source file, and gives a way to start it with the path of a database. */
+/** Bundles a source file, and returns a function that starts it with the path of a database. */
 export function program(source: string, directory: string): (database: string) => ChildProcess {
   const { file, env } = bundle(source, directory);
   return (database) => fork(file, [database], { env, execArgv: [] });

@@ -40,7 +40,7 @@ describe('a locked SQLite database', () => {
     expect(attempts()).toBeGreaterThanOrEqual(times);
   }
 
-  it('is written to as soon as the lock is released', async () => {
+  it('accepts writes as soon as the lock is released', async () => {
     other.pragma('journal_mode = WAL');
     const { storage, database, attempts } = await observedStorage();
     other.exec('BEGIN IMMEDIATE');
@@ -75,7 +75,7 @@ describe('a locked SQLite database', () => {
     database.close();
   });
 
-  it('is read as soon as the lock is released, where readers are locked out', async () => {
+  it('is readable as soon as the lock is released, where readers are locked out', async () => {
     const { storage, database } = await observedStorage();
     await storage.commit(creation('a'));
     other.exec('BEGIN EXCLUSIVE');
@@ -90,7 +90,7 @@ describe('a locked SQLite database', () => {
     database.close();
   });
 
-  it('fails with storage_busy when readers stay locked out', async () => {
+  it('fails with storage_busy while readers stay locked out', async () => {
     const { storage, database } = await observedStorage(30);
     other.exec('BEGIN EXCLUSIVE');
     await expect(storage.get(flag('a'))).rejects.toMatchObject(busy);
@@ -144,7 +144,7 @@ describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit 
     expect(await storage.events({ order: 'oldest-first', limit: 9, total: true })).toEqual({ events: [], total: 0 });
   });
 
-  it('fails that commit alone of all that share its transaction', async () => {
+  it('fails only that commit of all that share its transaction', async () => {
     const ids = Array.from({ length: 9 }, (_, index) => `f${index}`);
     const types = (id: string) => (id === 'f4' ? 'poisoned' : 'created');
     const results = await Promise.allSettled(ids.map((id) => storage.commit(creation(id, types(id)))));
@@ -155,7 +155,7 @@ describe.each(['ABORT', 'ROLLBACK', 'FAIL'])('a fault in the middle of a commit 
     expect(events.map(({ subject }) => subject.id)).toEqual(innocent);
   });
 
-  it('does not disturb what comes after it', async () => {
+  it('does not affect later commits', async () => {
     await expect(storage.commit(creation('a', 'poisoned'))).rejects.toMatchObject(INJECTED);
     expect(await storage.commit(creation('a'))).toEqual({ ok: true, revisions: [1] });
     expect((await storage.get(flag('a')))?.revision).toBe(1);
@@ -229,7 +229,7 @@ describe('simultaneous commits', () => {
     expect([count('BEGIN IMMEDIATE'), count('COMMIT')]).toEqual([2, 2]);
   });
 
-  it('do not keep a value that JSON cannot express from failing alone', async () => {
+  it('do not keep a value without JSON from failing alone', async () => {
     const { storage } = await loggingStorage();
     const impossible = { ...creation('b'), writes: [{ ...creation('b').writes[0], body: 1n }] };
     const results = await Promise.allSettled(
@@ -244,7 +244,7 @@ describe('host transactions', () => {
   /** The SQLite of Node does not report that the host iterates over a query. */
   const itIfReported = process.env.FLAGS_SQLITE === 'node' ? it.skip : it;
 
-  describe("work of the host's own on the same handle", () => {
+  describe("the host's own work on the same handle", () => {
     let database: Database.Database;
     let storage: Storage;
 
@@ -260,7 +260,7 @@ describe('host transactions', () => {
       for (let turn = 0; turn < 10; turn++) await setImmediate();
     }
 
-    it('keeps commits out of an open transaction, so that its rollback does not take them away', async () => {
+    it('keeps commits out of an open transaction, so that its rollback does not revert them', async () => {
       database.exec('BEGIN; INSERT INTO orders VALUES (4)');
       let answered = false;
       const commit = Promise.resolve(storage.commit(creation('a'))).finally(() => {
@@ -274,7 +274,7 @@ describe('host transactions', () => {
       expect(database.prepare('SELECT COUNT(*) FROM orders').pluck().get()).toBe(3);
     });
 
-    it('keeps reads waiting while a transaction is open', async () => {
+    it('delays reads while a transaction is open', async () => {
       await storage.commit(creation('a'));
       database.exec('BEGIN');
       const reading = storage.get(flag('a'));

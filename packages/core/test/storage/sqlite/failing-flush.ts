@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 
-/** Has every flush of a file or directory that Node opens fail with this code, until mocks are restored. */
+/** Makes every flush of a file or directory that Node opens fail with this code, until mocks are restored. */
 export function failToFlush(code: string): void {
   const open = fs.open;
   jest.spyOn(fs, 'open').mockImplementation(async (...input) => {

@@ -1,5 +1,5 @@
 /*
- * Stands in for better-sqlite3 with `FLAGS_SQLITE=node`: all tests then run on the SQLite of Node. See jest.config.ts and
+ * Replaces better-sqlite3 with `FLAGS_SQLITE=node`: all tests then run on the SQLite of Node. See jest.config.ts and
  * child-program.ts.
  */
 import type { SqliteDatabase } from '../../../src/storage/sqlite/database.js';

@@ -17,7 +17,7 @@ import { buildSync } from 'esbuild';
 import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
 import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
-import { driverRefusal } from '../../../src/storage/sqlite/open-database.js';
+import { chooseDriver, driverRefusal } from '../../../src/storage/sqlite/open-database.js';
 import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -44,7 +44,7 @@ describe('opening a SQLite storage', () => {
   it.each([
     ['an empty path', ''],
     ['no path', { path: undefined }],
-    ['a database that is none', { database: {} }],
+    ['a database that is not one', { database: {} }],
     ['no database', { database: null }],
     ['a prefix with a dash', { path: ':memory:', tablePrefix: 'my-flags' }],
     ['an empty prefix', { path: ':memory:', tablePrefix: '' }],
@@ -140,7 +140,7 @@ describe('opening a SQLite storage', () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  it('says that it is closed when the host has closed its handle', async () => {
+  it('reports that it is closed when the host has closed its handle', async () => {
     const database = new Database(path);
     const storage = await sqliteStorage({ database });
     database.close();
@@ -249,7 +249,7 @@ describe('the check of an open database', () => {
     expect(requireFile).toThrow(expect.objectContaining(unavailable));
   });
 
-  it.each(LOSSES)('leaves the outcome of a commit unknown during which %s', async (_, lose) => {
+  it.each(LOSSES)('leaves the outcome unknown of a commit during which %s', async (_, lose) => {
     const requireFile = createFileCheck(database);
     const connection = { database, busyTimeout: 1000, isHosts: true };
     const queue = createWriteQueue(connection, { begun: requireFile, committed: requireFile });
@@ -270,7 +270,7 @@ describe('the check of an open database', () => {
     requireFile();
   });
 
-  it('passes while the journal is turned off and on, when it is asked in between', () => {
+  it('passes while the journal is turned off and on, and the check runs in between', () => {
     const requireFile = createFileCheck(database);
     requireFile();
     // Keeps the inode of the log, which another file could get.
@@ -285,7 +285,7 @@ describe('the check of an open database', () => {
   });
 });
 
-describe('private files', () => {
+describe('the mode of a private file', () => {
   const describeOnPosix = process.platform === 'win32' ? describe.skip : describe;
 
   describeOnPosix('the mode of the files of a SQLite storage', () => {
@@ -333,12 +333,12 @@ describe('private files', () => {
       await storage.close();
     });
 
-    it('ends with a clear error where a symbolic link leads to itself', async () => {
+    it('fails with a clear error where a symbolic link refers to itself', async () => {
       symlinkSync(path, path);
       await expect(sqliteStorage(path)).rejects.toMatchObject({ code: 'storage_unsupported' });
     });
 
-    it('stays as it is for a file that exists, and its -wal follows it', async () => {
+    it('does not change for an existing file, and its -wal has the same', async () => {
       writeFileSync(path, '', { mode: 0o640 });
       const storage = await sqliteStorage(path);
       await storage.commit(creation('a'));
@@ -360,7 +360,7 @@ describe('private files', () => {
       database.close();
     });
 
-    it('is not given to a file in a folder that does not exist', async () => {
+    it('is not set for a file in a folder that does not exist', async () => {
       const missing = join(directory.path, 'missing', 'flags.db');
       await expect(sqliteStorage(missing)).rejects.toMatchObject({ code: 'storage_unsupported' });
       expect(existsSync(missing)).toBe(false);
@@ -396,7 +396,19 @@ describe('a refused driver', () => {
     });
   });
 
-  it('knows the version of the installed driver', () => {
+  describe('chooseDriver', () => {
+    it('falls back to the SQLite of Node', () => {
+      expect(chooseDriver({ driver: '12.11.1', node: '24.19.0', hasOwn: true })).toBe('own');
+      expect(chooseDriver({ driver: '13.0.0', node: '24.19.0', hasOwn: true })).toBe('installed');
+      expect(chooseDriver({ driver: '', node: '20.20.0', hasOwn: false })).toBe('installed');
+    });
+
+    it('refuses a driver that would crash where Node has no SQLite', () => {
+      expect(() => chooseDriver({ driver: '13.0.0', node: '20.20.0', hasOwn: false })).toThrow('better-sqlite3@12');
+    });
+  });
+
+  it('reads the version of the installed driver', () => {
     const expected = process.env.FLAGS_SQLITE === 'node' ? /^undefined$/ : /^1[23]\.\d+\.\d+$/;
     expect(String(findDriverVersion())).toMatch(expected);
   });

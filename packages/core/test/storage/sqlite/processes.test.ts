@@ -25,7 +25,7 @@ describe('several processes on one SQLite file', () => {
   });
   afterEach(async () => {
     const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-    // Listened to all at once: one that ends by itself while another is waited for says so only once.
+    // Listens to all at once, because a process reports its end only once.
     const exits = running.map((child) => once(child, 'exit'));
     for (const child of running) child.kill('SIGKILL');
     await Promise.all(exits);
@@ -60,7 +60,7 @@ describe('several processes on one SQLite file', () => {
     await storage.close();
   }, 120_000);
 
-  it('lose nothing that was acknowledged when one is killed in the middle of writing', async () => {
+  it('lose no acknowledged change when one is killed during a write', async () => {
     const [writer] = start('writer', 1);
     const acknowledged: string[] = [];
     await new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ describe('several processes on one SQLite file', () => {
         renameSync(`${path}-copy`, `${path}-shm`);
       },
     ],
-  ])('lose nothing that was acknowledged when the -shm is %s', async (_, lose) => {
+  ])('lose no acknowledged change when the -shm is %s', async (_, lose) => {
     const program = childProgram('committer', directory.path);
     const acknowledged = new Set<string>();
     const startOne = async () => {

@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../temporary-directory.js';
 import { ADMIN_SECRET, CHECKOUT } from './released/lived-in.js';
 import { storedIn } from './released/stored.js';
 
-describe('files that earlier versions have written', () => {
+describe('files of earlier versions', () => {
   const RELEASED = join(__dirname, 'released');
   const NAMES = readdirSync(RELEASED).flatMap((file) => (file.endsWith('.db.gz') ? [file.replace('.db.gz', '')] : []));
   const AGGREGATES = [flagDocuments, projectDocuments, tokenDocuments, segmentDocuments] as Aggregate<unknown, never>[];
@@ -73,7 +73,7 @@ describe('files that earlier versions have written', () => {
     return path;
   }
 
-  it('are kept of every schema version before the present one', async () => {
+  it('exist for every earlier schema version', async () => {
     const path = join(directory.path, 'new.db');
     await (await sqliteStorage(path)).close();
     const earlier = Array.from({ length: Math.max(1, schemaVersion(path) - 1) }, (_, index) => index + 1);
@@ -81,7 +81,7 @@ describe('files that earlier versions have written', () => {
     expect(earlier.filter((version) => !kept.has(version))).toEqual([]);
   });
 
-  it.each(NAMES)('hold all that they held, and what its events say: %s', async (name) => {
+  it.each(NAMES)('keep their content, in documents and in events: %s', async (name) => {
     const storage = await sqliteStorage(unpack(name));
     const released = JSON.parse(readFileSync(join(RELEASED, `${name}.json`), 'utf8'));
     const events = released.events.map((event: object) => ({ changeSet: null, reason: null, ...event }));
@@ -90,7 +90,7 @@ describe('files that earlier versions have written', () => {
     await storage.close();
   });
 
-  it.each(NAMES)('hold the same values again after a change is undone: %s', async (name) => {
+  it.each(NAMES)('have the same values after a change is undone: %s', async (name) => {
     const storage = await sqliteStorage(unpack(name));
     const flags = await createFlags({ storage, onProblem: () => undefined });
     // A flag need not store an empty list of dependencies.
@@ -116,7 +116,7 @@ describe('files that earlier versions have written', () => {
     await flags.close();
   });
 
-  it.each(NAMES)('are brought to the present schema, the very one that new files have: %s', async (name) => {
+  it.each(NAMES)('are migrated to the current schema, equal to that of new files: %s', async (name) => {
     const [path, fresh] = [unpack(name), join(directory.path, 'new.db')];
     await (await sqliteStorage(path)).close();
     await (await sqliteStorage(fresh)).close();
@@ -124,7 +124,7 @@ describe('files that earlier versions have written', () => {
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
   });
 
-  it('hold flags with nested members of the names that flags get', async () => {
+  it('keep flags with nested members of the names that flags get', async () => {
     const path = unpack('schema-1');
     const nested = { strategies: [{ parameters: { labels: '\u0000 \ud800 "labels":', owner: '' } }] };
     const present = { ...nested, labels: ['a'], owner: 'team' };
@@ -142,7 +142,7 @@ describe('files that earlier versions have written', () => {
     expect(bodies).toEqual([{ labels: [], owner: null, ...nested }, present].map((body) => JSON.stringify(body)));
   });
 
-  it('hold checkpoints of 0.2, which get their present form', async () => {
+  it('have checkpoints of 0.2, which are converted', async () => {
     const path = unpack('schema-2');
     const database = new Database(path);
     const insert = database.prepare(
@@ -162,7 +162,7 @@ describe('files that earlier versions have written', () => {
     await storage.close();
   });
 
-  it.each(NAMES)('are used like any other: %s', async (name) => {
+  it.each(NAMES)('can be used like any other: %s', async (name) => {
     const path = unpack(name);
     const flags = await createFlags({ storage: sqliteStorage(path), onProblem: () => undefined });
     expect(await flags.verifyToken(ADMIN_SECRET)).toMatchObject({ name: 'the admin', kind: 'admin' });
@@ -171,7 +171,7 @@ describe('files that earlier versions have written', () => {
     expect(flags.isEnabled('banner', { userId: '7' })).toBe(false);
     await flags.disable({ ...CHECKOUT, environment: 'production' });
     expect(flags.isEnabled('checkout', { userId: '7' })).toBe(false);
-    // Created, archived and deleted before: its revision goes on.
+    // Created, archived and deleted before: its revision continues.
     expect(await flags.createFlag({ project: 'shop' }, { name: 'deleted' })).toMatchObject({ revision: 4 });
     await flags.close();
 

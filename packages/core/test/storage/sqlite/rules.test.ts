@@ -5,7 +5,7 @@ jest.mock('../../storage-kinds.js', () => {
   return { ...kinds, STORAGES: [kinds.SQLITE] };
 });
 
-/** Files whose rules depend most on what the storage does: on its reads, its events and its data versions. */
+/** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = ['clone', 'event-feed', 'pages', 'reference-races', 'token-use'];
 
 describe.each(SELECTED)('%s', (file) => {

@@ -12,7 +12,7 @@ import { fill } from './backup-sources.js';
 
 describe('the write-ahead log', () => {
   const MEBIBYTE = 1024 * 1024;
-  /** Milliseconds without a write after which tests have the log emptied. */
+  /** Milliseconds without a write after which tests empty the log. */
   const IDLE = 20;
 
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -45,13 +45,13 @@ describe('the write-ahead log', () => {
       }
       expect(storage.walBytes?.()).toBeGreaterThan(24 * MEBIBYTE);
       reader.close();
-      // The first commit moves the pages into the database, the next begins the log anew.
+      // The first commit moves the pages into the database, the next restarts the log.
       await storage.commit(creation('a'));
       await storage.commit(creation('b'));
       expect(storage.walBytes?.()).toBe(16 * MEBIBYTE);
     });
 
-    it('has its size in the status of the flags', async () => {
+    it('is reported with its size in the status of the flags', async () => {
       const flags = await createFlags({ storage });
       const { walBytes } = flags.status();
       expect(walBytes).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ describe('the write-ahead log', () => {
       expect(flags.status()).not.toHaveProperty('walBytes');
     });
 
-    it('has its size in the status where the handle is the host’s', async () => {
+    it('is reported with its size in the status also for a handle of the host', async () => {
       const database = new Database(path);
       const flags = await createFlags({ storage: sqliteStorage({ database }) });
       expect(flags.status().walBytes).toBe(logSize());
@@ -74,7 +74,7 @@ describe('the write-ahead log', () => {
   it.each([
     ['memory', () => memoryStorage()],
     ['a SQLite database in memory', () => sqliteStorage(':memory:')],
-  ])('the status of flags on %s has no size of a log', async (_, open) => {
+  ])('has no size in the status of flags on %s', async (_, open) => {
     const flags = await createFlags({ storage: open() });
     expect(Object.keys(flags.status())).toEqual(['state', 'checkedAt']);
     await flags.close();
@@ -122,7 +122,7 @@ describe('the write-ahead log', () => {
       }
     });
 
-    it('is left alone while another connection reads from it, and keeps neither readers nor writers waiting', async () => {
+    it('is left alone while another connection reads from it, and delays neither readers nor writers', async () => {
       write();
       const reader = new Database(path, { readonly: true, timeout: 0 });
       reader.exec('BEGIN; SELECT COUNT(*) FROM flags_documents');
@@ -150,14 +150,14 @@ describe('the write-ahead log', () => {
       await until(() => logSize() === 0);
     });
 
-    it('costs the connection that empties it none of its cached answers', async () => {
+    it('leaves the cache of the connection that empties it', async () => {
       write();
       const versionBefore = database.pragma('data_version', { simple: true });
       await until(() => logSize() === 0);
       expect(database.pragma('data_version', { simple: true })).toBe(versionBefore);
     });
 
-    it('is not searched after the end', async () => {
+    it('is not searched after its end', async () => {
       write();
       checkpoint.stop();
       const content = readFileSync(`${path}-wal`);
@@ -174,7 +174,7 @@ describe('the write-ahead log', () => {
 
     afterEach(() => jest.useRealTimers());
 
-    it('empties it five seconds after the last write, and is gone after close', async () => {
+    it('empties it five seconds after the last write, and stops with close', async () => {
       const storage = await sqliteStorage(path);
       await storage.commit(creation('a'));
       jest.advanceTimersByTime(4_000);
@@ -190,7 +190,7 @@ describe('the write-ahead log', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('is not started on a handle of the host’s', async () => {
+    it('is not started on a handle of the host', async () => {
       const database = new Database(path);
       database.pragma('journal_mode = WAL');
       const storage = await sqliteStorage({ database });
@@ -226,7 +226,7 @@ const questions: readonly (readonly [string, (storage: Storage) => unknown])[] =
 ];
 
 describe('the SQLite storage', () => {
-  it.each(questions)('answers %s without sorting and without reading what does not match', async (_, ask) => {
+  it.each(questions)('answers %s without sorting and without reading documents that do not match', async (_, ask) => {
     const plans = await plansOf(ask);
     expect(plans.length).toBeGreaterThan(0);
     expect(plans.filter(isWasteful)).toEqual([]);
@@ -250,7 +250,7 @@ interface Step {
   readonly detail: string;
 }
 
-/** How SQLite goes about the queries that answer a question, step by step. */
+/** The query plans of a read, step by step. */
 async function plansOf(ask: (storage: Storage) => unknown): Promise<readonly Step[]> {
   const executed: string[] = [];
   const database = new Database(':memory:', { verbose: (sql) => executed.push(String(sql)) });

@@ -25,7 +25,7 @@ import { tagRows } from './tags.js';
 import { tokenRows } from './tokens.js';
 import { variantRows } from './variants.js';
 
-/** The table: what is written down row by row. */
+/** The table of all written rows. */
 export const WRITTEN_ROWS: readonly Row[] = [
   ...projectRows,
   ...flagRows,

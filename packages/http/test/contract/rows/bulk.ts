@@ -16,7 +16,7 @@ function refuses(name: string, body: unknown): Row {
 export const bulkRows: readonly Row[] = [
   {
     endpoint: 'reportMetricsInBulk',
-    name: 'takes registrations and counts of many clients, each count once',
+    name: 'accepts registrations and counts of many clients, each count once',
     request: {
       method: 'POST',
       path: PATH,
@@ -48,7 +48,7 @@ export const bulkRows: readonly Row[] = [
   },
   {
     endpoint: 'reportMetricsInBulk',
-    name: 'takes null for what a proxy does not know of a client, and counts all the same',
+    name: 'accepts null for unknown members of a client, and counts its report',
     request: {
       method: 'POST',
       path: PATH,
@@ -70,12 +70,12 @@ export const bulkRows: readonly Row[] = [
   },
   {
     endpoint: 'reportMetricsInBulk',
-    name: 'takes sums that a number cannot hold as the most it can',
+    name: 'limits sums to the largest safe number',
     request: { method: 'POST', path: PATH, body: { metrics: [huge(), huge()] } },
     expect: { status: 202, body: null },
   },
-  refuses('a count that is none', { metrics: [METRIC, { ...METRIC, yes: -1 }] }),
-  refuses('a time that is none', { metrics: [METRIC, { ...METRIC, timestamp: 'now' }] }),
+  refuses('an invalid count', { metrics: [METRIC, { ...METRIC, yes: -1 }] }),
+  refuses('an invalid time', { metrics: [METRIC, { ...METRIC, timestamp: 'now' }] }),
   refuses('an application without a name', { applications: [{ instanceId: 'x' }], metrics: [METRIC] }),
   refuses('a list', []),
 ];

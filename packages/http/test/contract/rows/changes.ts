@@ -152,7 +152,7 @@ const LAUNCH = {
 const applying: readonly Row[] = [
   {
     endpoint: 'applyChanges',
-    name: 'carries out all changes in one commit',
+    name: 'applies all changes in one commit',
     given: shop,
     request: {
       method: 'POST',
@@ -206,7 +206,7 @@ const applying: readonly Row[] = [
   },
   {
     endpoint: 'applyChanges',
-    name: 'refuses when another document has moved',
+    name: 'refuses when another document has changed',
     given: withStrategy,
     request: { method: 'POST', path: CHANGES, body: { ifRevision: { 'project/default': 99 }, changes: [ENABLE] } },
     expect: { status: 412, code: 'revision_mismatch' },
@@ -295,7 +295,7 @@ const planning: readonly Row[] = [
   ].map(
     (question, index): Row => ({
       endpoint: 'previewChanges',
-      name: `refuses a question that is none, ${index}`,
+      name: `refuses an invalid preview, ${index}`,
       given: withStrategy,
       request: { method: 'POST', path: `${CHANGES}/preview`, body: { changes: [ENABLE], ...question } },
       expect: { status: 400, code: 'invalid_input' },
@@ -303,7 +303,7 @@ const planning: readonly Row[] = [
   ),
   {
     endpoint: 'previewChanges',
-    name: 'refuses an environment that is not there',
+    name: 'refuses an environment that does not exist',
     given: withStrategy,
     request: {
       method: 'POST',
@@ -330,7 +330,7 @@ const reading: readonly Row[] = [
   },
   {
     endpoint: 'getChange',
-    name: 'does not find a change set that is not there',
+    name: 'does not find an unknown change set',
     given: launched,
     request: { method: 'GET', path: `${CHANGES}/${UNKNOWN_ID}` },
     expect: { status: 404, code: 'change_set_not_found' },
@@ -338,7 +338,7 @@ const reading: readonly Row[] = [
   ...HISTORIES.flatMap(([endpoint, path]): Row[] => [
     {
       endpoint,
-      name: 'shows change sets, newest first, with what differs',
+      name: 'shows change sets, newest first, with their differences',
       given: launched,
       request: { method: 'GET', path: `${path}?limit=1` },
       expect: {
@@ -370,7 +370,7 @@ const reading: readonly Row[] = [
   ...(['listProjectHistory', 'listFlagHistory'] as const).map(
     (endpoint): Row => ({
       endpoint,
-      name: 'does not find a project that is not there',
+      name: 'does not find a project that does not exist',
       request: {
         method: 'GET',
         path: `/api/admin/projects/moon/${endpoint === 'listFlagHistory' ? 'features/checkout/' : ''}history`,
@@ -380,7 +380,7 @@ const reading: readonly Row[] = [
   ),
   {
     endpoint: 'listFlagHistory',
-    name: 'does not find a flag that is not there',
+    name: 'does not find a flag that does not exist',
     request: { method: 'GET', path: `${FLAG}/history` },
     expect: { status: 404, code: 'flag_not_found' },
   },
@@ -405,7 +405,7 @@ const reading: readonly Row[] = [
 const undoing: readonly Row[] = [
   {
     endpoint: 'undoChange',
-    name: 'takes back a change set',
+    name: 'reverts a change set',
     given: launched,
     request: { method: 'POST', path: `${CHANGES}/${ID}/undo`, body: { reason: 'Too early' } },
     expect: {
@@ -438,19 +438,19 @@ const undoing: readonly Row[] = [
   },
   {
     endpoint: 'planUndo',
-    name: 'does not find a change set that is not there',
+    name: 'does not find an unknown change set',
     request: { method: 'POST', path: `${CHANGES}/${UNKNOWN_ID}/undo/plan` },
     expect: { status: 404, code: 'change_set_not_found' },
   },
   {
     endpoint: 'undoChange',
-    name: 'does not find a change set that is not there',
+    name: 'does not find an unknown change set',
     request: { method: 'POST', path: `${CHANGES}/${UNKNOWN_ID}/undo` },
     expect: { status: 404, code: 'change_set_not_found' },
   },
   {
     endpoint: 'undoChange',
-    name: 'refuses a reason that is none',
+    name: 'refuses an invalid reason',
     given: launched,
     request: { method: 'POST', path: `${CHANGES}/${ID}/undo`, body: { reason: 7 } },
     expect: { status: 400, code: 'invalid_input' },
@@ -463,7 +463,7 @@ const undo =
     flags.apply([change], { id: ID });
 const DEPENDENCY = { ref: CHECKOUT, input: { flag: 'payments' } } as const;
 
-/** Sets whose undo would break an invariant, after what has happened since. */
+/** Sets whose undo would break an invariant after later changes. */
 const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: Step[]])[] = [
   [
     'undo_conflict',

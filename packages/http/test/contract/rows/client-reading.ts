@@ -87,7 +87,7 @@ export const clientReadingRows: readonly Row[] = [
   },
   {
     endpoint: 'getClientFlag',
-    name: 'does not find a flag that is not there',
+    name: 'does not find a flag that does not exist',
     request: { method: 'GET', path: '/api/client/features/unknown' },
     expect: { status: 404, code: 'flag_not_found' },
   },
@@ -99,7 +99,7 @@ export const clientReadingRows: readonly Row[] = [
   },
   {
     endpoint: 'streamClientFlags',
-    name: 'lets nobody in without a token',
+    name: 'refuses callers without a token',
     request: { method: 'GET', path: '/api/client/streaming', headers: { authorization: undefined } },
     expect: { status: 401, code: 'unauthenticated' },
   },

@@ -25,7 +25,7 @@ function report(name: string, bucket: unknown): Row {
 export const clientRows: readonly Row[] = [
   {
     endpoint: 'registerApplication',
-    name: 'takes a registration, with what real clients send beside it',
+    name: 'accepts a registration with the additional members of real clients',
     request: {
       method: 'POST',
       path: '/api/client/register',
@@ -43,7 +43,7 @@ export const clientRows: readonly Row[] = [
   },
   {
     endpoint: 'registerApplication',
-    name: 'takes a registration with null for what a client does not know',
+    name: 'accepts a registration with null for unknown members',
     request: {
       method: 'POST',
       path: '/api/client/register',
@@ -72,7 +72,7 @@ export const clientRows: readonly Row[] = [
   },
   register('a registration without strategies', { ...REGISTRATION, strategies: undefined }),
   register('a registration without a name', { ...REGISTRATION, appName: '' }),
-  register('a time that is none', { ...REGISTRATION, started: 'now' }),
+  register('an invalid time', { ...REGISTRATION, started: 'now' }),
   register('a list', []),
   {
     endpoint: 'reportMetrics',
@@ -87,7 +87,7 @@ export const clientRows: readonly Row[] = [
   },
   {
     endpoint: 'reportMetrics',
-    name: 'counts a report with null for what a client does not know',
+    name: 'counts a report with null for unknown members',
     request: {
       method: 'POST',
       path: '/api/client/metrics',
@@ -105,6 +105,6 @@ export const clientRows: readonly Row[] = [
   report('a negative count', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: -1, no: 0 } } }),
   report('a broken count', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: 0.5, no: 0 } } }),
   report('a count as text', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: '1', no: 0 } } }),
-  report('a time that is none', { ...BUCKET, stop: 'now' }),
+  report('an invalid time', { ...BUCKET, stop: 'now' }),
   report('a report without counts', { start: BUCKET.start, stop: BUCKET.stop }),
 ];

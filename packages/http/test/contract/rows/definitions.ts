@@ -78,7 +78,7 @@ export const definitionRows: readonly Row[] = [
   },
   {
     endpoint: 'exportDefinitions',
-    name: 'refuses a project that is not there',
+    name: 'refuses a project that does not exist',
     request: { method: 'GET', path: `${EXPORT}?project=moon` },
     expect: { status: 404, code: 'project_not_found' },
   },
@@ -144,7 +144,7 @@ export const definitionRows: readonly Row[] = [
   },
   {
     endpoint: 'importDefinitions',
-    name: 'shows in a dry run what clients would see',
+    name: 'shows in a dry run the effects on clients',
     given: enabled,
     request: {
       method: 'POST',

@@ -52,7 +52,7 @@ const adding: readonly Row[] = [
   },
   {
     endpoint: 'addDependency',
-    name: 'does nothing to a dependency that is there',
+    name: 'does nothing to an existing dependency',
     given: dependent,
     request: { method: 'POST', path: DEPENDENCIES, body: ON_PAYMENTS },
     expect: { status: 200, body: ON_PAYMENTS, unchanged: true },
@@ -106,7 +106,7 @@ const adding: readonly Row[] = [
 const removing: readonly Row[] = [
   {
     endpoint: 'removeDependency',
-    name: 'ends a dependency',
+    name: 'removes a dependency',
     given: dependent,
     request: { method: 'DELETE', path: `${DEPENDENCIES}/payments` },
     expect: {
@@ -117,7 +117,7 @@ const removing: readonly Row[] = [
   },
   {
     endpoint: 'removeDependency',
-    name: 'does not find a dependency that is not there',
+    name: 'does not find a missing dependency',
     given: dependent,
     request: { method: 'DELETE', path: `${DEPENDENCIES}/search` },
     expect: { status: 404, code: 'dependency_not_found' },
@@ -131,7 +131,7 @@ const removing: readonly Row[] = [
   },
   {
     endpoint: 'removeDependencies',
-    name: 'ends all dependencies',
+    name: 'removes all dependencies',
     given: inOrder(dependent, (flags) => flags.addDependency(CHECKOUT, { flag: 'search' })),
     request: { method: 'DELETE', path: DEPENDENCIES },
     expect: {
@@ -159,21 +159,21 @@ const removing: readonly Row[] = [
 const showing: readonly Row[] = [
   {
     endpoint: 4,
-    name: 'shows what a flag depends on',
+    name: 'shows the dependencies of a flag',
     given: dependent,
     request: { method: 'GET', path: FLAG },
     expect: { status: 200, unchanged: true, body: { ...shown('checkout'), dependencies: [ON_PAYMENTS] } },
   },
   {
     endpoint: 4,
-    name: 'shows what depends on a flag',
+    name: 'shows the children of a flag',
     given: dependent,
     request: { method: 'GET', path: `${FEATURES}/payments` },
     expect: { status: 200, unchanged: true, body: { ...shown('payments'), children: ['checkout'] } },
   },
   {
     endpoint: 4,
-    name: 'says nothing of dependencies where there are none',
+    name: 'omits dependencies where there are none',
     given: archivedChild,
     request: { method: 'GET', path: `${FEATURES}/payments` },
     expect: { status: 200, unchanged: true, body: shown('payments') },

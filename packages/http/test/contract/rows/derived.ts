@@ -7,7 +7,7 @@ import { WRITTEN_ROWS } from './all-rows.js';
 
 const TOO_LARGE = `"${'x'.repeat(1024 * 1024)}"`;
 
-/** What every route with a gate refuses alike, made from a request of its that would succeed. */
+/** The common refusals of every route with a gate, derived from a successful request. */
 export const DERIVED_ROWS: readonly Row[] = ROUTES.filter(({ isOpen }) => !isOpen).flatMap((route) => {
   const sample = WRITTEN_ROWS.find(({ endpoint, expect }) => actionOf(endpoint) === route.action && !expect.code);
   return sample === undefined ? [] : refusalsOf(route, sample);
@@ -22,7 +22,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     expect: expected,
   });
   return [
-    variation('lets nobody in without a token', withHeader('authorization', undefined), {
+    variation('refuses callers without a token', withHeader('authorization', undefined), {
       status: 401,
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'Bearer' },

@@ -26,7 +26,7 @@ function faulty(query: string): Row[] {
 export const eventRows: readonly Row[] = [
   {
     endpoint: 'listEvents',
-    name: 'shows what happened, newest first',
+    name: 'shows the events, newest first',
     given: enabled,
     request: { method: 'GET', path: `${EVENTS}?limit=3` },
     expect: {
@@ -79,14 +79,14 @@ export const eventRows: readonly Row[] = [
   },
   {
     endpoint: 'listEvents',
-    name: 'knows projects by the contract’s words',
+    name: 'uses the event types of the contract for projects',
     given: (flags) => flags.addMember({ project: 'default' }, { userId: 1, roleId: 4 }),
     request: { method: 'GET', path: `${EVENTS}?limit=1` },
     expect: { status: 200, body: typesOf('project-user-added') },
   },
   {
     endpoint: 'listFlagEvents',
-    name: 'shows what happened to one flag',
+    name: 'shows the events of one flag',
     given: enabled,
     request: { method: 'GET', path: `${EVENTS}/checkout` },
     expect: {
@@ -108,13 +108,13 @@ export const eventRows: readonly Row[] = [
   ...faulty('from=yesterday'),
   {
     endpoint: 'streamEvents',
-    name: 'refuses a Last-Event-ID that is no position',
+    name: 'refuses a Last-Event-ID that is not a position',
     request: { method: 'GET', path: '/api/admin/event-stream', headers: { 'last-event-id': 'yesterday' } },
     expect: { status: 400, code: 'invalid_input' },
   },
   {
     endpoint: 'streamEvents',
-    name: 'lets nobody in without a token',
+    name: 'refuses callers without a token',
     request: { method: 'GET', path: '/api/admin/event-stream', headers: { authorization: undefined } },
     expect: { status: 401, code: 'unauthenticated' },
   },
@@ -126,7 +126,7 @@ export const eventRows: readonly Row[] = [
   },
   {
     endpoint: 'getSession',
-    name: 'tells an administrator what a page needs to know',
+    name: 'shows an administrator the data of a page',
     request: { method: 'GET', path: '/api/admin/session' },
     expect: {
       status: 200,
@@ -151,25 +151,25 @@ export const eventRows: readonly Row[] = [
   },
   {
     endpoint: 'getSession',
-    name: 'tells nobody more than how to sign in',
+    name: 'shows a caller without access only how to sign in',
     request: { method: 'GET', path: '/api/admin/session?project=default', headers: { authorization: undefined } },
     expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
   },
   {
     endpoint: 'getSession',
-    name: 'tells a client no more either',
+    name: 'shows a client no more either',
     request: { method: 'GET', path: '/api/admin/session', headers: { authorization: CLIENT_SECRET } },
     expect: { status: 200, unchanged: true, body: { version: VERSION, auth: 'token' } },
   },
   {
     endpoint: 'getSession',
-    name: 'lists what is allowed in a project',
+    name: 'lists the permitted actions of a project',
     request: { method: 'GET', path: '/api/admin/session?project=default' },
     expect: { status: 200, body: expect.objectContaining({ actions: expect.arrayContaining(['createFlag']) }) },
   },
   {
     endpoint: 'getSession',
-    name: 'refuses a project that none can be',
+    name: 'refuses an invalid project',
     request: { method: 'GET', path: '/api/admin/session?project=' },
     expect: { status: 400, code: 'invalid_input' },
   },

@@ -114,7 +114,7 @@ const searchRows: readonly Row[] = [
   },
   {
     endpoint: 'searchFlags',
-    name: 'lists archived flags only when asked',
+    name: 'lists archived flags only on demand',
     given: archived,
     request: { method: 'GET', path: `${FEATURES}?archived=true` },
     expect: {
@@ -176,14 +176,14 @@ const searchRows: readonly Row[] = [
 const validateRows: readonly Row[] = [
   {
     endpoint: 'validateFlagName',
-    name: 'takes a name that is valid and free',
+    name: 'accepts a name that is valid and free',
     given: checkout,
     request: { method: 'POST', path: `${FEATURES}/validate`, body: { name: 'validateThis' } },
     expect: { status: 200, body: null, unchanged: true },
   },
   {
     endpoint: 'validateFlagName',
-    name: 'takes the name of a deleted flag',
+    name: 'accepts the name of a deleted flag',
     given: inOrder(archived, (flags) => flags.deleteFlag(CHECKOUT)),
     request: { method: 'POST', path: `${FEATURES}/validate`, body: { name: 'checkout' } },
     expect: { status: 200, body: null, unchanged: true },

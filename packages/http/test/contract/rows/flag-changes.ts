@@ -32,7 +32,7 @@ const updateRows: readonly Row[] = [
   },
   {
     endpoint: 5,
-    name: 'leaves absent fields as they are',
+    name: 'does not change absent fields',
     given: checkout,
     request: { method: 'PUT', path: FLAG, body: { name: 'checkout', type: 'experiment' } },
     expect: { status: 200, body: expect.objectContaining({ description: 'The new one', type: 'experiment' }) },
@@ -135,7 +135,7 @@ const patchRows: readonly Row[] = [
     code: 'invalid_input',
   }),
   patch(
-    'refuses what is no list',
+    'refuses a value that is not a list',
     { op: 'replace', path: '/description', value: 'x' },
     {
       status: 400,
@@ -194,7 +194,7 @@ const cloneRows: readonly Row[] = [
   },
   {
     endpoint: 7,
-    name: 'refuses a name that is none',
+    name: 'refuses an invalid name',
     given: checkout,
     request: { method: 'POST', path: `${FLAG}/clone`, body: { name: 'a/b' } },
     expect: { status: 400, code: 'invalid_input' },
@@ -207,7 +207,7 @@ const VALID = [
   { endpoint: 7, method: 'POST', path: '/clone', body: { name: 'copy' } },
 ] as const;
 
-/** What all three refuse alike. */
+/** The common refusals of all three. */
 const commonRows: readonly Row[] = VALID.flatMap(({ endpoint, method, path, body }): Row[] => [
   {
     endpoint,

@@ -54,7 +54,7 @@ const readRows: readonly Row[] = reads.flatMap(([endpoint, place, given, body]):
   return [
     {
       endpoint,
-      name: 'shows what the flag has in the environment',
+      name: 'shows the configuration of the flag in the environment',
       given,
       request: at(FLAG),
       expect: { status: 200, unchanged: true, body, headers: { etag: '-' } },
@@ -127,7 +127,7 @@ const orderRows: readonly Row[] = [
     },
   }),
   order(
-    'changes nothing when the order is already so',
+    'changes nothing when the order is the same',
     REVERSED,
     { status: 200, body: null, unchanged: true },
     {
@@ -139,8 +139,8 @@ const orderRows: readonly Row[] = [
     code: 'strategy_not_found',
   }),
   order('refuses a strategy that is named twice', [...REVERSED, ...REVERSED], INVALID),
-  order('refuses a place that is no integer', [{ id: strategyId(1), sortOrder: '1' }], INVALID),
-  order('refuses a strategy without a place', [{ id: strategyId(1) }], INVALID),
+  order('refuses a sortOrder that is not an integer', [{ id: strategyId(1), sortOrder: '1' }], INVALID),
+  order('refuses a strategy without a sortOrder', [{ id: strategyId(1) }], INVALID),
   order('refuses a body that is not a list', { id: strategyId(1), sortOrder: 1 }, INVALID),
   order('refuses an archived flag', REVERSED, { status: 409, code: 'flag_archived' }, { given: archived }),
   ...(

@@ -78,7 +78,7 @@ const createRows: readonly Row[] = [
   },
   {
     endpoint: 3,
-    name: 'keeps what is given, and ignores what only the service sets',
+    name: 'keeps the given members, and ignores those that only the service sets',
     request: {
       method: 'POST',
       path: FEATURES,
@@ -136,7 +136,7 @@ const createRows: readonly Row[] = [
   },
   {
     endpoint: 3,
-    name: 'looks at the body before the project',
+    name: 'checks the body before the project',
     request: { method: 'POST', path: `${PROJECTS}/unknown/features`, body: {} },
     expect: { status: 400, code: 'invalid_input' },
   },
@@ -219,7 +219,7 @@ const readRows: readonly Row[] = [
   },
   {
     endpoint: 2,
-    name: 'lists archived flags alone when asked',
+    name: 'lists only archived flags on demand',
     given: inOrder(archived, (flags) => flags.createFlag(DEFAULT, { name: 'a' })),
     request: { method: 'GET', path: `${FEATURES}?archived=true` },
     expect: {

@@ -2,7 +2,7 @@ import type { Row } from '../row.js';
 import { inOrder, type Step } from '../row.js';
 import { CHECKOUT, checkout, NOW, PRODUCTION } from '../states.js';
 
-/** On for user 7 alone, with one variant. */
+/** On for user 7 only, with one variant. */
 const onForSeven: Step = inOrder(
   checkout,
   (flags) => flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } }),
@@ -37,14 +37,14 @@ const REPORT = {
 export const frontendRows: readonly Row[] = [
   {
     endpoint: 'evaluateFlags',
-    name: 'lists what is on for the context in the query, with its variant',
+    name: 'lists the flags that are on for the context in the query, with their variants',
     given: onForSeven,
     request: { method: 'GET', path: '/api/frontend?userId=7&environment=default&properties%5Bplan%5D=pro' },
     expect: { status: 200, unchanged: true, body: BLUE },
   },
   {
     endpoint: 'evaluateFlags',
-    name: 'lists nothing that is off',
+    name: 'lists no flag that is off',
     given: onForSeven,
     request: { method: 'GET', path: '/api/frontend?userId=8' },
     expect: { status: 200, unchanged: true, body: { toggles: [] } },
@@ -57,7 +57,7 @@ export const frontendRows: readonly Row[] = [
   },
   {
     endpoint: 'evaluateFlagsForContext',
-    name: 'lists what is on for the context in the body',
+    name: 'lists the flags that are on for the context in the body',
     given: onForSeven,
     request: { method: 'POST', path: '/api/frontend', body: { context: { userId: 7, environment: 'other' } } },
     expect: { status: 200, unchanged: true, body: BLUE },
@@ -71,13 +71,13 @@ export const frontendRows: readonly Row[] = [
   },
   {
     endpoint: 'evaluateFlagsForContext',
-    name: 'refuses a context that is none',
+    name: 'refuses an invalid context',
     request: { method: 'POST', path: '/api/frontend', body: { context: 'user 7' } },
     expect: { status: 400, code: 'invalid_input' },
   },
   {
     endpoint: 'registerFrontend',
-    name: 'takes a registration',
+    name: 'accepts a registration',
     request: { method: 'POST', path: '/api/frontend/client/register', body: REGISTRATION },
     expect: {
       status: 200,

@@ -56,7 +56,7 @@ const ownRows: readonly Row[] = [
   },
   {
     endpoint: 18,
-    name: 'does nothing for the role already held',
+    name: 'does nothing for the current role',
     given: owned,
     request: { method: 'PUT', path: `${USERS}/1/roles/4` },
     expect: { status: 200, body: null, unchanged: true },

@@ -67,7 +67,7 @@ export const metricsRows: readonly Row[] = [
   },
   {
     endpoint: 21,
-    name: 'shows zeros for a minute in which nothing was counted',
+    name: 'shows zeros for a minute without counts',
     given: (flags) =>
       flags.reportMetrics({
         appName: 'web',
@@ -92,21 +92,21 @@ export const metricsRows: readonly Row[] = [
   },
   {
     endpoint: 23,
-    name: 'leaves out those that do not',
+    name: 'omits applications without the strategy',
     given: reported,
     request: { method: 'GET', path: `${METRICS}/applications?strategyName=other` },
     expect: { status: 200, body: { applications: [] } },
   },
   {
     endpoint: 23,
-    name: 'takes repeated strategies as any of them',
+    name: 'treats repeated strategies as any of them',
     given: reported,
     request: { method: 'GET', path: `${METRICS}/applications?strategyName=other&strategyName=own` },
     expect: { status: 200, body: { applications: [WEB] } },
   },
   {
     endpoint: 23,
-    name: 'takes an empty strategy as no filter',
+    name: 'treats an empty strategy as no filter',
     given: reported,
     request: { method: 'GET', path: `${METRICS}/applications?strategyName=` },
     expect: { status: 200, body: { applications: [WEB] } },
@@ -136,7 +136,7 @@ export const metricsRows: readonly Row[] = [
   },
   {
     endpoint: 24,
-    name: 'tells how many names of unknown flags were dropped',
+    name: 'shows how many names of unknown flags were dropped',
     given: (flags) =>
       flags.reportMetrics({
         appName: 'web',
@@ -294,7 +294,7 @@ export const metricsRows: readonly Row[] = [
   },
   {
     endpoint: 'listRawFlagUsage',
-    name: 'takes 24 hours for any other number',
+    name: 'uses 24 hours for any other number',
     given: reportedHours,
     request: { method: 'GET', path: '/api/admin/client-metrics/features/checkout/raw?hoursBack=49' },
     expect: {
@@ -307,7 +307,7 @@ export const metricsRows: readonly Row[] = [
   },
   {
     endpoint: 'deleteApplication',
-    name: 'forgets an application',
+    name: 'deletes an application',
     given: reported,
     request: { method: 'DELETE', path: `${METRICS}/applications/web` },
     expect: {

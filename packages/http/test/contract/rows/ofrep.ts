@@ -3,7 +3,7 @@ import { CHECKOUT, checkout, PRODUCTION } from '../states.js';
 
 const FLAGS = '/ofrep/v1/evaluate/flags';
 
-/** On for user 7 alone, with one variant. */
+/** On for user 7 only, with one variant. */
 const onForSeven: Step = inOrder(
   checkout,
   (flags) => flags.addStrategy(PRODUCTION, { name: 'userWithId', parameters: { userIds: '7' } }),
@@ -13,7 +13,7 @@ const onForSeven: Step = inOrder(
 
 const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
-/** The caller's default is meant, because the variant has a payload. */
+/** The caller's default applies, because the variant has a payload. */
 const OFF = { key: 'checkout', reason: 'DISABLED', metadata: { ...METADATA, enabled: false } };
 
 export const ofrepRows: readonly Row[] = [
@@ -40,7 +40,7 @@ export const ofrepRows: readonly Row[] = [
   },
   {
     endpoint: 'resolveFlag',
-    name: 'refuses a context that is none',
+    name: 'refuses an invalid context',
     given: onForSeven,
     request: { method: 'POST', path: `${FLAGS}/checkout`, body: { context: 'user 7' } },
     expect: { status: 400, code: 'invalid_input' },
@@ -83,7 +83,7 @@ export const ofrepRows: readonly Row[] = [
   }),
   {
     endpoint: 'resolveFlags',
-    name: 'refuses a context that is none',
+    name: 'refuses an invalid context',
     request: { method: 'POST', path: FLAGS, body: { context: [] } },
     expect: { status: 400, code: 'invalid_input' },
   },

@@ -6,7 +6,7 @@ const ARCHIVE = '/api/admin/archive/features';
 const TOKENS = '/api/admin/api-tokens';
 const APPLICATIONS = '/api/admin/metrics/applications';
 
-/** Three of everything that is listed, and more flags: a, b and c, beside d, e and f in the archive. */
+/** Three items of every list, and more flags: a, b and c, beside d, e and f in the archive. */
 const three: Step = inOrder(
   (flags) => flags.createProject({ id: 'shop', name: 'Shop' }),
   (flags) => flags.createProject({ id: 'zoo', name: 'Zoo' }),
@@ -129,7 +129,7 @@ export const pageRows: readonly Row[] = [
   ...refusing,
   {
     endpoint: 'listTokens',
-    name: 'gives a page, and links to the next',
+    name: 'returns a page, and links to the next',
     request: { method: 'GET', path: `${TOKENS}?limit=1` },
     expect: {
       status: 200,
@@ -140,7 +140,7 @@ export const pageRows: readonly Row[] = [
   },
   {
     endpoint: 'listSegments',
-    name: 'refuses to go on after what is no id of a segment',
+    name: 'refuses to continue after a value that is not the id of a segment',
     request: { method: 'GET', path: `${SEGMENTS}?after=beta` },
     expect: { status: 400, code: 'invalid_input' },
   },

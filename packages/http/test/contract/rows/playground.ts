@@ -23,7 +23,7 @@ export const playgroundRows: readonly Row[] = [
   },
   {
     endpoint: 'explainFlags',
-    name: 'tells what decided, strategy by strategy',
+    name: 'explains the decision, strategy by strategy',
     given: enabled,
     request: { method: 'POST', path: PATH, body: { ...QUESTION, flag: 'checkout', project: 'default' } },
     expect: {
@@ -74,7 +74,7 @@ export const playgroundRows: readonly Row[] = [
   },
   {
     endpoint: 'explainFlags',
-    name: 'explains what was decided at an earlier time',
+    name: 'explains the decisions of an earlier time',
     given: enabled,
     request: { method: 'POST', path: PATH, body: { ...QUESTION, flag: 'checkout', asOf: '2100-01-01T00:00:00Z' } },
     expect: {
@@ -85,14 +85,14 @@ export const playgroundRows: readonly Row[] = [
       }),
     },
   },
-  refuses('a time that is none', { ...QUESTION, flag: 'checkout', asOf: 'yesterday' }, 'invalid_input'),
+  refuses('an invalid time', { ...QUESTION, flag: 'checkout', asOf: 'yesterday' }, 'invalid_input'),
   {
     ...refuses('a time before the log', { ...QUESTION, asOf: '1999-01-01T00:00:00Z' }, 'invalid_input'),
     given: enabled,
   },
   refuses('a question without a context', { environment: 'production' }, 'invalid_input'),
-  refuses('a context that is none', { ...QUESTION, context: { userId: {} } }, 'invalid_input'),
-  refuses('an environment that is not there', { ...QUESTION, environment: 'moon' }, 'environment_not_found'),
+  refuses('an invalid context', { ...QUESTION, context: { userId: {} } }, 'invalid_input'),
+  refuses('an environment that does not exist', { ...QUESTION, environment: 'moon' }, 'environment_not_found'),
   {
     endpoint: 'explainFlags',
     name: 'does not find a flag in another project',
@@ -102,7 +102,7 @@ export const playgroundRows: readonly Row[] = [
   },
   {
     endpoint: 'explainFlags',
-    name: 'does not find a project that is not there',
+    name: 'does not find a project that does not exist',
     request: { method: 'POST', path: PATH, body: { ...QUESTION, project: 'moon' } },
     expect: { status: 404, code: 'project_not_found' },
   },

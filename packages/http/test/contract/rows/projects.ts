@@ -44,7 +44,7 @@ const overviewRows: readonly Row[] = [
   },
   {
     endpoint: 1,
-    name: 'leaves archived flags out',
+    name: 'omits archived flags',
     given: archived,
     request: { method: 'GET', path: PROJECT },
     expect: { status: 200, body: expect.objectContaining({ features: [], health: 100 }) },
@@ -82,7 +82,7 @@ const healthRows: readonly Row[] = [
   },
   {
     endpoint: 'getProjectHealth',
-    name: 'is perfect without flags',
+    name: 'is 100 without flags',
     request: { method: 'GET', path: `${PROJECT}/health-report` },
     expect: {
       status: 200,
@@ -139,7 +139,7 @@ const addedRows: readonly Row[] = [
   },
   {
     endpoint: 'createProject',
-    name: 'refuses an id that is no name',
+    name: 'refuses an id that is not a name',
     request: { method: 'POST', path: PROJECTS, body: { id: 'a b', name: 'Shop' } },
     expect: { status: 400, code: 'invalid_input' },
   },

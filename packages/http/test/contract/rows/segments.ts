@@ -76,7 +76,7 @@ const reading: readonly Row[] = [
   },
   {
     endpoint: 'listStrategySegments',
-    name: 'lists none of an unknown strategy',
+    name: 'lists no application of an unknown strategy',
     given: used,
     request: { method: 'GET', path: `${SEGMENTS}/strategies/unknown` },
     expect: { status: 200, unchanged: true, body: { segments: [] } },
@@ -116,14 +116,14 @@ const changing: readonly Row[] = [
   },
   {
     endpoint: 'updateSegment',
-    name: 'gives a segment to a project',
+    name: 'assigns a segment to a project',
     given: used,
     request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'default' } },
     expect: { status: 200, body: { ...SHOWN, project: 'default' } },
   },
   {
     endpoint: 'updateSegment',
-    name: 'refuses to give a segment away that another project uses',
+    name: 'refuses to assign a segment that another project uses',
     given: inOrder(used, (flags) => flags.createProject({ id: 'shop', name: 'Shop' })),
     request: { method: 'PUT', path: `${SEGMENTS}/1`, body: { project: 'shop' } },
     expect: { status: 409, code: 'segment_in_use' },

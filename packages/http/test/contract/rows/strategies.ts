@@ -77,7 +77,7 @@ const inputRows: readonly Row[] = [
   },
   {
     endpoint: 9,
-    name: 'gives a constraint without values back with an empty list',
+    name: 'returns a constraint without values with an empty list',
     given: checkout,
     request: {
       method: 'POST',
@@ -124,7 +124,7 @@ const addRows: readonly Row[] = [
   },
   {
     endpoint: 9,
-    name: 'gives parameters and optional members back as they were sent',
+    name: 'returns parameters and optional members as they were sent',
     given: checkout,
     request: {
       method: 'POST',

@@ -48,7 +48,7 @@ const ownRows: readonly Row[] = [
   },
   {
     endpoint: 13,
-    name: 'does nothing to what is on',
+    name: 'does nothing to an enabled environment',
     given: enabled,
     request: { method: 'POST', path: `${ENVIRONMENT}/on` },
     expect: { status: 200, body: null, unchanged: true },
@@ -69,7 +69,7 @@ const ownRows: readonly Row[] = [
   },
   {
     endpoint: 14,
-    name: 'does nothing to what is off',
+    name: 'does nothing to a disabled environment',
     given: withStrategy,
     request: { method: 'POST', path: `${ENVIRONMENT}/off` },
     expect: { status: 200, body: null, unchanged: true },

@@ -152,14 +152,14 @@ const addRows: readonly Row[] = [
   },
   {
     endpoint: 'addFlagTag',
-    name: 'takes a tag without a type for a simple one',
+    name: 'treats a tag without a type as a simple one',
     given: checkout,
     request: { method: 'POST', path: TAGS, body: { value: 'TeamGreen' } },
     expect: { status: 201, body: GREEN },
   },
   {
     endpoint: 'addFlagTag',
-    name: 'does nothing to a tag that is there',
+    name: 'does nothing to an existing tag',
     given: tagged,
     request: { method: 'POST', path: TAGS, body: GREEN },
     expect: { status: 201, body: GREEN, unchanged: true },
@@ -256,7 +256,7 @@ const removeRows: readonly Row[] = [
   ),
   {
     endpoint: 'removeFlagTag',
-    name: 'refuses what is too long for a label',
+    name: 'refuses a label that is too long',
     given: tagged,
     request: { method: 'DELETE', path: `${TAGS}/simple/${'x'.repeat(51)}` },
     expect: { status: 400, code: 'invalid_input' },

@@ -75,7 +75,7 @@ export const tokenRows: readonly Row[] = [
   ),
   refused('refuses the name of the library itself', { tokenName: 'system', type: 'admin' }, INVALID),
   refused('refuses every environment for clients', { tokenName: 'a', type: 'client', environment: '*' }, INVALID),
-  refused('refuses a time that is none', { tokenName: 'a', type: 'admin', expiresAt: 'soon' }, INVALID),
+  refused('refuses an invalid time', { tokenName: 'a', type: 'admin', expiresAt: 'soon' }, INVALID),
   refused(
     'does not find an unknown project',
     { tokenName: 'a', type: 'client', project: 'unknown', environment: 'production' },
@@ -121,7 +121,7 @@ export const tokenRows: readonly Row[] = [
   },
   {
     endpoint: 'rotateToken',
-    name: 'refuses an overlap that is no number',
+    name: 'refuses an overlap that is not a number',
     request: { method: 'POST', path: `${TOKENS}/rotate`, body: { id: ROTATED, overlap: '1h' } },
     expect: { status: 400, code: 'invalid_input' },
   },
@@ -153,7 +153,7 @@ export const tokenRows: readonly Row[] = [
   },
   {
     endpoint: 'updateToken',
-    name: 'refuses a time that is none',
+    name: 'refuses an invalid time',
     given: (flags) => flags.createToken({ name: 'web', kind: 'client', secret: TO_BE_DELETED }),
     request: { method: 'PUT', path: `${TOKENS}/${ROTATED}`, body: { expiresAt: 'soon' } },
     expect: INVALID,

@@ -27,7 +27,7 @@ const REFUSED = { status: 400, code: 'invalid_input' } as const;
 
 const putRows: readonly Row[] = [
   put(
-    'replaces all variants and answers their weights',
+    'replaces all variants, and returns their weights',
     [{ name: 'a' }, { name: 'b' }, { name: 'c', weightType: 'variable' }],
     {
       status: 200,
@@ -43,7 +43,7 @@ const putRows: readonly Row[] = [
     },
   ),
   put(
-    'shares what fixed weights leave',
+    'shares the weight that fixed weights leave',
     [
       { name: 'a', weightType: 'variable' },
       { name: 'b', weightType: 'fix', weight: 999 },
@@ -64,7 +64,7 @@ const putRows: readonly Row[] = [
     body: { version: '1', variants: [] },
     afterwards: async (flags) => expect((await flags.getFlag(CHECKOUT)).variants).toEqual([]),
   }),
-  put('refuses a list without a variable one', [{ name: 'a', weightType: 'fix', weight: 10 }], REFUSED),
+  put('refuses a list without a variable variant', [{ name: 'a', weightType: 'fix', weight: 10 }], REFUSED),
   put('refuses fixed weights of 1000', [{ name: 'a', weightType: 'fix', weight: 1000 }, { name: 'b' }], REFUSED),
   put('refuses a name twice', [{ name: 'a' }, { name: 'a' }], REFUSED),
   put('refuses a fixed variant without weight', [{ name: 'a', weightType: 'fix' }, { name: 'b' }], REFUSED),
@@ -78,9 +78,9 @@ const putRows: readonly Row[] = [
       details: expect.arrayContaining([expect.objectContaining({ path: '/0/payload/value' })]),
     }),
   }),
-  put('refuses a number payload that is none', [{ name: 'a', payload: { type: 'number', value: 'x' } }], REFUSED),
+  put('refuses an invalid number payload', [{ name: 'a', payload: { type: 'number', value: 'x' } }], REFUSED),
   put('refuses an override without values', [{ name: 'a', overrides: [{ contextName: 'userId' }] }], REFUSED),
-  put('refuses what is no list', { name: 'a' }, REFUSED),
+  put('refuses a value that is not a list', { name: 'a' }, REFUSED),
 ];
 
 const patchRows: readonly Row[] = [

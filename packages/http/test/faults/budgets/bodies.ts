@@ -1,9 +1,9 @@
-/** As large as a body may be. */
+/** The maximum size of a body. */
 export const MEBIBYTE = 1024 * 1024;
-/** Less than Node takes of all headers together. */
+/** Less than Node's limit of all headers together. */
 const LONG_HEADER = 14_000;
 
-/** `head`, then so many items that the whole has `bytes`, then `tail`. Items are given their number. */
+/** Joins `head`, items and `tail` to a length of `bytes`. Items receive their number. */
 function filled(head: string, item: (number: number) => string, tail: string, bytes = MEBIBYTE): string {
   const parts: string[] = [];
   let left = bytes - head.length - tail.length;
@@ -37,7 +37,7 @@ function once(make: () => string): () => string {
   };
 }
 
-/** What anybody may send to anything. */
+/** The bodies for every route. */
 const BODIES: Readonly<Record<string, () => string>> = {
   'array of numbers': () => arrayOf(() => '0'),
   'array of empty objects': () => arrayOf(() => '{}'),
@@ -53,7 +53,7 @@ export const HOSTILE_BODIES: typeof BODIES = Object.fromEntries(
   Object.entries(BODIES).map(([name, make]) => [name, once(make)]),
 );
 
-/** In every member of the body at once; `members` are the names that the route knows. */
+/** A value in every member of the body at once; `members` are the names that the route reads. */
 export function hostileMembers(members: readonly string[]): Readonly<Record<string, () => string>> {
   if (members.length === 0) return {};
   const share = Math.floor((MEBIBYTE - 2) / members.length);
@@ -67,7 +67,7 @@ export function hostileMembers(members: readonly string[]): Readonly<Record<stri
   };
 }
 
-/** Entity tags that fit nothing. */
+/** Entity tags that match nothing. */
 export const manyTags = () => within('', (number) => `"flag-${number}-0000"`, '', LONG_HEADER);
 export const longQuery = () => `long=${'q'.repeat(LONG_HEADER)}`;
 export const manyParameters = (name: string) =>
@@ -75,14 +75,14 @@ export const manyParameters = (name: string) =>
 
 const identifiers = (prefix: string, number: number) => `"${prefix}${String(number).padStart(6, '0')}"`;
 
-/** A list of values that core takes: 49,000 of 17 characters. */
+/** A valid list of values: 49,000 of 17 characters. */
 const manyValues = () => `[${Array.from({ length: 49_000 }, (_, index) => identifiers('user-aaaa-', index))}]`;
 
 /** The operations of a JSON Patch. */
 export const operations = (count: number, operation: (number: number) => string) =>
   `[${Array.from({ length: count }, (_, index) => operation(index))}]`;
 
-/** A report of so many flags that nobody knows. */
+/** A report of this many unknown flags. */
 export function inventedReport(application: string, names: number, round: number): string {
   const time = new Date().toISOString();
   const toggles = Array.from({ length: names }, (_, index) => `"no-${round}-${index}":{"yes":1,"no":1}`);

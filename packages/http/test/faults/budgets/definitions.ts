@@ -16,17 +16,17 @@ export const SECRETS = {
   frontend: `frontend-${'f'.repeat(40)}`,
   stranger: `stranger-${'s'.repeat(40)}`,
 } as const;
-/** The admin token whose owner may do nothing. */
+/** The admin token of an owner without permissions. */
 export const STRANGER = 'stranger of the table';
 
-/** How many requests are sent at once. */
+/** The number of simultaneous requests. */
 export const AT_ONCE = 8;
-/** Each of the requests that are sent at once has an actor of its own. */
+/** Each simultaneous request has another actor. */
 export const adminSecret = (number: number) => `admin-${number}-${'a'.repeat(40)}`;
 
-/** How large the store is that the requests meet. */
+/** The size of the store. */
 export interface StoreSize {
-  /** Small ones, which share evenly what the large ones leave. */
+  /** Small ones, which evenly share the size that the large ones leave. */
   readonly flags: number;
   /** Flags of 1 MiB each: `largest`, and `large-1` and so on. */
   readonly large: number;
@@ -71,7 +71,7 @@ interface Template {
   readonly summary: string;
 }
 
-/** Gives the flag `busy` a long log, as a switch that is turned very often. */
+/** Gives the flag `busy` a long log, like a switch that changes very often. */
 async function makeManyEvents(storage: Storage, flags: Flags, count: number): Promise<void> {
   await flags.createFlag(DEFAULT, { name: 'busy' });
   const subject = { kind: 'flag', id: 'busy' };
@@ -87,7 +87,7 @@ async function makeManyEvents(storage: Storage, flags: Flags, count: number): Pr
   }
 }
 
-/** A flag that is on in production, of so many bytes. */
+/** A flag of this size in bytes, on in production. */
 async function templateOf(bytes: number): Promise<Template> {
   const storage = memoryStorage();
   const flags = await createFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usageInterval: 0 });
@@ -139,7 +139,7 @@ function largeFlag({ body, summary }: Template, number: number): DocumentPut {
   return { key, expected: 0, parent: 'default', body: flag, summary: JSON.parse(summary) };
 }
 
-/** Makes everything else that the requests name, through the public interface. */
+/** Creates everything else that the requests name, by the public interface. */
 export async function furnish(storage: Storage, flags: Flags, size: StoreSize): Promise<void> {
   for (const kind of ['admin', 'client', 'frontend'] as const) {
     const place = kind === 'admin' ? {} : { environment: 'production' };
@@ -173,7 +173,7 @@ export async function furnish(storage: Storage, flags: Flags, size: StoreSize): 
   await inventApplications(flags, size.invented);
 }
 
-/** A strategy of 20 patterns that cost as much for every character as is accepted, and that are all tried. */
+/** A strategy with 20 patterns of the maximum cost per character, which are all tested. */
 async function addPatterns(flags: Flags, flag: string): Promise<void> {
   for (let repeated = 480; repeated > 1; repeated = Math.floor(repeated * 0.7)) {
     const value = `(?:a?){${repeated}}b`;

@@ -13,7 +13,7 @@ const STORES: Readonly<Record<string, StoreSize>> = extent({
   full: { '10,000 flags': FULL_STORE, 'sixteen flags of 1 MiB': LARGE_STORE },
 });
 
-/** @param place gives `memory`, or where a new storage is to be */
+/** @param place returns `memory`, or the place of a new storage */
 export function expectBudgets(storage: string, program: () => ServerProgram, place: () => Awaitable<string>): void {
   describe.each(Object.entries(STORES))(
     `any request to a server on ${storage} with %s and a heap of 128 MB`,
@@ -36,11 +36,11 @@ export function expectBudgets(storage: string, program: () => ServerProgram, pla
         expect(routes).toEqual(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)));
       });
 
-      it('is answered, as the row says, and never with a fault of the server', () => {
+      it('is answered with the status of the row, and never with a fault of the server', () => {
         expect(tableOf(failed.filter(({ isAsExpected }) => !isAsExpected))).toBe(tableOf([]));
       });
 
-      it('stalls nobody and adds little memory', () => {
+      it('delays nobody and adds little memory', () => {
         expect(tableOf(failed.filter(({ isAsExpected }) => isAsExpected))).toBe(tableOf([]));
       });
     },

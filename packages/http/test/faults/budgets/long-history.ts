@@ -8,7 +8,7 @@ const MOST = 500;
 export const WIDE_SET = '00000000-0000-7000-8000-000000000500';
 export const LARGE_SET = '00000000-0000-7000-8000-000000000001';
 
-/** A log as a busy store has it after some years. */
+/** The log of a busy store after some years. */
 export interface HistorySize {
   /** Events of the flag `busy`, in sets of a thousand without a checkpoint, as releases before 0.3 could store them. */
   readonly busy: number;

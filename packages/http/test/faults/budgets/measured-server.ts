@@ -11,23 +11,23 @@ import type { Configuration, Instruction } from './served.js';
 
 /** In megabytes. */
 const HEAP = 128;
-/** In milliseconds; a request that takes longer has stalled the process for good. */
+/** In milliseconds; a request that takes longer has stalled the process permanently. */
 const PATIENCE = 60_000;
-/** A stream that says nothing for so long, in milliseconds, has said what it has to say. */
+/** A stream that is silent for this time, in milliseconds, has sent everything. */
 const SILENCE = 300;
 
-/** A request as it is sent. */
+/** A request to send. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The answer goes on: it is listened to until it is silent. */
+  /** The response does not end: it is read until it is silent. */
   readonly isEndless?: boolean;
 }
 
 export interface Answer {
-  /** `silent` where there was no answer in time, `reset` where the connection ended without one, `died` with the process. */
+  /** `silent`: no answer in time. `reset`: the connection ended without one. `died`: the process ended. */
   readonly status: number | 'silent' | 'reset' | 'died';
   /** Of the body. */
   readonly bytes: number;
@@ -35,7 +35,7 @@ export interface Answer {
   readonly isRetryable: boolean;
 }
 
-/** A server in a process with a small heap, that measures itself. */
+/** A server in a process with a small heap, which measures itself. */
 export interface MeasuredServer {
   /** On 127.0.0.1. */
   readonly port: number;

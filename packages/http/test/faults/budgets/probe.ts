@@ -4,15 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What a request did to the process that answered it; times in milliseconds, memory in bytes. */
+/** The effect of a request on its process; times in milliseconds, memory in bytes. */
 export interface Figures {
-  /** The longest time that the event loop did nothing else, garbage collection and waiting for a processor apart. */
+  /**
+   * The longest time without another turn of the event loop, without garbage collection and waiting for a processor.
+   */
   readonly stall: number;
-  /** The same by the clock, with everything. */
+  /** The same by the clock, including both. */
   readonly clock: number;
   /** The longest garbage collection. */
   readonly collection: number;
-  /** By how much resident memory grew at its peak. */
+  /** The peak growth of resident memory. */
   readonly added: number;
 }
 
@@ -36,9 +38,10 @@ const INTERVAL = 2;
 const LEAST_GAP = 10;
 
 /**
- * Watches this process. Needs a timer every 2 ms; the observer of collections tells of them some turns late.
+ * Watches this process. Needs a timer every 2 ms; the observer reports collections some turns late.
  *
- * @param isThorough collects garbage before each measurement: without it, memory that is free already counts as added by nobody
+ * @param isThorough collects garbage before each measurement: without it, memory that is free already hides added
+ * memory
  */
 export function createProbe(isThorough: boolean): Probe {
   setFlagsFromString('--expose-gc');
@@ -98,7 +101,7 @@ function overlap(gap: Span, collections: readonly Span[]): number {
   }, 0);
 }
 
-/** Linux keeps the highest resident memory, and forgets it when it is told to; elsewhere it is looked at every 2 ms. */
+/** Linux keeps the highest resident memory, and resets it on request; elsewhere it is sampled every 2 ms. */
 function memoryMeter() {
   const before = process.memoryUsage.rss();
   let sampled = before;

@@ -3,10 +3,10 @@ export interface BudgetRow {
   readonly name: string;
   /** With its parameters and query; the route's path with `PARAMETERS` when absent. */
   readonly path?: string | ((round: number) => string);
-  /** Made when it is sent: all bodies together are large. */
+  /** Created when it is sent, because all bodies together are large. */
   readonly body?: (round: number) => string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How often it is sent; once when absent. */
+  /** The number of repetitions. Default: 1. */
   readonly times?: number;
   /** Sent with an admin token that has no permission. */
   readonly isStranger?: boolean;
@@ -15,14 +15,14 @@ export interface BudgetRow {
    * `Retry-After`.
    */
   readonly isAtOnce?: true;
-  /** It takes many seconds: only the full form sends it. */
+  /** Takes many seconds: only the full form sends it. */
   readonly isLong?: true;
-  /** It must be granted: a row that is refused would measure nothing. */
+  /** Must succeed: a refused row would measure nothing. */
   readonly isGranted?: boolean;
-  /** Sent before it, with the admin token; what becomes of them does not matter. */
+  /** Sent before it, with the admin token; their results are ignored. */
   readonly before?: readonly Preparation[];
   readonly after?: readonly Preparation[];
-  /** Before it, the clock goes on by so many milliseconds. */
+  /** Advances the clock by this many milliseconds before it. */
   readonly advance?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Preparation {
   readonly body?: () => string;
 }
 
-/** What stands in a path where a row gives none. */
+/** The default parameters of paths. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   projectId: 'default',
   featureName: 'flag-00010',

@@ -8,7 +8,7 @@ const PRODUCTION = '"ref":{"project":"default","flag":"flag-00010","environment"
 /** The most changes of one set. */
 const MOST = 500;
 
-/** As many changes as a set may have, in a body as large as one may be. */
+/** The maximum number of changes, in a body of the maximum size. */
 function manyChanges(change: (number: number, text: string) => string, rest = ''): string {
   const text = longText(Math.floor(MEBIBYTE / MOST) - 200);
   return `{"changes":[${Array.from({ length: MOST }, (_, number) => change(number, text))}]${rest}}`;
@@ -24,7 +24,7 @@ const creating = (name: string) => (number: number, text: string) =>
 const growing = (number: number) =>
   `{"op":"updateFlag","ref":{"project":"default","flag":"largest"},"input":{"description":"${number}"}}`;
 
-/** As many large flags as one commit may write, where the store has them. */
+/** As many large flags as one commit may write, if the store has them. */
 const markingLarge = (rest = '') => {
   const changes = Array.from({ length: 7 }, (_, number) => {
     return `{"op":"updateFlag","ref":{"project":"default","flag":"large-${number + 1}"},"input":{"stale":true}}`;
@@ -56,7 +56,7 @@ const resultsFor = (count: number) => {
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
-/** As many small flags as a body may have. */
+/** The maximum number of small flags in a body. */
 const defining = (name: string, rest = '') =>
   within('{"definitions":{"version":1,"flags":[', (n) => `{"name":"${name}-${n}","project":"default"}`, `]}${rest}}`);
 

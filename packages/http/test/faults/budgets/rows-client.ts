@@ -6,7 +6,7 @@ const granted = { isGranted: true } as const;
 const newer = { headers: { 'unleash-client-spec': '5.2.0' } } as const;
 const now = () => new Date().toISOString();
 
-/** Contexts as the frontend API and OFREP take them, around the members of a context. */
+/** Contexts in the forms of the frontend API and OFREP, around the members of a context. */
 function contexts(envelope: (members: string) => string): readonly BudgetRow[] {
   const long = (length: number) => envelope(`"userId":"${longText(length)}"`);
   return [
@@ -29,7 +29,7 @@ function manyProperties(envelope: (members: string) => string): string {
 const inContext = (members: string) => `{"context":{${members}}}`;
 const inOfrep = (members: string) => `{"context":{"targetingKey":"7",${members}}}`;
 
-/** Reports of one application that invents names, each time others. */
+/** Reports of one application that invents other names each time. */
 function reports(application: string): readonly BudgetRow[] {
   return [
     { name: '10,000 invented names', body: (round) => inventedReport(application, 10_000, round), ...granted },

@@ -22,13 +22,13 @@ const granted = { isGranted: true } as const;
 /** A description of almost the longest length, in a body of 1 MiB. */
 const LARGEST_TEXT = `"description":"${longText(9990)}","ignored":"…"`;
 
-/** 20 patterns that cost much for every character, and all of which are tried. */
+/** 20 patterns with a high cost per character, which are all tested. */
 const patterns = () => {
   const constraint = '{"contextName":"userId","operator":"REGEX","value":"(?:a?){480}b","inverted":true}';
   return `{"name":"default","constraints":[${Array.from({ length: 20 }, () => constraint)}]}`;
 };
 
-/** Every copy doubles what is below `to`. */
+/** Every copy doubles the value below `to`. */
 const copies = (from: string, to: string) =>
   operations(1000, (number) => `{"op":"copy","from":"${from}","path":"${to.replace('#', String(number))}"}`);
 const tests = (path: string) => operations(1000, () => `{"op":"test","path":"${path}","value":"${longText(900)}"}`);

@@ -7,7 +7,7 @@ import { type Preparation, pathOf } from './row.js';
 import type { Configuration } from './served.js';
 import type { Case, Kind } from './table.js';
 
-/** What became of one row. */
+/** The result of one row. */
 export interface Result {
   readonly route: string;
   readonly kind: Kind;
@@ -16,16 +16,16 @@ export interface Result {
   readonly status: Answer['status'];
   /** Of all answers. */
   readonly bytes: number;
-  /** Undefined where the process has ended. */
+  /** Undefined if the process has ended. */
   readonly figures: Figures | undefined;
   /** The number of measurements in which the process has ended. */
   readonly deaths: number;
   readonly isAsExpected: boolean;
 }
 
-/** A row that exceeds the promise is measured up to so often, because other processes cause stalls that do not repeat. */
+/** How often a row that exceeds the promise is measured, at most: other processes cause stalls that do not repeat. */
 const MEASUREMENTS = 3;
-/** A server whose definitions would exceed so many bytes is replaced, after 4 MiB of changes at the earliest. */
+/** The size of definitions, in bytes, at which a server is replaced, after 4 MiB of changes at the earliest. */
 const MOST_DEFINITIONS = 16 * MEBIBYTE;
 const LEAST_WRITTEN = 4 * MEBIBYTE;
 
@@ -62,8 +62,8 @@ export async function measureAll(
     const again = await measure(one);
     if (again.status === first.status) return again;
     await renew();
-    const anew = await measure(one);
-    return { ...anew, deaths: again.deaths + anew.deaths };
+    const repeated = await measure(one);
+    return { ...repeated, deaths: again.deaths + repeated.deaths };
   }
 
   try {
@@ -126,10 +126,10 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   return { result, written };
 }
 
-/** How many times as many bytes the documents of imported flags have, which get every default. */
+/** The growth factor of imported flags, which get every default. */
 const IMPORTED = 6;
 
-/** At most so many bytes of definitions and events. A copy of the largest flag is larger than its request. */
+/** The maximum bytes of definitions and events. A copy of the largest flag is larger than its request. */
 function sizeOfChange({ method, path, body = '' }: Sent): number {
   if (method === 'GET' || !path.startsWith('/api/admin/') || path.endsWith('/playground')) return 0;
   if (path.endsWith('/import')) return body.length * IMPORTED;
@@ -180,9 +180,9 @@ function headersOf(kind: Kind, body: string | undefined): Record<string, string>
   };
 }
 
-/** What the project promises; times in milliseconds, memory in bytes. */
+/** The promise of the project; times in milliseconds, memory in bytes. */
 const PROMISE = { stall: 100, added: 64 * MEBIBYTE };
-/** Asserted with room for a machine that does other things as well. */
+/** Asserted with tolerance for a busy machine. */
 const ROOM = 3;
 
 export function isWithin({ figures, isAsExpected }: Result, room = ROOM): boolean {

@@ -7,7 +7,7 @@ import { createFlagsRouter } from '../../../../express/src/create-router.js';
 import { STRANGER } from './definitions.js';
 import { createProbe } from './probe.js';
 
-/** What the process is told when it starts. */
+/** The options of the process. */
 export interface Configuration<Size = unknown> {
   readonly storage: string;
   readonly size: Size;
@@ -15,22 +15,22 @@ export interface Configuration<Size = unknown> {
   readonly isThorough: boolean;
 }
 
-/** `begin`, `end`: of a measurement; a number: by so many milliseconds the clock goes on. */
+/** `begin`, `end`: of a measurement; a number: milliseconds by which the clock advances. */
 export type Instruction = 'begin' | 'end' | number;
 
-/** What the store of a server contains. */
+/** The content of a server's store. */
 export interface StoreContents<Size> {
   /** Writes to the new storage, before the server opens it. */
   readonly fill: (storage: Storage, size: Size) => Promise<void>;
   readonly furnish: (storage: Storage, flags: Flags, size: Size) => Promise<void>;
 }
 
-/** Serves the router on a filled store of a new storage, and measures what is asked of it. Answers every message. */
+/** Serves the router on a filled store of a new storage, and measures the requests. Answers every message. */
 export function serve<Size>(
   openStorage: (name: string) => Promise<Storage>,
   { fill, furnish }: StoreContents<Size>,
 ): void {
-  // A test that is broken off leaves no server behind.
+  // An interrupted test leaves no server behind.
   process.once('disconnect', () => process.exit());
   process.once('message', async ({ storage: name, size, isThorough }: Configuration<Size>) => {
     const storage = await openStorage(name);

@@ -3,8 +3,8 @@ import type { StoreSize } from './definitions.js';
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * What the promise is made for. The flags leave 4 of 16 MiB to the largest segment and to what the requests of the table
- * write.
+ * The conditions of the promise. The flags leave 4 of 16 MiB to the largest segment and to the data that the requests
+ * of the table write.
  */
 export const FULL_STORE: StoreSize = {
   flags: 10_000,
@@ -18,7 +18,10 @@ export const FULL_STORE: StoreSize = {
   invented: 8000,
 };
 
-/** As few large documents, beside the small flags that the requests name. What the requests write comes on top. */
+/**
+ * As few large documents, beside the small flags that the requests name. The data that the requests write is
+ * additional.
+ */
 export const LARGE_STORE: StoreSize = {
   ...FULL_STORE,
   flags: 200,
@@ -26,7 +29,7 @@ export const LARGE_STORE: StoreSize = {
   bytes: 17.25 * MEBIBYTE,
 };
 
-/** What fits into a few seconds, with the same documents and bodies at their limits. */
+/** A store that fits into a few seconds, with the same documents and bodies at their limits. */
 export const SHORT_STORE: StoreSize = {
   flags: 500,
   large: 1,

@@ -10,14 +10,14 @@ import { FLAG_ROWS, STRATEGY_ROWS } from './rows-flags.js';
 
 export type Kind = keyof typeof SECRETS | 'nobody';
 
-/** A row of the table: a route, a token, and what is sent. */
+/** A row of the table: a route, a token, and a request. */
 export interface Case {
   readonly route: Route;
   readonly kind: Kind;
   readonly row: BudgetRow;
 }
 
-/** What each route is sent beyond what all are sent. The test fails for a write without an entry. */
+/** The additional requests of each route. The test fails for a write without an entry. */
 export const ROWS: Readonly<Partial<Record<string, readonly BudgetRow[]>>> = {
   ...PROJECT_ROWS,
   ...FLAG_ROWS,
@@ -33,9 +33,9 @@ const ALL_KINDS: readonly Kind[] = ['admin', 'client', 'frontend', 'nobody'];
 /** `short`: every route and every body, but not every body to every route. */
 export type Extent = 'short' | 'full';
 
-/** The short form sends each route so many of the rows that all routes have in common; the next route gets the next ones. */
+/** The number of common rows that the short form sends to each route; the next route gets the next ones. */
 const SHORT_SHARE = 1;
-/** The short form repeats a request at most so often. */
+/** The maximum number of repetitions in the short form. */
 const SHORT_TIMES = 3;
 
 /**
@@ -54,7 +54,7 @@ export function casesIn(extent: Extent, part = 0): readonly Case[] {
   );
 }
 
-/** One in four rows of those that are expected to be admitted, at least one, and the refused ones. */
+/** One in four of the rows that should be admitted, at least one, and the refused ones. */
 function shortened(cases: readonly Case[], part: number): readonly Case[] {
   const every = Math.max(1, Math.min(4, cases.length - 1));
   return cases
@@ -62,7 +62,7 @@ function shortened(cases: readonly Case[], part: number): readonly Case[] {
     .map((one) => (one.row.times ? { ...one, row: { ...one.row, times: Math.min(one.row.times, SHORT_TIMES) } } : one));
 }
 
-/** @param index of the route, where it is sent a share alone */
+/** @param index of the route, if it is sent a share only */
 function casesOf(route: Route, index: number | undefined): readonly Case[] {
   const share = <T>(all: readonly T[], count: number) => {
     const start = ((index ?? 0) * count) % Math.max(1, all.length);
@@ -83,14 +83,14 @@ function casesOf(route: Route, index: number | undefined): readonly Case[] {
   ];
 }
 
-/** Some routes have no answer for the parameters that stand in for all. */
+/** Some routes have no answer for the default parameters. */
 const WITHOUT_PLAIN: readonly string[] = ['listStrategySegments', 'getClientFlag', 'getChange'];
 
 function plainRows({ action, method }: Route): readonly BudgetRow[] {
   return method === 'GET' && !WITHOUT_PLAIN.includes(action) ? [{ name: 'plain', isGranted: true }] : [];
 }
 
-/** What any route of its form is sent. */
+/** The common requests of routes of this form. */
 function commonRows(route: Route): readonly BudgetRow[] {
   const path = pathOf(route.path);
   const rows: BudgetRow[] = [];
@@ -105,7 +105,7 @@ function commonRows(route: Route): readonly BudgetRow[] {
   return [...rows, ...Object.entries(bodies).map(([name, body]) => ({ name, body }))];
 }
 
-/** The members of bodies whose contents are looked at. */
+/** The members of bodies whose contents are read. */
 function membersOf(action: string): readonly string[] {
   return BODY_MEMBERS[action] ?? [];
 }

@@ -4,7 +4,7 @@ import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
 import { fillStorage, furnish } from '../budgets/definitions.js';
 import { serve } from '../budgets/served.js';
 
-/** `memory`, or the path of a database file, which is not flushed: waiting for a disk is not what is measured. */
+/** `memory`, or the path of a database file, which is not flushed: the test does not measure the disk. */
 serve(
   async (name) => {
     if (name === 'memory') return memoryStorage();

@@ -3,7 +3,7 @@ import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
 import { fillHistory } from '../budgets/long-history.js';
 import { serve } from '../budgets/served.js';
 
-/** A database file, which is not flushed: waiting for a disk is not what is measured. */
+/** A database file, which is not flushed: the test does not measure the disk. */
 serve(
   async (name) => {
     const Database = createRequire(__filename)('better-sqlite3') as new (file: string) => SqliteDatabase;

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 
-/** Backs the database up to `<path>.backup`, tells when half of it is copied, and goes no further. */
+/** Backs the database up to `<path>.backup`, reports when half of it is copied, and stops there. */
 async function backUp(path: string): Promise<void> {
   const database = new Database(path);
   const copy = database.backup.bind(database);

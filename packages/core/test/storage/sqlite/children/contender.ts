@@ -1,7 +1,7 @@
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 import { flag, happened, put } from '../../samples.js';
 
-/** What a round is about: at which revisions the two owners are, and which of them this process tries to remove. */
+/** A round: the revisions of the two owners, and the owner that this process tries to remove. */
 export interface Round {
   readonly revisions: readonly [number, number];
   readonly leaving: 0 | 1;

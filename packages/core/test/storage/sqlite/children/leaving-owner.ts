@@ -3,7 +3,7 @@ import { isFlagsError } from '../../../../src/errors.js';
 import type { Member } from '../../../../src/index.js';
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 
-/** Answers every member it is told of with `left`, or with the code for which the member could not leave. */
+/** Answers for every member with `left`, or with the code of the refusal. */
 async function leave(path: string): Promise<void> {
   const flags = await createFlags({ storage: sqliteStorage({ path, busyTimeout: 60_000 }), pollInterval: 0 });
   process.on('message', async (member: Member) => {

@@ -1,7 +1,7 @@
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 import { creation } from '../../samples.js';
 
-/** When told to, opens the database and creates one flag, named after the process. */
+/** On request, opens the database and creates one flag, named after the process. */
 async function open(path: string): Promise<void> {
   const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
   const result = await storage.commit(creation(`p${process.pid}`));

@@ -1,7 +1,7 @@
 import { sqliteStorage } from '../../../../src/storage/sqlite/storage.js';
 import { creation } from '../../samples.js';
 
-/** Creates flags on five lines at once until it is killed, and tells the id of each that was acknowledged. */
+/** Creates flags, five at once, until it is killed. Reports the id of each acknowledged one. */
 async function write(path: string): Promise<void> {
   const storage = await sqliteStorage(path);
   const line = async (name: string) => {

@@ -1,6 +1,6 @@
 import type { Flags, FlagsOptions } from '../../../../src/index.js';
 
-/** Options under which the same calls write the same file: every look at the clock is a second later than the one before. */
+/** Options under which the same calls write the same file: every read of the clock is a second later. */
 export function reproducible(): Pick<FlagsOptions, 'now' | 'newId' | 'instanceId' | 'usageInterval' | 'pollInterval'> {
   let time = Date.parse('2026-01-01T00:00:00.000Z');
   let ids = 0;
@@ -24,7 +24,7 @@ export const CHECKOUT = { ...SHOP, flag: 'checkout' };
 export const ADMIN_SECRET = '*:*.a-secret-that-is-in-the-repository';
 const PATIENT = ['*:*.a-deleted-secret-in-the-repository', 'shop:production.an-expired-secret'] as const;
 
-/** What release 0.1.0 had: every kind of document, of event and of metrics, tombstones among them. */
+/** The content of release 0.1.0: every kind of document, event and metrics, including tombstones. */
 export async function liveIn(flags: Flags): Promise<void> {
   await fillProjects(flags);
   await fillFlags(flags);
@@ -34,7 +34,7 @@ export async function liveIn(flags: Flags): Promise<void> {
   await fillMetrics(flags);
 }
 
-/** What came after 0.1.0 within schema version 1: segments and dependencies. */
+/** The additions after 0.1.0 within schema version 1: segments and dependencies. */
 export async function liveOn(flags: Flags): Promise<void> {
   const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }] as const;
   const { id } = await flags.createSegment({ name: 'beta', description: 'Early', constraints });

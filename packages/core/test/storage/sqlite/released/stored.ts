@@ -3,7 +3,7 @@ import type { Storage } from '../../../../src/storage/port.js';
 const KINDS = ['flag', 'project', 'token', 'segment', 'segment-registry', 'dependency'] as const;
 const FLAGS = ['checkout', '__proto__', 'banner'] as const;
 
-/** All that the two ports show of a storage. */
+/** The complete content of a storage by the two ports. */
 export async function storedIn(storage: Storage) {
   const list = async (part: 'body' | 'summary') =>
     (await Promise.all(KINDS.map(async (kind) => storage.list({ kind, part })))).flat();
