@@ -82,6 +82,21 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
+/** A flag has several empty lists, and there may be tens of thousands of flags. */
+const EMPTY_LIST: readonly unknown[] = Object.freeze([]);
+
+/** Freezes a value of `JSON.parse` recursively. All its empty lists become one. */
+export function freezeParsed<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value) && value.length === 0) return EMPTY_LIST as T;
+  const container = value as Record<string, unknown>;
+  for (const name in container) {
+    const member = container[name];
+    if (typeof member === 'object' && member !== null) container[name] = freezeParsed(member);
+  }
+  return Object.freeze(value);
+}
+
 type Items = readonly unknown[];
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../base/collections.js';
-import { copyJson, deepFreeze, mergeJson } from '../../base/json.js';
+import { copyJson, deepFreeze, freezeParsed, mergeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
@@ -196,5 +196,5 @@ function memoryDocuments(): MemoryDocuments {
 /** Reuses equal parts of the previous body, which evaluation has compiled. */
 function toContent({ body, summary }: PreparedContent, known: unknown): Content {
   const value: unknown = JSON.parse(body);
-  return { body: deepFreeze(known === undefined ? value : mergeJson(value, { known })), summary };
+  return { body: known === undefined ? freezeParsed(value) : deepFreeze(mergeJson(value, { known })), summary };
 }

@@ -67,8 +67,9 @@ function staleState(variation: Variation): Row {
 }
 
 function takenId({ given, request: { body } }: Row, variation: Variation): Row {
-  // A body may have the id too, and then it is the same.
-  const { id = TAKEN } = Object(body) as { readonly id?: string };
+  const { id: named } = Object(body) as { readonly id?: unknown };
+  // The body of a change set may have the id too, and then it is the same. Other documents have ids of their own.
+  const id = typeof named === 'string' && /^[\da-f-]{36}$/.test(named) ? named : TAKEN;
   const refused = variation('refuses an id that another change has', withHeader(ID_HEADER, id), {
     status: 409,
     code: 'id_taken',
