@@ -15,18 +15,23 @@ import type { UsageStorage } from './storage/usage-port.js';
 export interface FlagsOptions {
   /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
   readonly storage: Awaitable<FlagsStorage>;
-  /** Stores usage. Default: the storage's own usage storage, or else memory. */
-  readonly usage?: UsageStorage;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
   /** The environment of evaluations that name none. Default: `production`, or else the first environment. */
   readonly environment?: string;
-  /** The application name for the usage of this process. Default: `default`. */
-  readonly appName?: string;
-  /** The instance id for the usage of this process. Default: the host name and the process id. */
-  readonly instanceId?: string;
-  /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
-  readonly usageInterval?: number;
+  /** How evaluations are counted. */
+  readonly usage?: {
+    /** Stores the counts. Default: the storage's own usage storage, or else memory. */
+    readonly storage?: UsageStorage;
+    /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
+    readonly interval?: number;
+    /** The application name for the counts of this process. Default: `default`. */
+    readonly application?: string;
+    /** The instance id for the counts of this process. Default: the host name and the process id. */
+    readonly instance?: string;
+    /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
+    readonly retention?: number;
+  };
   /** Custom strategies of the host application. */
   readonly strategies?: readonly CustomStrategy[];
   /** Encoding for the hashes of non-ASCII ids. Default: `utf8`. */
@@ -53,8 +58,6 @@ export interface FlagsOptions {
    * polling. The timer does not keep the process alive.
    */
   readonly pollInterval?: number;
-  /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
-  readonly applicationRetention?: number;
   /**
    * Limits the total size of all flags (archived ones too), segments and projects, in bytes of UTF-8 JSON.
    * Default: no limit. A change that exceeds the limit fails with `state_too_large`; disabling, archiving and deleting
@@ -111,8 +114,8 @@ const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] 
 
 /** Options without a default here: the modules that use them have it. */
 const DETAILS = [
-  ...(['appName', 'instanceId', 'pollInterval', 'usageInterval', 'applicationRetention', 'stateLimit'] as const),
-  ...(['maxTokenLifetime', 'recentContexts', 'declare', 'strategies', 'idEncoding'] as const),
+  ...(['usage', 'pollInterval', 'stateLimit', 'maxTokenLifetime', 'recentContexts', 'declare'] as const),
+  ...(['strategies', 'idEncoding'] as const),
   ...FUNCTIONS,
 ] as const;
 
@@ -143,11 +146,16 @@ const validate = createValidator<Configuration>(
     type: 'object',
     properties: {
       environment: { type: 'string' },
-      appName: text(255),
-      instanceId: text(255),
+      usage: {
+        type: 'object',
+        properties: {
+          interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+          application: text(255),
+          instance: text(255),
+          retention: { type: 'number', minimum: 0 },
+        },
+      },
       pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-      usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-      applicationRetention: { type: 'number', minimum: 0 },
       declare: { type: 'string', enum: ['report', 'create'] },
       maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
