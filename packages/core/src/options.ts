@@ -13,7 +13,7 @@ import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
-  /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
+  /** Stores documents and events: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`, your own storage, or a promise of one. */
   readonly storage: Awaitable<FlagsStorage>;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
@@ -32,18 +32,21 @@ export interface FlagsOptions {
     /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
     readonly retention?: number;
   };
-  /** Custom strategies of the host application. */
+  /** Custom strategies of the host application. Default: none. */
   readonly strategies?: readonly CustomStrategy[];
-  /** Encoding for the hashes of non-ASCII ids. Default: `utf8`. */
+  /** Encoding for the hashes of non-ASCII ids. `low-byte` hashes like the Node SDK of Unleash. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
   /**
-   * Called once per problem of a flag, such as an unknown strategy, when the flag changes or is first evaluated. Default: a
-   * process warning.
+   * Called once per problem of a flag, such as an unknown strategy or a misspelt name, when the flag changes or is first
+   * evaluated. Default: a process warning.
    */
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  /** One role must be named `owner`. Default: `4 owner` and `5 member`. */
+  /** The roles of project members. One role must be named `owner`. Default: `4 owner` and `5 member`. */
   readonly roles?: readonly Role[];
-  /** Default: `release` (40 days), `experiment` (40), `operational` (7), `kill-switch` and `permission`. */
+  /**
+   * The types that flags can have. Flags older than the lifetime of their type lower their project's health. Default:
+   * `release` (40 days), `experiment` (40), `operational` (7), `kill-switch` and `permission`.
+   */
   readonly flagTypes?: readonly FlagType[];
   /** Returns whether a user exists. Default: every positive integer is a user. */
   readonly isUser?: (userId: number) => Awaitable<boolean>;
@@ -54,7 +57,7 @@ export interface FlagsOptions {
   /** Returns a new strategy id. Default: a random UUID (version 4). */
   readonly newId?: () => string;
   /**
-   * Interval in milliseconds at which the instance polls for events of other processes. Default: 1000. 0 disables
+   * Interval in milliseconds at which the instance polls for events of other processes. Default: 1,000. 0 disables
    * polling. The timer does not keep the process alive.
    */
   readonly pollInterval?: number;
@@ -84,7 +87,7 @@ export interface FlagsOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   /**
    * `create` creates the declared flags that are missing, off in every environment, with their variants without
-   * payloads. It changes no existing flag. Default: `report`, which only calls `onDrift`.
+   * payloads. It changes no existing flag. `report` only calls `onDrift`. Default: `report`.
    */
   readonly declare?: 'report' | 'create';
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
