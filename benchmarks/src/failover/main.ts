@@ -157,6 +157,9 @@ async function main(directory: string): Promise<void> {
   if (rows.some(({ results }) => results.some(({ violations }) => violations.length > 0))) process.exitCode = 1;
 }
 
+// Disks are unmounted when the process exits.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
 const missing = missingPrograms();
 if (process.getuid?.() !== 0) console.error('Rehearsing a failover needs root.');
 else if (missing.length > 0)

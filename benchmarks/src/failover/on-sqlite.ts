@@ -11,6 +11,8 @@ export async function runSqliteRound(directory: string, seed: number): Promise<R
   const disk = join(directory, `disk-${seed}`);
   mkdirSync(disk);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]);
+  const unmount = () => execFileSync('umount', ['-l', disk]);
+  process.once('exit', unmount);
   const filler = join(disk, 'filler');
   try {
     return await runRound({
@@ -34,7 +36,8 @@ export async function runSqliteRound(directory: string, seed: number): Promise<R
       },
     });
   } finally {
-    execFileSync('umount', ['-l', disk]);
+    process.off('exit', unmount);
+    unmount();
   }
 }
 

@@ -367,7 +367,6 @@ describe('a method call with arguments of wrong types', () => {
     ['listSegments', [7], 'as in listSegments({ strategy })'],
     ['createFlag', [{ name: 'checkout' }], 'createFlag needs an input as its second argument'],
     ['enable', [REFERENCE, 'ada'], 'the options of enable must be an object'],
-    ['getFlag', [REFERENCE, null], 'the options of getFlag must be an object'],
     ['enable', [{ project: 'default', flag: 'checkout' }], '/environment must name an environment, as a string'],
     ['subscribe', [], 'A listener must be a function'],
     ['subscribe', [() => undefined, 'start'], 'the options of subscribe must be an object'],

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { isFull } from '../../../../test/extent.js';
 import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
 import { furnish } from '../faults/operations.js';
 import { SILENT } from '../replica/silent.js';
+import { STORAGES } from '../storage-kinds.js';
 import { everythingIn } from './everything.js';
 import { KINDS, onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
@@ -111,7 +113,20 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
     ),
 };
 
-const NAMED = Object.entries(CHANGES);
+const DIFFERENT = [
+  'createFlag',
+  'deleteFlag',
+  'addStrategy',
+  'createSegment',
+  'apply',
+  'undoChangeSet',
+  'importDefinitions',
+];
+
+/** The short form repeats every change in memory, and on databases those that read and write different kinds of documents. */
+const NAMED = Object.entries(CHANGES).filter(([name]) => {
+  return isFull || STORAGES[0]?.name === 'memory' || DIFFERENT.includes(name);
+});
 
 /** Changes after which most results could not be read from the present state any more. Some are refused. */
 const LATER: readonly Call[] = [

@@ -209,7 +209,7 @@ describe('a report in bulk of a proxy', () => {
     expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 2, no: 0 });
     expect(await send()).toBe(202);
     expect((await flags.countEvaluations()).lastHour.get('checkout')).toEqual({ yes: 4, no: 0 });
-    expect((await flags.listApplications()).items).toMatchObject([{ appName: 'shop' }, { strategies: ['default'] }]);
+    expect((await flags.listApplications()).items).toMatchObject([{ name: 'shop' }, { strategies: ['default'] }]);
     await flags.close();
   });
 });
