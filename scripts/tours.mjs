@@ -47,7 +47,7 @@ database.exec = (sql) => {
   return exec(sql);
 };
 const storage = await sqliteStorage({ database });
-const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
 const server = createServer(express().use(createFlagsRouter(flags, { auth: 'token' })));
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { secret: admin } = await flags.createToken({ name: 'admin', kind: 'admin' });

@@ -14,7 +14,7 @@ export async function previewTable(): Promise<string> {
 }
 
 async function rowOf(count: number): Promise<readonly string[]> {
-  const flags = await createFlags({ storage: memoryStorage(), usageInterval: 0 });
+  const flags = await createFlags({ storage: memoryStorage(), usage: { interval: 0 } });
   await populate(flags, { flags: count, projects: 1 });
   const contexts = Array.from({ length: CONTEXTS }, (_, at): EvaluationContext => ({ userId: `user-${at * 7919}` }));
   const costs: number[] = [];

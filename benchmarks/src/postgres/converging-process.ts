@@ -9,7 +9,7 @@ const now = () => performance.timeOrigin + performance.now();
 /** A node that switches the flag on request, and reports when its evaluation changes. */
 async function main(url: string, listen: boolean): Promise<void> {
   const storage = postgresStorage({ connectionString: url, schema: 'converging', listen });
-  const flags = await createFlags({ storage, usageInterval: 0, onError: () => undefined });
+  const flags = await createFlags({ storage, usage: { interval: 0 }, onError: () => undefined });
   let known = flags.isEnabled('checkout');
   flags.onConfigurationChange(() => {
     const on = flags.isEnabled('checkout');

@@ -25,7 +25,7 @@ const APPLICATION_RETENTION = 2 * 3_600_000;
 async function soak(directory: string): Promise<boolean> {
   const file = join(directory, 'flags.db');
   const clock = { start: Date.now(), haste: HASTE };
-  const settings = { file, clock, applicationRetention: APPLICATION_RETENTION };
+  const settings = { file, clock, retention: APPLICATION_RETENTION };
   const filling = await createFlags({ storage: sqliteStorage(file) });
   await populate(filling, { flags: FLAGS, projects: 1 });
   await filling.close();

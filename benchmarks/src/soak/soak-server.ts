@@ -13,7 +13,7 @@ export interface NodeSettings {
   readonly file: string;
   readonly clock: { readonly start: number; readonly haste: number };
   /** Milliseconds of that clock. */
-  readonly applicationRetention: number;
+  readonly retention: number;
 }
 
 /** The state of a process. */
@@ -37,9 +37,9 @@ const MILLISECOND = 1e6;
 const EVALUATIONS = 500;
 
 const [settings] = (await once(process, 'message')) as [NodeSettings];
-const { file, clock, applicationRetention } = settings;
+const { file, clock, retention } = settings;
 const now = () => new Date(clock.start + (Date.now() - clock.start) * clock.haste);
-const flags = await createFlags({ storage: sqliteStorage(file), now, applicationRetention });
+const flags = await createFlags({ storage: sqliteStorage(file), now, usage: { retention } });
 const router = createFlagsRouter(flags, { auth: 'none' });
 const server = createServer(express().use(router)).listen(0, '127.0.0.1');
 await once(server, 'listening');

@@ -151,7 +151,7 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
 export async function openFlags(
   store: string,
   { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
-  settings: Partial<FlagsOptions> = { pollInterval: 0, usageInterval: 0 },
+  settings: Partial<FlagsOptions> = { pollInterval: 0, usage: { interval: 0 } },
 ): Promise<Flags> {
   if (!create && isFile(store) && !existsSync(store)) {
     throw new CommandError(

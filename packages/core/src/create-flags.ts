@@ -73,12 +73,9 @@ async function resolveStorage(options: FlagsOptions | undefined): Promise<FlagsS
 /** The names of all options. A record, so that the compiler reports a missing one. */
 const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   storage: true,
-  usage: true,
   environments: true,
   environment: true,
-  appName: true,
-  instanceId: true,
-  usageInterval: true,
+  usage: true,
   strategies: true,
   idEncoding: true,
   onProblem: true,
@@ -89,7 +86,6 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   now: true,
   newId: true,
   pollInterval: true,
-  applicationRetention: true,
   stateLimit: true,
   maxTokenLifetime: true,
   recentContexts: true,
@@ -99,13 +95,45 @@ const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
   onError: true,
 };
 
-/** Refuses unknown options, and usage that is not a `UsageStorage`. `createSettings` validates the other options. */
+/** The names of the options of `usage`. */
+const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, true>> = {
+  storage: true,
+  interval: true,
+  application: true,
+  instance: true,
+  retention: true,
+};
+
+/** The options of 0.2 that have moved. */
+const MOVED = new Map([
+  ['metrics', 'usage.storage'],
+  ['usageInterval', 'usage.interval'],
+  ['appName', 'usage.application'],
+  ['instanceId', 'usage.instance'],
+  ['applicationRetention', 'usage.retention'],
+]);
+
+/** Refuses unknown options, and usage without a `UsageStorage`. `createSettings` validates the other options. */
 function assertOptions(options: object): void {
-  const fault = describeUnknownOption(options, Object.keys(OPTIONS));
+  const fault = describeUnknownOption(options, Object.keys(OPTIONS), MOVED);
   if (fault) throw invalidOptions(`createFlags ${fault}`);
   const { usage } = options as Partial<FlagsOptions>;
-  if (usage === undefined || typeof Object(usage).record === 'function') return;
-  throw invalidOptions('createFlags: usage is not a usage storage: leave it out, or pass one.', '/usage');
+  const usageFault = usage === undefined ? undefined : describeNonUsage(usage);
+  if (usageFault) throw invalidOptions(`createFlags: ${usageFault}`, '/usage');
+}
+
+function describeNonUsage(usage: unknown): string | undefined {
+  if (typeof usage !== 'object' || usage === null) return 'usage must be an object, such as { interval: 60_000 }.';
+  if (isUsageStorage(usage)) return 'usage is a usage storage: pass it as usage.storage, { usage: { storage } }.';
+  const fault = describeUnknownOption(usage, Object.keys(USAGE));
+  if (fault) return `usage ${fault}`;
+  const { storage } = usage as NonNullable<FlagsOptions['usage']>;
+  if (storage === undefined || isUsageStorage(storage)) return undefined;
+  return 'usage.storage is not a usage storage: leave it out, or pass one.';
+}
+
+function isUsageStorage(value: unknown): boolean {
+  return typeof Object(value).record === 'function';
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {
@@ -151,14 +179,15 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const { schema } = options;
   const settings = createSettings(withEnvironments(options));
   if (schema) assertSchemaFits(schema, settings);
-  const usage = options.usage ?? storage.usage ?? memoryUsage();
+  const { interval = 10_000, retention = 30 * DAY, ...given } = options.usage ?? {};
+  const usage = given.storage ?? storage.usage ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
-  const { pollInterval = 1000, applicationRetention = 30 * DAY, isUser = () => true } = options;
+  const { pollInterval = 1000, isUser = () => true } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
-  const usageWriter = createUsageWriter({ usage, isFlag, now, applicationRetention, onError });
+  const usageWriter = createUsageWriter({ usage, isFlag, now, retention, onError });
   const size = options.stateLimit === undefined ? undefined : new StateSize(options.stateLimit);
   const past: ReplicaContext['stateAt'] = async (key, until) => (await stateAt(storage, key, { until }))?.state;
   const context = { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt: past };
@@ -180,7 +209,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       size,
     });
     const reader = createReader(storage);
-    const tokenUse = createTokenUseRecorder({ storage, now, interval: options.usageInterval ?? 10_000, onError });
+    const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
     const shared: SharedEngine = {
       settings,

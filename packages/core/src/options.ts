@@ -13,32 +13,40 @@ import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions {
-  /** Stores documents and events: `memoryStorage()`, `sqliteStorage(path)`, or your own storage. */
+  /** Stores documents and events: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`, your own storage, or a promise of one. */
   readonly storage: Awaitable<FlagsStorage>;
-  /** Stores usage. Default: the storage's own usage storage, or else memory. */
-  readonly usage?: UsageStorage;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
   /** The environment of evaluations that name none. Default: `production`, or else the first environment. */
   readonly environment?: string;
-  /** The application name for the usage of this process. Default: `default`. */
-  readonly appName?: string;
-  /** The instance id for the usage of this process. Default: the host name and the process id. */
-  readonly instanceId?: string;
-  /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
-  readonly usageInterval?: number;
-  /** Custom strategies of the host application. */
+  /** How evaluations are counted. */
+  readonly usage?: {
+    /** Stores the counts. Default: the storage's own usage storage, or else memory. */
+    readonly storage?: UsageStorage;
+    /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
+    readonly interval?: number;
+    /** The application name for the counts of this process. Default: `default`. */
+    readonly application?: string;
+    /** The instance id for the counts of this process. Default: the host name and the process id. */
+    readonly instance?: string;
+    /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
+    readonly retention?: number;
+  };
+  /** Custom strategies of the host application. Default: none. */
   readonly strategies?: readonly CustomStrategy[];
-  /** Encoding for the hashes of non-ASCII ids. Default: `utf8`. */
+  /** Encoding for the hashes of non-ASCII ids. `low-byte` hashes like the Node SDK of Unleash. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
   /**
-   * Called once per problem of a flag, such as an unknown strategy, when the flag changes or is first evaluated. Default: a
-   * process warning.
+   * Called once per problem of a flag, such as an unknown strategy or a misspelt name, when the flag changes or is first
+   * evaluated. Default: a process warning.
    */
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  /** One role must be named `owner`. Default: `4 owner` and `5 member`. */
+  /** The roles of project members. One role must be named `owner`. Default: `4 owner` and `5 member`. */
   readonly roles?: readonly Role[];
-  /** Default: `release` (40 days), `experiment` (40), `operational` (7), `kill-switch` and `permission`. */
+  /**
+   * The types that flags can have. Flags older than the lifetime of their type lower their project's health. Default:
+   * `release` (40 days), `experiment` (40), `operational` (7), `kill-switch` and `permission`.
+   */
   readonly flagTypes?: readonly FlagType[];
   /** Returns whether a user exists. Default: every positive integer is a user. */
   readonly isUser?: (userId: number) => Awaitable<boolean>;
@@ -49,12 +57,10 @@ export interface FlagsOptions {
   /** Returns a new strategy id. Default: a random UUID (version 4). */
   readonly newId?: () => string;
   /**
-   * Interval in milliseconds at which the instance polls for events of other processes. Default: 1000. 0 disables
+   * Interval in milliseconds at which the instance polls for events of other processes. Default: 1,000. 0 disables
    * polling. The timer does not keep the process alive.
    */
   readonly pollInterval?: number;
-  /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
-  readonly applicationRetention?: number;
   /**
    * Limits the total size of all flags (archived ones too), segments and projects, in bytes of UTF-8 JSON.
    * Default: no limit. A change that exceeds the limit fails with `state_too_large`; disabling, archiving and deleting
@@ -81,7 +87,7 @@ export interface FlagsOptions {
   readonly onDrift?: (drift: readonly FlagDrift[]) => void;
   /**
    * `create` creates the declared flags that are missing, off in every environment, with their variants without
-   * payloads. It changes no existing flag. Default: `report`, which only calls `onDrift`.
+   * payloads. It changes no existing flag. `report` only calls `onDrift`. Default: `report`.
    */
   readonly declare?: 'report' | 'create';
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
@@ -111,8 +117,8 @@ const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] 
 
 /** Options without a default here: the modules that use them have it. */
 const DETAILS = [
-  ...(['appName', 'instanceId', 'pollInterval', 'usageInterval', 'applicationRetention', 'stateLimit'] as const),
-  ...(['maxTokenLifetime', 'recentContexts', 'declare', 'strategies', 'idEncoding'] as const),
+  ...(['usage', 'pollInterval', 'stateLimit', 'maxTokenLifetime', 'recentContexts', 'declare'] as const),
+  ...(['strategies', 'idEncoding'] as const),
   ...FUNCTIONS,
 ] as const;
 
@@ -143,11 +149,16 @@ const validate = createValidator<Configuration>(
     type: 'object',
     properties: {
       environment: { type: 'string' },
-      appName: text(255),
-      instanceId: text(255),
+      usage: {
+        type: 'object',
+        properties: {
+          interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+          application: text(255),
+          instance: text(255),
+          retention: { type: 'number', minimum: 0 },
+        },
+      },
       pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-      usageInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-      applicationRetention: { type: 'number', minimum: 0 },
       declare: { type: 'string', enum: ['report', 'create'] },
       maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
       stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },

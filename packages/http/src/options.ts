@@ -95,12 +95,12 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
   /** The maximum body size in bytes, after decompression. Default: 1 MiB. */
   readonly bodyLimit?: number;
   /**
-   * The origins whose pages may use the frontend API and OFREP from a browser. Default: only the router's own origin.
+   * `{ origins }`: pages that may use the frontend API and OFREP from a browser. Default: only the router's own origin.
    */
   readonly cors?: CorsOptions;
   /**
    * Origins, such as `https://admin.example.org`, whose pages may change flags with a user's cookies. Default: only
-   * pages of the router's own host; other pages get 403 `cross_origin`. Requests with an API token and requests from
+   * pages of the router's own host. Other pages get 403 `cross_origin`. Requests with an API token and requests from
    * outside a browser always pass. Set it if a proxy rewrites the `Host` header.
    */
   readonly trustedOrigins?: readonly string[];

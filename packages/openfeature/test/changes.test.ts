@@ -114,12 +114,12 @@ describe('the lifecycle', () => {
 
     it('counts its evaluations', async () => {
       const usage = memoryUsage();
-      const { flags, client } = await startHost({ flags: { appName: 'shop', usage } });
+      const { flags, client } = await startHost({ flags: { usage: { storage: usage, application: 'shop' } } });
       await switchOn(flags, { name: 'checkout' });
       await client.getBooleanValue('checkout', false);
       await client.getStringValue('checkout', '');
       await flags.close();
-      const reader = await createFlags({ storage: memoryStorage(), usage });
+      const reader = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
       expect((await reader.listSeenFlags()).items).toEqual([
         { application: 'shop', flags: ['checkout'], metricsCount: 2 },
       ]);

@@ -17,28 +17,28 @@ export type PostgresStorageOptions =
 
 /** The effective options of a PostgreSQL storage, with their defaults. */
 export interface PostgresStorageSettings {
-  /** The schema of the tables. Created if it is missing and `migrate` is not false. Default `public`. */
+  /** The schema of the tables. Created if it is missing and `migrate` is not false. Default: `public`. */
   readonly schema?: string;
-  /** Prefix of all tables and indexes: at most 30 letters, digits and `_`. Default `flags_`. */
+  /** Prefix of all tables and indexes: at most 30 letters, digits and `_`. Default: `flags_`. */
   readonly tablePrefix?: string;
-  /** False: changes no table, and fails with `storage_unsupported` if a migration is due. Default true. */
+  /** False: changes no table, and fails with `storage_unsupported` if a migration is due. Default: true. */
   readonly migrate?: boolean;
   /**
    * Whether to keep one connection that receives notifications of other nodes' commits. Without it the storage is polled. Behind
-   * a proxy that pools transactions, pass false, or the connection string of the database itself. Default true: one client of
-   * the pool is kept, unless the pool has only one.
+   * a proxy that pools transactions, pass false, or the connection string of the database itself. Default: true. One client of
+   * the pool is kept then, unless the pool has only one.
    */
   readonly listen?: boolean | string;
-  /** Milliseconds that a call waits for a connection before it fails with `storage_unavailable`. Default 5000. */
+  /** Milliseconds that a call waits for a connection before it fails with `storage_unavailable`. Default: 5,000. */
   readonly connectTimeout?: number;
   /**
    * Milliseconds after which a statement without an answer counts as a lost connection. PostgreSQL rolls a commit back, and
-   * frees its locks, if the node is silent for that long in the middle. Default 10000.
+   * frees its locks, if the node is silent for that long in the middle. Default: 10,000.
    */
   readonly queryTimeout?: number;
   /**
    * Milliseconds for which a commit that lost its connection asks for its outcome before it fails with `outcome_unknown`.
-   * Default 10000.
+   * Default: 10,000.
    */
   readonly outcomeTimeout?: number;
 }

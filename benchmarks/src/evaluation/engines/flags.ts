@@ -6,7 +6,7 @@ const contexts = users.map(({ id, country, age }) => ({ userId: id, properties: 
 
 /** This library as a service uses it, including the counting of usage. */
 export async function flagsEngine(): Promise<Engine> {
-  const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usage: { interval: 0 } });
   await Promise.all(features.map((feature) => create(flags, feature)));
   return {
     name: '@flags/core',

@@ -30,7 +30,7 @@ export async function readStored(file: string): Promise<Stored> {
   const storage = await sqliteStorage(file);
   await expectInvariants(storage);
   const { events } = await storage.events({ order: 'oldest-first', limit: 1_000_000 });
-  const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
   const counts = new Map<string, number>();
   for (const { subject, type } of events) {
     const name = `${subject.id} ${type}`;

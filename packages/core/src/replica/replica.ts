@@ -158,9 +158,7 @@ export interface ReplicaOptions {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  readonly appName?: string;
-  readonly instanceId?: string;
-  readonly usageInterval?: number;
+  readonly usage?: { readonly application?: string; readonly instance?: string; readonly interval?: number };
 }
 
 /** Follows the documents for a limit on their size. */
@@ -210,7 +208,8 @@ export function startReplica(
   { after, documents }: LoadedDocuments,
 ): Replica {
   const { storage, usageWriter, settings, now, pollInterval, onError, size, stateAt } = context;
-  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf, appName = 'default', instanceId } = host;
+  const { strategies = [], idEncoding = 'utf8', onProblem = warnOf } = host;
+  const { application = 'default', instance = `${hostname()}-${process.pid}`, interval = 10_000 } = host.usage ?? {};
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
   const problems = new ProblemReporter(onProblem);
@@ -235,10 +234,10 @@ export function startReplica(
   const usage = startUsageRecorder({
     writer: usageWriter,
     now,
-    application: appName,
-    instance: instanceId ?? `${hostname()}-${process.pid}`,
+    application,
+    instance,
     strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
-    interval: host.usageInterval ?? 10_000,
+    interval,
     drain: state.drain,
     onError,
   });

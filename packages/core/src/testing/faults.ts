@@ -229,7 +229,7 @@ export type FaultyUsage = UsageStorage & FaultInjector<UsageStorage>;
  *
  * @example
  * const usage = faultyUsage(memoryUsage());
- * const flags = await createFlags({ storage: memoryStorage(), usage });
+ * const flags = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
  * usage.inject({ method: 'record' });
  */
 export function faultyUsage(usage: UsageStorage): FaultyUsage {

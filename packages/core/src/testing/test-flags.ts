@@ -107,7 +107,7 @@ function toCommit(seeds: readonly SeedDocument[], { at, actor }: { at: string; a
 /** Opens the engine of an origin, synchronously. */
 function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
-  const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usageInterval: 0 };
+  const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usage: { interval: 0 } };
   const { context, start } = prepareEngine(all, storage);
   const documents = createDocumentCache(storage);
   loadCommits(documents, earlier);

@@ -28,7 +28,7 @@ export interface Token {
 export interface ListedToken extends Token {
   /**
    * When the token was last used, accurate to the hour; null if never. ISO 8601, UTC, milliseconds. Each process
-   * records a use some seconds later (the option `usageInterval`), and when it closes.
+   * records a use some seconds later (the option `usage.interval`), and when it closes.
    */
   readonly lastUsedAt: string | null;
 }

@@ -28,7 +28,7 @@ export interface WriterOptions {
   readonly isFlag: (name: string) => boolean;
   readonly now: () => Date;
   /** Milliseconds after which an application without registrations and reports is dropped. */
-  readonly applicationRetention: number;
+  readonly retention: number;
   readonly onError: (error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ export interface WriterOptions {
  * may end within an hour.
  */
 export function createUsageWriter(options: WriterOptions): UsageWriter {
-  const { usage, isFlag, now, applicationRetention, onError } = options;
+  const { usage, isFlag, now, retention, onError } = options;
   const [isPruningDue, isUnseenDue] = [every(MINUTE), every(HOUR)];
   let dropped = NOTHING_DROPPED;
   let written = 0;
@@ -47,7 +47,7 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
     const time = now().getTime();
     if (!isPruningDue(time) && written < COUNTS_BETWEEN_PRUNINGS) return;
     written = 0;
-    const unseen = isUnseenDue(time) && { unseen: { since: time - applicationRetention, isFlag } };
+    const unseen = isUnseenDue(time) && { unseen: { since: time - retention, isFlag } };
     try {
       dropped = addDropped(dropped, await usage.prune({ now: time, ...unseen }));
     } catch (error) {

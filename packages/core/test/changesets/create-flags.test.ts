@@ -11,6 +11,7 @@ import {
 } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';
 import { type SqliteStorageOptions, sqliteStorage } from '../../src/sqlite.js';
+import { memoryUsage } from '../../src/storage.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { faultsOf } from '../base/facts.js';
 import { methodNames } from '../fixtures/method-names.js';
@@ -216,16 +217,22 @@ describe('settings', () => {
   it.each([
     ['pollInterval', -1],
     ['pollInterval', Number.NaN],
-    ['usageInterval', 2 ** 31],
-    ['applicationRetention', '30 days'],
-    ['appName', ''],
-    ['instanceId', 7],
+    ['usage', 60_000],
   ])('refuse the option %s with %p', (option, value) => {
     const refused = expect.objectContaining({
       code: 'invalid_input',
       details: [expect.objectContaining({ path: `/${option}` })],
     });
     expect(() => createSettings({ [option]: value })).toThrow(refused);
+  });
+
+  it.each([
+    ['interval', 2 ** 31],
+    ['retention', '30 days'],
+    ['application', ''],
+    ['instance', 7],
+  ])('refuse the option usage.%s with %p', (option, value) => {
+    expect(placesOf({ usage: { [option]: value } })).toEqual([`/usage/${option}`]);
   });
 });
 
@@ -241,7 +248,7 @@ describe('a forgotten or misspelt call', () => {
     ['sqliteStorage uncalled', { storage: sqliteStorage }, 'sqliteStorage(…)'],
     ['memoryStorage uncalled', { storage: memoryStorage }, 'memoryStorage()'],
     ['an option with letters exchanged', { storage, enviroment: 'production' }, 'did you mean environment?'],
-    ['an option in other case', { storage, appname: 'shop' }, 'did you mean appName?'],
+    ['an option in other case', { storage, idencoding: 'utf8' }, 'did you mean idEncoding?'],
     ['the storage misspelt', { storge: storage }, 'did you mean storage?'],
     ['an option that is similar to none', { storage, verbose: true }, 'the options are storage, '],
     ['an inherited name', { storage, constructor: 1 }, 'has no option constructor'],
@@ -254,7 +261,20 @@ describe('a forgotten or misspelt call', () => {
       '/strategies/0/isEnabled must be a func',
     ],
     ['an encoding of other software', { storage, idEncoding: 'utf16' }, '/idEncoding must be one of utf8, low-byte'],
-    ['usage that is not a storage', { storage, usage: true }, 'usage is not a usage storage'],
+    ['usage that is no object', { storage, usage: true }, 'usage must be an object, such as { interval: 60_000 }'],
+    ['null as usage', { storage, usage: null }, 'usage must be an object'],
+    ['a usage storage as usage', { storage, usage: memoryUsage() }, 'pass it as usage.storage'],
+    ['another usage storage', { storage, usage: { storage: {} } }, 'usage.storage is not a usage storage'],
+    [
+      'a misspelt option of usage',
+      { storage, usage: { intervall: 1 } },
+      'usage has no option intervall; did you mean inter',
+    ],
+    ['an old usage storage', { storage, metrics: memoryUsage() }, 'metrics is now usage.storage.'],
+    ['an old interval', { storage, usageInterval: 0 }, 'usageInterval is now usage.interval.'],
+    ['an old application', { storage, appName: 'shop' }, 'appName is now usage.application.'],
+    ['an old instance', { storage, instanceId: '1' }, 'instanceId is now usage.instance.'],
+    ['an old retention', { storage, applicationRetention: 1 }, 'applicationRetention is now usage.retention.'],
   ])('is refused by createFlags at once, with the correct form: %s', async (_case, options, words) => {
     const { code, message } = await refusalOf(createFlags(options as FlagsOptions));
     expect(code).toBe('invalid_input');

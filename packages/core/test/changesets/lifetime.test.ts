@@ -66,7 +66,7 @@ describe('closing', () => {
 
   it('does not wait for a subscription that cannot read its start, nor do the changes behind it', async () => {
     const storage = faultyStorage(memoryStorage());
-    const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+    const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
     const hanging = storage.inject({ method: 'events', hang: true });
     flags.subscribe(() => undefined);
     const change = flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -118,7 +118,7 @@ describe('closing while usage fails', () => {
     const storage = memoryStorage();
     const flags = await createFlags({
       storage,
-      usage: { ...memoryUsage(), close: () => Promise.reject(FAULT) },
+      usage: { storage: { ...memoryUsage(), close: () => Promise.reject(FAULT) } },
     });
     await expect(flags.close()).rejects.toBe(FAULT);
     await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject({ code: 'closed' });

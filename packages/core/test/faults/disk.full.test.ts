@@ -40,7 +40,7 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
   beforeEach(async () => {
     database = new Database(join(directory.path, 'flags.db'));
     storage = await sqliteStorage({ database, tablePrefix: `t${process.hrtime.bigint()}_` });
-    flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0, onError: () => undefined });
+    flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 }, onError: () => undefined });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.enable(PRODUCTION);
@@ -141,7 +141,7 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
 
   function start(): Promise<Flags> {
     const usage = storage.usage ?? memoryUsage();
-    return createFlags({ storage, usage: observed(usage), now: clock.now, pollInterval: 0, usageInterval: 0 });
+    return createFlags({ storage, usage: { storage: observed(usage), interval: 0 }, now: clock.now, pollInterval: 0 });
   }
 
   function observed(usage: UsageStorage): UsageStorage {

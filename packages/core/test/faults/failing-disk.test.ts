@@ -195,7 +195,7 @@ async function flagsAfterCrash(path: string): Promise<readonly string[]> {
   for (const end of left) copyFileSync(path + end, crashed + end);
   const storage = await sqliteStorage(crashed);
   await expectInvariants(storage);
-  const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
   const names = (await flags.listFlags({ project: 'default' })).items.map(({ name }) => name);
   await flags.close();
   for (const end of FILES) rmSync(crashed + end, { force: true });

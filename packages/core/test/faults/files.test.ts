@@ -26,7 +26,7 @@ import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
 import { type Attempt, furnish, OPERATIONS } from './operations.js';
 
 describe('an open database whose file is affected', () => {
-  const SILENT = { pollInterval: 0, usageInterval: 0, onError: () => undefined };
+  const SILENT = { pollInterval: 0, usage: { interval: 0 }, onError: () => undefined };
   const NOW = new Date().toISOString();
   const REPORT = {
     appName: 'shop',
@@ -200,7 +200,7 @@ describe('a lock that another connection holds', () => {
     flags = await createFlags({
       storage: sqliteStorage({ database, busyTimeout: 0 }),
       pollInterval: 0,
-      usageInterval: 0,
+      usage: { interval: 0 },
     });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     attempts = 0;
@@ -238,7 +238,7 @@ describe('a lock that another connection holds', () => {
 describe('hostile input', () => {
   const BYTES = extent({ short: 1024 * 1024, full: 50 * 1024 * 1024 });
   const ATTEMPTS = Object.values<Attempt | readonly Attempt[]>(OPERATIONS).flat();
-  const SILENT = { pollInterval: 0, usageInterval: 0, onProblem: () => undefined };
+  const SILENT = { pollInterval: 0, usage: { interval: 0 }, onProblem: () => undefined };
 
   describe.each(PROPERTY_STORAGES)(
     `the interface on $name, given ${BYTES} bytes of hostile input (seed ${SEED})`,

@@ -99,7 +99,7 @@ describe('processes on one file that are killed while they write', () => {
     expect(new Set(stored).size).toBe(stored.length);
     const known = new Set(stored);
     expect(acknowledged.filter((event) => !known.has(event))).toEqual([]);
-    const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+    const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
     const { lastHour } = await flags.countEvaluations();
     expect(lastHour.get('counted')?.yes).toBeGreaterThanOrEqual(reports);
     await flags.close();

@@ -25,7 +25,7 @@ let storage: FlagsStorage;
 let early: Flags;
 
 beforeAll(async () => {
-  early = await createFlags({ storage: sqliteStorage(path), usageInterval: 0, pollInterval: 0 });
+  early = await createFlags({ storage: sqliteStorage(path), usage: { interval: 0 }, pollInterval: 0 });
   fill();
   database = new Database(path, { verbose: (sql) => executed.push(String(sql)) });
   storage = await sqliteStorage({ database });
@@ -136,7 +136,7 @@ describe(`${EVENTS} events`, () => {
       UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'`);
     downgrade.close();
     const start = processorTime();
-    const flags = await createFlags({ storage: sqliteStorage(old), usageInterval: 0, pollInterval: 0 });
+    const flags = await createFlags({ storage: sqliteStorage(old), usage: { interval: 0 }, pollInterval: 0 });
     expect(processorTime() - start).toBeLessThan(5_000);
     expect((await flags.listEvents({ limit: 1 })).total).toBeGreaterThanOrEqual(EVENTS);
     await flags.close();
@@ -208,7 +208,11 @@ async function asked(file: string): Promise<string[]> {
   const handle = new Database(file, { verbose: (sql) => statements.push(String(sql)) });
   if (file === ':memory:') await (await createFlags({ storage: sqliteStorage({ database: handle }) })).close();
   statements.length = 0;
-  const flags = await createFlags({ storage: sqliteStorage({ database: handle }), pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({
+    storage: sqliteStorage({ database: handle }),
+    pollInterval: 0,
+    usage: { interval: 0 },
+  });
   await flags.createFlag(DEFAULT, { name: `new-${process.hrtime.bigint()}` });
   await flags.close();
   handle.close();

@@ -43,7 +43,14 @@ export async function createWorld(stored: FlagsStorage): Promise<World> {
   // Makes the random secrets of tokens as repeatable as the ids.
   jest.spyOn(crypto, 'randomBytes').mockImplementation(((size: number) => Buffer.alloc(size, ++ids)) as never);
   const newId = () => `id-${++ids}`;
-  const flags = await createFlags({ ...SILENT, storage, usage, now, newId, onError: (error) => told.push(error) });
+  const flags = await createFlags({
+    ...SILENT,
+    storage,
+    usage: { storage: usage, interval: 0 },
+    now,
+    newId,
+    onError: (error) => told.push(error),
+  });
   await furnish(flags);
   return {
     flags,
@@ -96,7 +103,7 @@ export async function expectReplayed(storage: FlagsStorage): Promise<void> {
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
   const keptOpen: FlagsStorage = { ...stored, close: () => undefined };
-  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: memoryUsage() });
+  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: { storage: memoryUsage(), interval: 0 } });
   for (const { name: environment } of flags.settings.environments) {
     const here = flags.configuration({ environment });
     const there = fresh.configuration({ environment });

@@ -35,13 +35,13 @@ describe('a resolution', () => {
 
   it('is counted, alone and as part of all flags', async () => {
     const usage = memoryUsage();
-    const counting = await createFlags({ storage: memoryStorage(), usage });
+    const counting = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
     await resolveAll(counting, ADA, { names: ['checkout'] });
     await counting.close();
-    const later = await createFlags({ storage: memoryStorage(), usage });
+    const later = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
     expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
     await later.close();
   });

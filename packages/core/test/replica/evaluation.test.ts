@@ -128,7 +128,7 @@ onEveryStorage((start) => {
 
     it('is a process warning without a listener', async () => {
       const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue();
-      const flags = await start({ pollInterval: 0, usageInterval: 0 });
+      const flags = await start({ pollInterval: 0, usage: { interval: 0 } });
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'unheard-of' }] });
       expect(emitWarning.mock.calls).toEqual([
         [expect.stringContaining('unheard-of'), { type: 'FlagsWarning', code: 'unknown_strategy' }],
@@ -199,7 +199,7 @@ onEveryStorage((start) => {
     });
 
     it('counts single evaluations, not evaluations of all flags', async () => {
-      const flags = await start({ ...SILENT, usageInterval: 5 });
+      const flags = await start({ ...SILENT, usage: { interval: 5 } });
       await createSwitchedOn(flags, { flag: 'all-at-once' });
       await createSwitchedOn(flags, { flag: 'asked' });
       const impressions: string[] = [];

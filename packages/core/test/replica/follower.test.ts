@@ -340,7 +340,7 @@ describe('closing', () => {
   const open = openOnOneFile();
 
   it('records the counts', async () => {
-    const flags = await open({ ...SILENT, appName: 'shop' });
+    const flags = await open({ ...SILENT, usage: { ...SILENT.usage, application: 'shop' } });
     await createSwitchedOn(flags, { flag: 'checkout' });
     for (let call = 0; call < 7; call++) flags.isEnabled('checkout');
     await flags.close();

@@ -10,7 +10,7 @@ import { HOUR, settableClock } from '../rules/settable-clock.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
-const OFTEN = { ...SILENT, usageInterval: 2 };
+const OFTEN = { ...SILENT, usage: { interval: 2 } };
 
 async function hourIn(flags: Flags) {
   return Object.fromEntries((await flags.countEvaluations()).lastHour);
@@ -34,7 +34,10 @@ onEveryStorage((start) => {
   describe('usage', () => {
     it('registers its application again if it was dropped while nothing was counted', async () => {
       const clock = settableClock();
-      const flags = await adasCheckout(start, { appName: 'shop', now: clock.now, applicationRetention: 10 * HOUR });
+      const flags = await adasCheckout(start, {
+        now: clock.now,
+        usage: { ...OFTEN.usage, application: 'shop', retention: 10 * HOUR },
+      });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       clock.advance(11 * HOUR);
@@ -85,7 +88,10 @@ onEveryStorage((start) => {
 
     it('has the name and instance of the application, with the strategies it evaluates', async () => {
       const strategies = [{ name: 'weekend', isEnabled: () => true }];
-      const flags = await adasCheckout(start, { appName: 'shop', instanceId: 'shop-1', strategies });
+      const flags = await adasCheckout(start, {
+        usage: { ...OFTEN.usage, application: 'shop', instance: 'shop-1' },
+        strategies,
+      });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       const application = await flags.getApplication({ application: 'shop' });
@@ -141,7 +147,10 @@ onEveryStorage((start) => {
 
     it('is dropped from the metrics when it is old, without any client reports', async () => {
       const clock = settableClock();
-      const flags = await adasCheckout(start, { now: clock.now, applicationRetention: HOUR, appName: 'early' });
+      const flags = await adasCheckout(start, {
+        now: clock.now,
+        usage: { ...OFTEN.usage, application: 'early', retention: HOUR },
+      });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       const bucket = { start: clock.text(), stop: clock.text(), toggles: { gone: { yes: 1, no: 0 } } };
@@ -174,7 +183,7 @@ describe('recording usage', () => {
     const usage = faultyUsage(stored);
     const now = () => START;
     const writer = createUsageWriter({
-      ...{ usage, isFlag: () => true, now, applicationRetention: 1e12 },
+      ...{ usage, isFlag: () => true, now, retention: 1e12 },
       onError: (error) => errors.push(error),
     });
     const recorder = startUsageRecorder({
@@ -279,7 +288,11 @@ describe('recording usage', () => {
 describe('the counts of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
     const usage = memoryUsage();
-    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 0 });
+    const flags = await createFlags({
+      storage: memoryStorage(),
+      usage: { storage: usage, interval: 0 },
+      pollInterval: 0,
+    });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     flags.isEnabled('checkout');
     await flags.archiveFlag({ ...DEFAULT, flag: 'checkout' });
@@ -304,7 +317,12 @@ describe('the counts of a flag', () => {
     const usage = faultyUsage(kept);
     const failing = usage.inject({ method: 'record' });
     const onError = () => undefined;
-    const flags = await createFlags({ storage: memoryStorage(), usage, pollInterval: 0, usageInterval: 1, onError });
+    const flags = await createFlags({
+      storage: memoryStorage(),
+      usage: { storage: usage, interval: 1 },
+      pollInterval: 0,
+      onError,
+    });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     flags.isEnabled('checkout');
     await until(() => failing.strikes() > 0);

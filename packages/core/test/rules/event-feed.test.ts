@@ -163,7 +163,7 @@ describe('stamps', () => {
   describe('a stamp', () => {
     it('is absent if usage is stored elsewhere, or the storage does not support it', async () => {
       const { dataVersion: _, ...plain } = memoryStorage();
-      for (const options of [{ storage: memoryStorage(), usage: memoryUsage() }, { storage: plain }]) {
+      for (const options of [{ storage: memoryStorage(), usage: { storage: memoryUsage() } }, { storage: plain }]) {
         const flags = await createFlags(options);
         expect(await dataVersion(flags)).toBeUndefined();
         expect(await dataVersion(flags, 'projects')).toBeUndefined();

@@ -348,7 +348,12 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     const faulty = faultyStorage(storage);
     let ids = 0;
     const usage = memoryUsage();
-    const flags = await createFlags({ ...SILENT, storage: faulty, usage, newId: () => `id-${++ids}` });
+    const flags = await createFlags({
+      ...SILENT,
+      storage: faulty,
+      usage: { storage: usage, interval: 0 },
+      newId: () => `id-${++ids}`,
+    });
     await furnish(flags);
     await flags.createFlag(DEFAULT, { name: 'movable' });
     const id = randomUUID();
@@ -370,7 +375,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     async (name) => {
       const { storage, dispose } = await open();
       const faulty = faultyStorage(storage);
-      const flags = await createFlags({ ...SILENT, storage: faulty, usage: memoryUsage() });
+      const flags = await createFlags({ ...SILENT, storage: faulty, usage: { storage: memoryUsage(), interval: 0 } });
       await furnish(flags);
       const id = randomUUID();
       const first = await CHANGES[name](flags, { id });
@@ -386,7 +391,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
   it('continues an import that failed between two of its change sets', async () => {
     const { storage, dispose } = await open();
     const faulty = faultyStorage(storage);
-    const flags = await createFlags({ ...SILENT, storage: faulty, usage: memoryUsage() });
+    const flags = await createFlags({ ...SILENT, storage: faulty, usage: { storage: memoryUsage(), interval: 0 } });
     const names = Array.from({ length: 1_200 }, (_, index) => ({ name: `flag-${index}` }));
     const definitions = { version: 1, flags: names } as const;
     const id = randomUUID();

@@ -21,7 +21,7 @@ describe('the use of tokens', () => {
       it('is null until a caller uses the token, and recorded when the engine closes', async () => {
         const clock = settableClock();
         const startNode = await share();
-        const flags = await startNode({ now: clock.now, usageInterval: 0 });
+        const flags = await startNode({ now: clock.now, usage: { interval: 0 } });
         const { secret } = await flags.createToken(WEB);
         clock.advance(MINUTE);
         await flags.createToken({ ...WEB, name: 'unused' });
@@ -37,7 +37,7 @@ describe('the use of tokens', () => {
 
       it('is recorded in time, without an event, a new revision or a changed evaluation', async () => {
         const clock = settableClock();
-        const flags = await start({ now: clock.now, usageInterval: 1 });
+        const flags = await start({ now: clock.now, usage: { interval: 1 } });
         const { token, secret } = await flags.createToken(WEB);
         const before = { events: await flags.listEvents(), state: await flags.exportDefinitions() };
         await flags.verifyToken(secret);
@@ -50,7 +50,7 @@ describe('the use of tokens', () => {
       it('is accurate to the hour, whichever node records it', async () => {
         const clock = settableClock();
         const startNode = await share();
-        const node = () => startNode({ now: clock.now, usageInterval: 0 });
+        const node = () => startNode({ now: clock.now, usage: { interval: 0 } });
         const [one, other, watcher] = [await node(), await node(), await node()];
         const { secret } = await one.createToken(WEB);
         const first = clock.text();
@@ -69,7 +69,7 @@ describe('the use of tokens', () => {
       it('is recorded for many tokens by several nodes at once', async () => {
         const clock = settableClock();
         const startNode = await share();
-        const node = () => startNode({ now: clock.now, usageInterval: 0 });
+        const node = () => startNode({ now: clock.now, usage: { interval: 0 } });
         const nodes = [await node(), await node(), await node()];
         const created = await Promise.all(
           Array.from({ length: 230 }, (_, index) => nodes[0]?.createToken({ ...WEB, name: `token ${index}` })),
@@ -81,7 +81,10 @@ describe('the use of tokens', () => {
 
       it('is deleted with the token, and does not come back', async () => {
         const startNode = await share();
-        const [flags, other] = [await startNode({ usageInterval: 1 }), await startNode({ usageInterval: 0 })];
+        const [flags, other] = [
+          await startNode({ usage: { interval: 1 } }),
+          await startNode({ usage: { interval: 0 } }),
+        ];
         await flags.createProject({ id: 'shop', name: 'Shop' });
         const { token, secret } = await flags.createToken(WEB);
         const inShop = await flags.createToken({ ...WEB, name: 'shop', project: 'shop' });
@@ -99,11 +102,11 @@ describe('the use of tokens', () => {
   describe('the recording of token uses', () => {
     const clock = settableClock();
 
-    async function startOnFaulty(usageInterval: number) {
+    async function startOnFaulty(interval: number) {
       const errors: unknown[] = [];
       const storage = faultyStorage(memoryStorage());
       const onError = (error: unknown) => void errors.push(error);
-      const flags = await createFlags({ storage, usageInterval, pollInterval: 0, now: clock.now, onError });
+      const flags = await createFlags({ storage, usage: { interval }, pollInterval: 0, now: clock.now, onError });
       const { secret } = await flags.createToken(WEB);
       const commits = () => storage.calls.filter(({ method }) => method === 'commit').length;
       return { flags, storage, secret, errors, commits };
@@ -124,7 +127,10 @@ describe('the use of tokens', () => {
 
     it('leaves nothing of a token that was deleted before or after its use was written', async () => {
       const { flags, storage, secret } = await startOnFaulty(0);
-      const other = await createFlags({ storage: { ...storage, close: async () => undefined }, usageInterval: 0 });
+      const other = await createFlags({
+        storage: { ...storage, close: async () => undefined },
+        usage: { interval: 0 },
+      });
       const uses = () => storage.list({ kind: 'token-use', part: 'body' });
       const [token] = (await flags.listTokens()).items;
       await flags.verifyToken(secret);
@@ -133,7 +139,7 @@ describe('the use of tokens', () => {
       expect(await uses()).toHaveLength(1);
       await flags.deleteToken({ token: token?.id ?? '' });
       expect(await uses()).toEqual([]);
-      const late = await createFlags({ storage: { ...storage, close: async () => undefined }, usageInterval: 0 });
+      const late = await createFlags({ storage: { ...storage, close: async () => undefined }, usage: { interval: 0 } });
       const created = await late.createToken(WEB);
       await late.verifyToken(created.secret);
       await flags.deleteToken({ token: created.token.id });

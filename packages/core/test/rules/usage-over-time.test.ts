@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, settableClock } from './settable-clock.js';
 
 async function reporting(start: Start) {
   const clock = settableClock('2026-03-01T12:30:00.000Z');
-  const flags = await start({ now: clock.now, usageInterval: 2 });
+  const flags = await start({ now: clock.now, usage: { interval: 2 } });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   const report = (age: number, given: { appName?: string; environment?: string; flag?: string } = {}) => {
     const { appName = 'web', environment, flag = 'checkout' } = given;
@@ -156,7 +156,11 @@ describe('an operation while usage fails', () => {
   async function running() {
     const errors: unknown[] = [];
     const usage = faultyUsage(memoryUsage());
-    const flags = await createFlags({ storage: memoryStorage(), usage, onError: (error) => errors.push(error) });
+    const flags = await createFlags({
+      storage: memoryStorage(),
+      usage: { storage: usage },
+      onError: (error) => errors.push(error),
+    });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.createFlag(DEFAULT, { name: 'archived' });
     await flags.archiveFlag({ ...DEFAULT, flag: 'archived' });

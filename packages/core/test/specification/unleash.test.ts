@@ -66,7 +66,7 @@ describe('the public client specification, each document created by the administ
     beforeAll(async () => {
       flags = await createFlags({
         storage: memoryStorage(),
-        ...{ pollInterval: 0, usageInterval: 0, onProblem: () => undefined },
+        ...{ pollInterval: 0, usage: { interval: 0 }, onProblem: () => undefined },
       });
       created = await createDocument(flags, document);
     });

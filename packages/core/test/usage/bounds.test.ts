@@ -216,10 +216,10 @@ describe('the retention of usage', () => {
     };
     const options = {
       now: () => new Date(time),
-      applicationRetention: 2 * DAY,
+      usage: { storage: observed, retention: 2 * DAY },
       onError: (e: unknown) => errors.push(e),
     };
-    const flags = await createFlags({ storage: memoryStorage(), usage: observed, ...options });
+    const flags = await createFlags({ storage: memoryStorage(), ...options });
     const report = (appName: string) => {
       const at = new Date(time).toISOString();
       return flags.reportMetrics({
@@ -270,7 +270,7 @@ describe('the retention of usage', () => {
       },
       isFlag: () => true,
       now: () => new Date(0),
-      applicationRetention: DAY,
+      retention: DAY,
       onError: () => undefined,
     });
     const counts = Array.from({ length: 10_000 }, (_, index) => ({ flag: `flag-${index}`, yes: 1, no: 0 }));
@@ -347,7 +347,7 @@ describe('the recording of reports', () => {
         return stored.record(batch);
       },
     };
-    flags = await createFlags({ storage: memoryStorage(), usage, now, usageInterval: 0 });
+    flags = await createFlags({ storage: memoryStorage(), usage: { storage: usage, interval: 0 }, now });
   });
   afterEach(() => flags.close());
 
@@ -415,7 +415,7 @@ describe('the recording of reports', () => {
         usage,
         isFlag: () => true,
         now,
-        applicationRetention: 1e12,
+        retention: 1e12,
         onError: () => undefined,
       }),
       now,

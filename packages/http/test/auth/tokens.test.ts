@@ -240,7 +240,7 @@ describe('tokens on every route', () => {
 
   beforeAll(async () => {
     now = new Date('2026-01-01T10:00:00Z');
-    server = await startLiveServer({ router: { auth: 'token' }, flags: { now: () => now, usageInterval: 0 } });
+    server = await startLiveServer({ router: { auth: 'token' }, flags: { now: () => now, usage: { interval: 0 } } });
     const { flags } = server;
     await flags.createProject({ id: 'shop', name: 'Shop' });
     await createOn(flags, { name: SECRET_FLAG });

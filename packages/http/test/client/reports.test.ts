@@ -194,7 +194,7 @@ describe('a report in bulk of a proxy', () => {
 
   async function host() {
     const usage = faultyUsage(memoryUsage());
-    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), usage } });
+    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), usage: { storage: usage } } });
     const send = async () => (await request(app).post('/api/client/metrics/bulk').send(BULK)).status;
     return { usage, flags, send };
   }
@@ -280,7 +280,7 @@ describe('metrics on the wire', () => {
 
     async function seen() {
       const usage = faultyUsage(memoryUsage());
-      const { app, flags } = await createHostApp({ flags: { usage } });
+      const { app, flags } = await createHostApp({ flags: { usage: { storage: usage } } });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       const stop = new Date().toISOString();
       const toggles = { checkout: { yes: 1, no: 0 } };

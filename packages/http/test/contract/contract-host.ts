@@ -33,7 +33,7 @@ export async function startContractHost(adapter: Adapter, { open }: StorageKind)
     newId: () => strategyId(++strategies),
     isUser: (userId) => userId !== STRANGER,
     // Records evaluations at the end, not during a comparison.
-    usageInterval: 0,
+    usage: { interval: 0 },
   });
   await flags.createToken({ name: 'administrator', kind: 'admin', secret: ADMIN_SECRET });
   await flags.createToken({ name: 'client', kind: 'client', environment: 'production', secret: CLIENT_SECRET });

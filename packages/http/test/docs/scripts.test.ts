@@ -69,7 +69,7 @@ describe('the comparison in docs/moving-from-unleash.md', () => {
   }
 
   async function start(): Promise<Running> {
-    const flags = await createFlags({ storage: memoryStorage(), usageInterval: 0 });
+    const flags = await createFlags({ storage: memoryStorage(), usage: { interval: 0 } });
     const { secret } = await flags.createToken({ name: 'comparison', kind: 'frontend' });
     const server = createServer(toNodeHandler(createFlagsApi(flags, { auth: 'token' }))).listen(0, '127.0.0.1');
     await once(server, 'listening');

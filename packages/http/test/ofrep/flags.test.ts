@@ -59,13 +59,13 @@ describe('values by OFREP', () => {
 
     it('is counted, alone and among all flags that the caller may read', async () => {
       const usage = memoryUsage();
-      const { app, flags } = await createHostApp({ version, flags: { usage } });
+      const { app, flags } = await createHostApp({ version, flags: { usage: { storage: usage } } });
       await switchOn(flags, 'alone');
       await switchOn(flags, 'among');
       await request(app).post(EVALUATE).send({}).expect(200);
       await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
       await flags.close();
-      const reader = await createFlags({ storage: memoryStorage(), usage });
+      const reader = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
       expect([...(await reader.countEvaluations()).lastHour]).toEqual([
         ['alone', { yes: 2, no: 0 }],
         ['among', { yes: 1, no: 0 }],

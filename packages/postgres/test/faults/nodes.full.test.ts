@@ -32,7 +32,7 @@ describe('four processes on one PostgreSQL database', () => {
     nodes = Array.from({ length: 4 }, () => start(url()));
     await Promise.all(nodes.map(nextMessage));
     storage = await postgresStorage(url());
-    flags = await createFlags({ storage, usageInterval: 0 });
+    flags = await createFlags({ storage, usage: { interval: 0 } });
   });
 
   afterAll(async () => {

@@ -16,7 +16,7 @@ describe('a flag in the memory of a listening node', () => {
 
   beforeAll(async () => {
     const pool = recordedPool(database.pool(), ({ text }) => void asked.push(text.trim()));
-    const options = { usageInterval: 0, pollInterval: 0 } as const;
+    const options = { usage: { interval: 0 }, pollInterval: 0 } as const;
     flags = await createFlags({ storage: postgresStorage({ pool, listen: database.url() }), ...options });
     other = await createFlags({ storage: postgresStorage(database.url()), ...options });
     await flags.createFlag(FLAG, { name: 'checkout' });

@@ -7,7 +7,7 @@ import { recordedPool } from '../recorded-pool.js';
 import { change } from '../samples.js';
 
 const database = ownDatabase();
-const SILENT = { pollInterval: 0, usageInterval: 0 } as const;
+const SILENT = { pollInterval: 0, usage: { interval: 0 } } as const;
 
 /** The ids of backends that listen. */
 async function listening(): Promise<unknown[]> {

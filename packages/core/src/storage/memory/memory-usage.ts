@@ -55,7 +55,7 @@ const MOST_TEXT = 16_777_216;
  * effect.
  *
  * @example
- * const flags = await createFlags({ storage: ownStorage, usage: memoryUsage() });
+ * const flags = await createFlags({ storage: ownStorage, usage: { storage: memoryUsage() } });
  */
 export function memoryUsage(): UsageStorage {
   const counts = Object.fromEntries(

@@ -33,14 +33,14 @@ export type SqliteStorageOptions =
 
 /** The effective options of a SQLite storage, with their defaults. */
 export interface SqliteStorageSettings {
-  /** Prefix of every table and index: letters, digits and `_`. Default `flags_`. */
+  /** Prefix of every table and index: letters, digits and `_`. Default: `flags_`. */
   readonly tablePrefix?: string;
   /**
-   * Whether opening creates or migrates the tables. Default true. With false, opening changes nothing, and throws
+   * Whether opening creates or migrates the tables. Default: true. With false, opening changes nothing, and throws
    * `storage_unsupported` unless the tables are of this version of the library.
    */
   readonly migrate?: boolean;
-  /** How long a call waits for a locked database before it throws `storage_busy`, in milliseconds. Default 5000. */
+  /** How long a call waits for a locked database before it throws `storage_busy`, in milliseconds. Default: 5,000. */
   readonly busyTimeout?: number;
 }
 

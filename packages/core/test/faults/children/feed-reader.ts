@@ -5,7 +5,7 @@ import { sqliteStorage } from '../../../src/sqlite.js';
 async function listen(path: string): Promise<void> {
   const storage = await sqliteStorage(path);
   const { events } = await storage.events({ order: 'newest-first', limit: 1 });
-  const flags = await createFlags({ storage, pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
   let heard = 0;
   flags.subscribe(
     ({ position }) => {

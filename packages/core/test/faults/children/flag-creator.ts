@@ -5,7 +5,7 @@ import { sqliteStorage } from '../../../src/sqlite.js';
 /** The outcome of creating a flag: `created`, or the code of the error. */
 export type Outcomes = Readonly<Record<string, string>>;
 
-const SILENT = { pollInterval: 0, usageInterval: 0 };
+const SILENT = { pollInterval: 0, usage: { interval: 0 } };
 
 /** Creates the named flags at once, and answers with the outcome of each. */
 async function create(path: string, journal: string): Promise<void> {

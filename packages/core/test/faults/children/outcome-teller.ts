@@ -7,7 +7,7 @@ import { LIFE } from '../flag-life.js';
  * became of each change and report.
  */
 async function write(path: string): Promise<void> {
-  const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage: sqliteStorage(path), pollInterval: 0, usage: { interval: 0 } });
   const line = (begin: (flags: Flags, flag: string) => Promise<unknown>) => async (name: string) => {
     for (let number = 0; ; number++) await begin(flags, `${process.pid}-${name}-${number}`);
   };

@@ -83,7 +83,7 @@ async function makeManyEvents(storage: FlagsStorage, flags: Flags, count: number
 /** A flag of this size in bytes, on in production. */
 async function templateOf(bytes: number): Promise<Template> {
   const storage = memoryStorage();
-  const flags = await createFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage, newId: () => strategyId(0), pollInterval: 0, usage: { interval: 0 } });
   const name = { ...DEFAULT, flag: flagName(0) };
   await flags.createFlag(DEFAULT, { name: name.flag });
   await flags.setVariants(name, [{ name: 'blue' }, { name: 'green' }]);

@@ -24,7 +24,7 @@ const texts = (count: number, length: number) =>
 
 /** Creates the flags, and appends events to the log without deciding them. */
 export async function fillHistory(storage: FlagsStorage, size: HistorySize): Promise<void> {
-  const flags = await createFlags({ storage: keptOpen(storage), pollInterval: 0, usageInterval: 0 });
+  const flags = await createFlags({ storage: keptOpen(storage), pollInterval: 0, usage: { interval: 0 } });
   await flags.createToken({ name: 'admin of the table', kind: 'admin', secret: SECRETS.admin });
   await createLargest(flags);
   for (const name of ['busy', 'noise']) {

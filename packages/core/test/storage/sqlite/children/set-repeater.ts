@@ -16,7 +16,7 @@ async function repeat(path: string): Promise<void> {
   let isHeld = false;
   const flags = await createFlags({
     pollInterval: 0,
-    usageInterval: 0,
+    usage: { interval: 0 },
     storage: {
       ...storage,
       async commit(commit) {

@@ -1,7 +1,7 @@
 import type { Flags, FlagsOptions } from '../../../../src/index.js';
 
 /** Options under which the same calls write the same file: every read of the clock is a second later. */
-export function reproducible(): Pick<FlagsOptions, 'now' | 'newId' | 'instanceId' | 'usageInterval' | 'pollInterval'> {
+export function reproducible(): Pick<FlagsOptions, 'now' | 'newId' | 'usage' | 'pollInterval'> {
   let time = Date.parse('2026-01-01T00:00:00.000Z');
   let ids = 0;
   return {
@@ -13,8 +13,7 @@ export function reproducible(): Pick<FlagsOptions, 'now' | 'newId' | 'instanceId
       ids += 1;
       return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`;
     },
-    instanceId: 'writer',
-    usageInterval: 0,
+    usage: { instance: 'writer', interval: 0 },
     pollInterval: 0,
   };
 }
