@@ -16,6 +16,8 @@ export { createValidator, type Validator } from './base/validator.js';
 export { payloadReaderOf } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
+// Evaluation in slices
+export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
 export type { PayloadReader, PayloadReading } from './evaluation/evaluated.types.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';

@@ -88,14 +88,17 @@ export type TypedEvaluator<Schema extends FlagsSchema> = Omit<TypedEvaluation<Sc
 export interface TypedContextualFlags<Schema extends FlagsSchema>
   extends Omit<ContextualFlags, 'isEnabled' | 'getVariant' | 'getPayload'> {
   /** Like {@link ContextualFlags.isEnabled}. */
-  isEnabled(flag: FlagName<Schema>, fallback?: boolean): boolean;
+  isEnabled(flag: FlagName<Schema>, options?: TypedFallbackOption<boolean>): boolean;
   /** Like {@link ContextualFlags.getVariant}. */
   getVariant<Name extends FlagName<Schema>>(
     flag: Name,
-    fallback?: TypedFallback<Schema, Name>,
+    options?: TypedFallbackOption<TypedFallback<Schema, Name>>,
   ): TypedVariant<Schema, Name>;
   /** Like {@link ContextualFlags.getPayload}. */
-  getPayload<Name extends FlagName<Schema>>(flag: Name, fallback: FlagPayload<Schema, Name>): FlagPayload<Schema, Name>;
+  getPayload<Name extends FlagName<Schema>>(
+    flag: Name,
+    options: Required<TypedFallbackOption<FlagPayload<Schema, Name>>>,
+  ): FlagPayload<Schema, Name>;
   getPayload<Name extends FlagName<Schema>>(flag: Name): FlagPayload<Schema, Name> | undefined;
 }
 
@@ -110,11 +113,16 @@ export interface TypedChoice<Schema extends FlagsSchema> {
   readonly environment?: EnvironmentName<Schema>;
 }
 
-/** The environment of an evaluation, and its fallback. */
-export interface TypedOptions<Schema extends FlagsSchema, Fallback> extends TypedChoice<Schema> {
+/** The fallback of an evaluation. */
+export interface TypedFallbackOption<Fallback> {
   /** The result for an unknown flag; for `getPayload` also without a valid payload. */
   readonly fallback?: Fallback;
 }
+
+/** The environment of an evaluation, and its fallback. */
+export interface TypedOptions<Schema extends FlagsSchema, Fallback>
+  extends TypedChoice<Schema>,
+    TypedFallbackOption<Fallback> {}
 
 /** The variant to return for an unknown flag. */
 export interface TypedFallback<Schema extends FlagsSchema, Name extends FlagName<Schema>> extends FallbackVariant {

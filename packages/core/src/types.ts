@@ -65,7 +65,6 @@ export type {
 export type {
   EnvironmentChoice,
   EnvironmentConfiguration,
-  EvaluateAllOptions,
   FlagConfiguration,
   PayloadOptions,
   SegmentConfiguration,
@@ -90,6 +89,7 @@ export type {
   TypedChoice,
   TypedEvaluation,
   TypedFallback,
+  TypedFallbackOption,
   TypedOptions,
   TypedProperties,
 } from './typed-flags.types.js';

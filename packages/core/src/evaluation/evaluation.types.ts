@@ -71,34 +71,14 @@ export interface EvaluationStatus {
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */
 export interface ContextualFlags {
-  /** Like {@link Evaluator.isEnabled}. `fallback` is the result for an unknown flag. Default: false. */
-  isEnabled(flag: string, fallback?: boolean): boolean;
+  /** Like {@link Evaluator.isEnabled}. */
+  isEnabled(flag: string, options?: Pick<EvaluationOptions, 'fallback'>): boolean;
   /** Like {@link Evaluator.getVariant}. */
-  getVariant(flag: string, fallback?: FallbackVariant): EvaluatedVariant;
-  /** Like {@link Evaluator.getPayload}. `fallback` is the result without a valid payload. */
-  getPayload(flag: string, fallback?: unknown): unknown;
+  getVariant(flag: string, options?: Pick<VariantOptions, 'fallback'>): EvaluatedVariant;
+  /** Like {@link Evaluator.getPayload}. */
+  getPayload(flag: string, options?: Pick<PayloadOptions, 'fallback'>): unknown;
   /** Evaluates all flags, in name order (code points). Counts nothing and emits no impressions. */
   evaluateAll(): readonly EvaluatedFlag[];
-  /**
-   * Like {@link ContextualFlags.evaluateAll}, in slices of some milliseconds. Use it in servers that evaluate many
-   * flags for untrusted contexts. Do not change the context until the promise resolves.
-   *
-   * @throws FlagsError `invalid_input` if evaluating these flags could take about a minute; the reason of the signal when
-   * it aborts
-   * @example
-   * const answers = await flags.forContext({ userId: '7' }).evaluateAllAsync();
-   */
-  evaluateAllAsync(options?: EvaluateAllOptions): Promise<readonly EvaluatedFlag[]>;
-}
-
-/** Options of {@link ContextualFlags.evaluateAllAsync}. */
-export interface EvaluateAllOptions {
-  /** Evaluates only these flags, in this order. Default: all flags, in name order. */
-  readonly names?: readonly string[] | undefined;
-  /** Whether the evaluations count like {@link ContextualFlags.getVariant}. Default: false. */
-  readonly isCounted?: boolean;
-  /** Ends the evaluation when it aborts. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A flag in one environment, as clients evaluate it. */

@@ -1,11 +1,11 @@
 import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import type { Payload } from '../evaluation/definitions.types.js';
+import { evaluatePaced, type PacedEvaluation } from '../evaluation/evaluate-paced.js';
 import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
-  EvaluateAllOptions,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
@@ -107,12 +107,12 @@ export function resolveVariant(
 export async function resolveAll(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
-  options: Pick<EvaluateAllOptions, 'names' | 'signal'> = {},
+  options: Pick<PacedEvaluation, 'names' | 'signal'> = {},
 ): Promise<readonly FlagResolution[]> {
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   const resolutions: FlagResolution[] = [];
-  for await (const { name, variant } of paced(await pinned.evaluateAllAsync({ ...options, isCounted: true }), {
+  for await (const { name, variant } of paced(await evaluatePaced(pinned, { ...options, isCounted: true }), {
     signal: options.signal,
   })) {
     const found = findFlag(configuration, name);

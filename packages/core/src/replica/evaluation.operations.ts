@@ -3,6 +3,7 @@ import { deepFreeze } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
 import type { Engine } from '../engine.js';
+import { EVALUATE_PACED, type PinnedFlags } from '../evaluation/evaluate-paced.js';
 import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
 import type {
   ConfigurationChange,
@@ -112,17 +113,22 @@ function withWalBytes(storage: FlagsStorage, status: EvaluationStatus): Evaluati
   return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
 }
 
+function fallbackIn<Fallback>(options: { readonly fallback?: Fallback } | null | undefined): Fallback | undefined {
+  if (options !== null) assertOptions('an evaluation', options);
+  return options?.fallback;
+}
+
 type ReadPayload = (flag: string, variant: EvaluatedVariant, fallback: unknown) => unknown;
 
 /** Binds evaluation to one snapshot and one context. */
-function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPayload): ContextualFlags {
+function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPayload): PinnedFlags {
   return {
-    isEnabled: (flag, fallback) => snapshot.isEnabled(flag, context, fallback),
-    getVariant: (flag, fallback) => snapshot.getVariant(flag, context, fallback),
-    getPayload: (flag, fallback) => readPayload(flag, snapshot.getVariant(flag, context), fallback),
+    isEnabled: (flag, options) => snapshot.isEnabled(flag, context, fallbackIn(options)),
+    getVariant: (flag, options) => snapshot.getVariant(flag, context, fallbackIn(options)),
+    getPayload: (flag, options) => readPayload(flag, snapshot.getVariant(flag, context), fallbackIn(options)),
     evaluateAll: () =>
       [...snapshot.names()].sort(compareCodePoints).flatMap((name) => evaluateOne(snapshot, name, context)),
-    async evaluateAllAsync({ names, signal, isCounted = false } = {}) {
+    async [EVALUATE_PACED]({ names, signal, isCounted = false }) {
       const chosen = names ?? [...snapshot.names()].sort(compareCodePoints);
       const evaluated: EvaluatedFlag[] = [];
       for await (const name of paced(chosen, { signal })) {

@@ -155,14 +155,14 @@ flags.isEnabled('checkout', { seats: 'three' });
 // The same for one context
 const mine = flags.forContext({ userId: '7', plan: 'free' });
 expectType<TypedContextualFlags<Schema>>()(mine);
-mine.isEnabled('checkout', true);
+mine.isEnabled('checkout', { fallback: true });
 // @ts-expect-error: misspelt
 mine.isEnabled('chekout');
 expectType<'red' | 'blue' | 'disabled'>()(mine.getVariant('banner').name);
 expectType<string | undefined>()(mine.getPayload('banner')?.color);
-expectType<string>()(mine.getPayload('banner', { color: 'red' }).color);
+expectType<string>()(mine.getPayload('banner', { fallback: { color: 'red' } }).color);
 // @ts-expect-error: not a payload of this flag
-mine.getPayload('banner', { colour: 'red' });
+mine.getPayload('banner', { fallback: { colour: 'red' } });
 
 // Other actors keep the types; administration accepts any name
 expectType<TypedFlags<Schema>>()(flags.as('ada'));

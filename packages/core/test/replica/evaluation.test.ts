@@ -186,9 +186,18 @@ onEveryStorage((start) => {
       await createSwitchedOn(flags, { flag: 'later' });
       expect(pinned.evaluateAll()).toEqual(before);
       expect([pinned.isEnabled('checkout'), pinned.getVariant('checkout').name]).toEqual([true, 'blue']);
-      expect([pinned.isEnabled('later'), pinned.isEnabled('later', true)]).toEqual([false, true]);
+      expect([pinned.isEnabled('later'), pinned.isEnabled('later', { fallback: true })]).toEqual([false, true]);
       const now = flags.forContext({ userId: 'ada' }).evaluateAll();
       expect(now.filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(['later']);
+    });
+
+    it('refuses a fallback outside of the options', async () => {
+      const pinned = (await threeFlags(start)).forContext({});
+      for (const method of ['isEnabled', 'getVariant', 'getPayload'] as const) {
+        expect(() => pinned[method]('checkout', true as never)).toThrow(
+          'the options of an evaluation must be an object',
+        );
+      }
     });
 
     it('evaluates all flags that are not archived, in name order', async () => {

@@ -1,4 +1,5 @@
 import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
+import { evaluatePaced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { clientQueryOf, isSelected } from '../client/client-document.js';
 import { jsonArray } from '../json-chunks.js';
@@ -90,5 +91,5 @@ async function evaluate(
 ): Promise<readonly EvaluatedFlag[]> {
   const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
   const visible = flags.configuration(asked).flags.filter((flag) => isSelected(flag, asked));
-  return flags.forContext(context, asked).evaluateAllAsync({ names: visible.map(({ name }) => name), signal });
+  return evaluatePaced(flags.forContext(context, asked), { names: visible.map(({ name }) => name), signal });
 }
