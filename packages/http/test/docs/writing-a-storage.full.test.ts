@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { codeBlocks, read } from './documents.js';
 import { loadModule } from './run-module.js';
 
-const [storage = '', conformance = ''] = codeBlocks(read('docs/writing-a-storage.md'), 'ts');
+const storage = readFileSync(join(__dirname, '../../../../examples/embedded/src/file-storage.ts'), 'utf8');
+const [conformance = ''] = codeBlocks(read('docs/writing-a-storage.md'), 'ts');
 
 // The guide has them in two files; the second declares the tests.
 loadModule(storage + conformance.replace(/^import \{ fileStorage \}.*\n/m, ''));
