@@ -78,8 +78,14 @@ export interface UsageRows {
 
 /**
  * Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application.
+ *
+ * @param lasting the resolutions of counts by application. By default, a count is stored by the hour and by the day
  */
-export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageRows {
+export function rowsOf(
+  batch: UsageBatch,
+  admitted: ReadonlySet<string>,
+  lasting: 'hour and day' | 'hour or day' = 'hour and day',
+): UsageRows {
   const { registrations = [], reports = [] } = batch;
   const counts: CountRow[] = [];
   const lastSeen = new Map<string, number>();
@@ -99,7 +105,8 @@ export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageR
   }
   for (const report of reports) {
     for (const { flag } of report.counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? 0, report.stop));
-    for (const row of countsOf(report, batch, admitted.has(report.application))) counts.push(row);
+    const isAdmitted = admitted.has(report.application);
+    for (const row of countsOf(report, batch, { isAdmitted, lasting })) counts.push(row);
     const { application, droppedNames: dropped = 0 } = report;
     if (dropped > 0 && admitted.has(application)) {
       droppedNames.set(application, (droppedNames.get(application) ?? 0) + dropped);
@@ -109,7 +116,11 @@ export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageR
 }
 
 /** Returns the rows of a report, without periods that are no longer kept. */
-function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted: boolean): CountRow[] {
+function countsOf(
+  report: UsageReport,
+  { at, reporter }: UsageBatch,
+  { isAdmitted, lasting }: { readonly isAdmitted: boolean; readonly lasting: 'hour and day' | 'hour or day' },
+): CountRow[] {
   const { application, environment = '', stop, hour = stop, counts, unknown = [] } = report;
   const isPublic = reporter?.isPublic ?? false;
   const keptPeriods = (resolutions: readonly Resolution[], time: number) =>
@@ -117,7 +128,7 @@ function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted:
       .map((resolution) => ({ resolution, start: startOf(resolution, time) }))
       .filter(({ resolution, start }) => start >= firstKept(resolution, at));
   const recent = keptPeriods(['second', 'minute'], stop);
-  const lasting = keptPeriods(['hour', 'day'], hour);
+  const periods = keptPeriods(['hour', 'day'], hour).slice(0, lasting === 'hour or day' ? 1 : 2);
   const ever = { resolution: 'ever', start: 0 } as const;
   const rows: CountRow[] = [];
 
@@ -134,7 +145,7 @@ function countsOf(report: UsageReport, { at, reporter }: UsageBatch, isAdmitted:
     for (const period of recent) add(period, count);
     if (!isAdmitted) continue;
     add(ever, count, { application });
-    for (const period of lasting) {
+    for (const period of periods) {
       add(period, count, { application, environment });
       for (const { variant, count: yes } of count.variants ?? []) {
         add(period, { flag: count.flag, yes, no: 0 }, { application, environment, variant });

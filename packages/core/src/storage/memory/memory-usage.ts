@@ -30,6 +30,7 @@ import {
   mergeCount,
   NOTHING_DROPPED,
   rowsOf,
+  startOf,
 } from '../usage-rules.js';
 
 /** Rows of counts in memory. Those by second and minute are bounded too, because databases have more room for them. */
@@ -73,7 +74,7 @@ export function memoryUsage(): UsageStorage {
     for (const registration of batch.registrations ?? []) {
       if (admitted.has(registration.application)) applications.register(registration);
     }
-    const rows = rowsOf(batch, admitted);
+    const rows = rowsOf(batch, admitted, 'hour or day');
     for (const row of rows.counts) counts[row.resolution].add(row);
     for (const [flag, stop] of rows.lastSeen) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
     for (const instance of rows.instances) applications.see(instance, batch.at);
@@ -117,8 +118,19 @@ export function memoryUsage(): UsageStorage {
   function trimRows(resolution: Resolution): number {
     const known = [...counts[resolution].rows()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
     const excess = excessOf(known, MOST_ROWS[resolution]);
-    for (const row of excess) counts[resolution].remove(row);
+    for (const row of excess) drop(resolution, row);
     return excess.length;
+  }
+
+  /** Hours are summed by the day when they are dropped. Until then, days would only repeat them. */
+  function drop(resolution: Resolution, row: CountRow): void {
+    counts[resolution].remove(row);
+    if (resolution === 'hour') counts.day.add(byDay(row));
+  }
+
+  function* rowsByDay(): Iterable<CountRow> {
+    yield* counts.day.rows();
+    for (const row of counts.hour.rows()) yield byDay(row);
   }
 
   function dropUnseen({ since, isFlag }: NonNullable<UsageRetention['unseen']>): void {
@@ -133,7 +145,7 @@ export function memoryUsage(): UsageStorage {
 
   return {
     record,
-    sum: (query) => sumOf(counts[query.resolution].rows(), query),
+    sum: (query) => sumOf(query.resolution === 'day' ? rowsByDay() : counts[query.resolution].rows(), query),
     lastSeen: (flags) => new Map(flags.flatMap((flag) => lastSeenPair(lastSeen, flag))),
     applications: applications.list,
     forget(subject) {
@@ -149,7 +161,8 @@ export function memoryUsage(): UsageStorage {
       for (const resolution of RESOLUTIONS_HELD) {
         // Lets other work of the process run in between.
         await setImmediate();
-        removeWhere([resolution], ({ start }) => start < firstKept(resolution, now));
+        const first = firstKept(resolution, now);
+        for (const row of counts[resolution].rows()) if (row.start < first) drop(resolution, row);
         const usage = trimRows(resolution);
         dropped = addDropped(dropped, { names: 0, reports: 0, usage });
       }
@@ -206,6 +219,10 @@ function heldCounts(resolution: Resolution) {
 }
 
 type HeldCounts = ReturnType<typeof heldCounts>;
+
+function byDay(row: CountRow): CountRow {
+  return { ...row, resolution: 'day', start: startOf('day', row.start) };
+}
 
 /** The lengths tell where the names end. */
 function placeKey({ application, environment, variant, start }: Place): string {
