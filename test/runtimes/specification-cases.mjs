@@ -19,7 +19,8 @@ export function declareSpecificationCases() {
       }
       for (const { description, toggleName, context, expectedResult } of variantTests) {
         it(`${name}: ${description}`, () => {
-          assert.deepEqual(plain(snapshotOf(state).getVariant(toggleName, context)), plain(expectedResult));
+          const { flagEnabled, ...variant } = snapshotOf(state).getVariant(toggleName, context);
+          assert.deepEqual(plain({ ...variant, feature_enabled: flagEnabled }), plain(expectedResult));
         });
       }
     }
@@ -28,7 +29,7 @@ export function declareSpecificationCases() {
 
 function snapshotOf(state) {
   if (!('events' in state)) {
-    return compileSnapshot({ flags: state.features, segments: state.segments ?? [], now: Date.now });
+    return compileSnapshot({ flags: state.features.map(flagIn), segments: state.segments ?? [], now: Date.now });
   }
   const empty = compileSnapshot({ flags: [], now: Date.now });
   return state.events.reduce((snapshot, event) => snapshot.with(changesOf(event)), empty);
@@ -37,9 +38,9 @@ function snapshotOf(state) {
 function changesOf(event) {
   switch (event.type) {
     case 'hydration':
-      return { flags: event.features, segments: event.segments };
+      return { flags: event.features.map(flagIn), segments: event.segments };
     case 'feature-updated':
-      return { flags: [event.feature] };
+      return { flags: [flagIn(event.feature)] };
     case 'feature-removed':
       return { removedFlags: [event.featureName] };
     case 'segment-updated':
@@ -49,6 +50,12 @@ function changesOf(event) {
     default:
       throw new Error(`The specification has a new kind of event: ${event.type}.`);
   }
+}
+
+/** The specification names a parent `feature`. */
+function flagIn({ dependencies, ...definition }) {
+  if (!dependencies) return definition;
+  return { ...definition, dependencies: dependencies.map(({ feature, ...rest }) => ({ ...rest, flag: feature })) };
 }
 
 function plain(value) {
