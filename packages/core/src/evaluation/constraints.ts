@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
-import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
@@ -56,7 +55,9 @@ const LONG_LIST = 32;
 function isIn(constraint: ConstraintDefinition): ValueTest {
   const texts: readonly (string | undefined)[] = operandTexts(constraint);
   // Most lists need no trimming. The one of the definition is in memory anyway.
-  const values = constraint.values && isSameJson(texts, constraint.values) ? constraint.values : texts;
+  const given = constraint.values ?? [];
+  const isTrimmed = given.length === texts.length && texts.every((text, at) => text === given[at]);
+  const values: readonly (string | undefined)[] = isTrimmed ? given : texts;
   if (values.length < LONG_LIST) return (value) => values.includes(value);
   const set = new Set(values);
   return (value) => set.has(value);
