@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { FinalFlag, LoggedEvent } from './checker/history.js';
 import type { NodeStorage } from './workload.js';
 
-/** What is stored at the end, read by plain SQL. */
+/** The events and documents that are stored at the end, read with SQL. */
 export interface FinalState {
   readonly events: readonly LoggedEvent[];
   readonly flags: readonly FinalFlag[];

@@ -3,7 +3,7 @@ import type { Attempt, Entry, History, LoggedEvent, Read, Violation } from './hi
 import { checkViews } from './views.js';
 
 export interface CheckOptions {
-  /** Nanoseconds between two evaluations of a node that count as an interruption. */
+  /** In nanoseconds. A longer time between two evaluations of a node is an interruption. */
   readonly longestGap: number;
   /**
    * Whether the store may lose acknowledged changes, as a failover without synchronous replication does. Then nodes that have

@@ -1,5 +1,6 @@
 /*
- * What clients log, and what is read at the end. The checker imports nothing of the library: it must not share its faults.
+ * The types of the log that clients write, and of the state that is read at the end. The checker imports nothing from the library, so
+ * that a fault of the library cannot hide in the checker.
  *
  * Times are nanoseconds of the machine's monotonic clock, the same for all processes, as numbers.
  */
@@ -38,7 +39,7 @@ export interface View {
   readonly node: string;
   readonly time: number;
   readonly values: Readonly<Record<string, string>>;
-  /** The last one of a node that had time to catch up. */
+  /** Whether it is the last view of its node, taken after the node had time to catch up. */
   readonly isLast?: boolean;
 }
 
@@ -79,7 +80,7 @@ export interface Reset {
 
 export type Entry = Attempt | Read | View | EvaluationFailure | Subscription | Delivery | Reset;
 
-/** An event of the log, read by plain SQL. */
+/** An event of the store, read with SQL. */
 export interface LoggedEvent {
   /** Identifies the event: its id and change set. */
   readonly key: string;
@@ -88,7 +89,7 @@ export interface LoggedEvent {
   readonly revision: number;
 }
 
-/** A document, read by plain SQL. */
+/** A document of the store, read with SQL. */
 export interface FinalFlag {
   readonly flag: string;
   readonly revision: number;

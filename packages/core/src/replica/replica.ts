@@ -189,16 +189,19 @@ export interface LoadedDocuments {
 
 /** Reads all flags and segments, then follows the changes of other processes. */
 export async function openReplica(options: ReplicaOptions, context: ReplicaContext): Promise<Replica> {
-  const { storage, size } = context;
+  const replica = startReplica(options, context, await loadDocuments(context));
+  // The documents were read one kind after the other. The feed brings all of them to one state.
+  await replica.poller.refresh();
+  return replica;
+}
+
+async function loadDocuments({ storage, size }: Pick<ReplicaContext, 'storage' | 'size'>): Promise<LoadedDocuments> {
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
   const documents = createDocumentCache(storage);
   await documents.load();
   await size?.load(storage);
-  const replica = startReplica(options, context, { after, documents });
-  // The documents were read one kind after the other. The feed brings all of them to one state.
-  await replica.poller.refresh();
-  return replica;
+  return { after, documents };
 }
 
 /** Starts a replica from documents in memory. */
@@ -254,12 +257,9 @@ export function startReplica(
     },
     onError,
     async reload() {
-      const start = await newestPosition(storage);
-      const loaded = createDocumentCache(storage);
-      await loaded.load();
-      await size?.load(storage);
-      state.replaceDocuments(loaded);
-      return start;
+      const loaded = await loadDocuments(context);
+      state.replaceDocuments(loaded.documents);
+      return loaded.after;
     },
   });
   const hasMissed = ({ key, update: { before } }: KeyedUpdate) => before && documents.isNewer(key, before.revision);

@@ -79,7 +79,8 @@ export interface UsageRows {
 /**
  * Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application.
  *
- * @param lasting the resolutions of counts by application. By default, a count is stored by the hour and by the day
+ * @param lasting how counts by application are stored: by the hour and by the day, or by the day only if the hour is no
+ * longer kept
  */
 export function rowsOf(
   batch: UsageBatch,

@@ -14,10 +14,10 @@ type OwnTests =
   | 'closing'
   | 'close';
 
-const SHOP = { project: 'shop' };
-const OLD = { ...SHOP, flag: 'old' };
-const CHILD = { ...DEFAULT, flag: 'child' };
-const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
+export const SHOP = { project: 'shop' };
+export const OLD = { ...SHOP, flag: 'old' };
+export const CHILD = { ...DEFAULT, flag: 'child' };
+export const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const TIME = '2026-03-01T12:00:00.000Z';

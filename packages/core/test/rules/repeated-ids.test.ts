@@ -3,7 +3,7 @@ import { isFull } from '../../../../test/extent.js';
 import { type ChangeContext, createFlags, type Flags } from '../../src/index.js';
 import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
-import { furnish } from '../faults/operations.js';
+import { CHILD, furnish, OLD, SHOP, STRATEGY } from '../faults/operations.js';
 import { SILENT } from '../replica/silent.js';
 import { STORAGES } from '../storage-kinds.js';
 import { everythingIn } from './everything.js';
@@ -38,11 +38,6 @@ type WithoutId =
   | 'as'
   | 'closing'
   | 'close';
-
-const SHOP = { project: 'shop' };
-const OLD = { ...SHOP, flag: 'old' };
-const CHILD = { ...DEFAULT, flag: 'child' };
-const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 
 /** Every change: one that is added does not compile until it is here. All have something to do in a furnished store. */
 const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
@@ -113,7 +108,7 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
     ),
 };
 
-const DIFFERENT = [
+const SAMPLE = [
   'createFlag',
   'deleteFlag',
   'addStrategy',
@@ -125,7 +120,7 @@ const DIFFERENT = [
 
 /** The short form repeats every change in memory, and on databases those that read and write different kinds of documents. */
 const NAMED = Object.entries(CHANGES).filter(([name]) => {
-  return isFull || STORAGES[0]?.name === 'memory' || DIFFERENT.includes(name);
+  return isFull || STORAGES[0]?.name === 'memory' || SAMPLE.includes(name);
 });
 
 /** Changes after which most results could not be read from the present state any more. Some are refused. */
