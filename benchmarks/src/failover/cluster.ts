@@ -19,7 +19,7 @@ const BIN = '/usr/lib/postgresql/15/bin';
 const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer', `${BIN}/postgres`];
 
 /** Patroni's times in seconds; its defaults are 30, 10, 10 and 300. With 0, a standby takes over before the primary is restarted. */
-const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4, primary_start_timeout: 0 } as const;
+export const TIMES = { ttl: 12, loop_wait: 2, retry_timeout: 4, primary_start_timeout: 0 } as const;
 
 /** The programs that are missing. */
 export function missingPrograms(): readonly string[] {

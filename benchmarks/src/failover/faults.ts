@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Cluster, Member } from './cluster.js';
+import { type Cluster, type Member, TIMES } from './cluster.js';
 
 /** What happens to the primary. Resolves to a function that mends it. */
 export type Fault = (cluster: Cluster) => Promise<() => void>;
@@ -54,6 +54,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'cut off from etcd': async (cluster) => {
     const { gate } = await cluster.primary();
     gate.shut();
+    // The primary continues until its lease ends.
+    await pause((TIMES.ttl + TIMES.loop_wait) * 1_000);
     return gate.open;
   },
   'switched over by hand': async (cluster) => {
