@@ -23,7 +23,9 @@ describe('the code of docs/getting-started.md', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  const [evaluate = '', mount = '', test = ''] = codeBlocks(read('docs/getting-started.md'), 'js');
+  const [evaluate = '', open = '', mount = '', test = ''] = codeBlocks(read('docs/getting-started.md'), 'js');
+  /** The first program with the line that the guide replaces, so that it keeps its flags in a file. */
+  const evaluateInFile = evaluate.replace(/^const flags = .*$/m, open);
   const printed: unknown[][] = [];
   const programs: Program[] = [];
   let directory: string;
@@ -57,9 +59,14 @@ describe('the code of docs/getting-started.md', () => {
     return program;
   }
 
-  it('starts twice, prints users inside and outside of the rollout, and accepts its token', async () => {
-    await close(await run(evaluate));
-    const program = await run(evaluate, mount);
+  it('prints users inside and outside of the rollout, without a file', async () => {
+    await run(evaluate);
+    expect(new Set(printed.map(([, value]) => value))).toEqual(new Set([true, false]));
+  });
+
+  it('starts twice on a file, prints users inside and outside of the rollout, and accepts its token', async () => {
+    await close(await run(evaluateInFile));
+    const program = await run(evaluateInFile, mount);
     expect(new Set(printed.slice(0, 4).map(([, value]) => value))).toEqual(new Set([true, false]));
     expect(printed.slice(4, 8)).toEqual(printed.slice(0, 4));
     const [, path = '', secret = ''] = /4242(\S+) with the token (\S+)$/.exec(String(printed[8])) ?? [];
@@ -68,7 +75,7 @@ describe('the code of docs/getting-started.md', () => {
     const headers = { authorization: secret };
     expect((await fetch(`${origin}/internal/flags/api/admin/projects`, { headers })).status).toBe(200);
     await close(program);
-    await run(evaluate, mount);
+    await run(evaluateInFile, mount);
     expect(printed).toHaveLength(13);
   });
 
