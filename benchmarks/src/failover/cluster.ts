@@ -183,8 +183,7 @@ export async function startCluster({ isSynchronous }: { readonly isSynchronous: 
       await fetch(`http://127.0.0.1:${leader.rest}/switchover`, { method: 'POST', body });
     },
     async healthy() {
-      const deadline = performance.now() + 180_000;
-      let restartAt = performance.now() + 30_000;
+      const deadline = performance.now() + 90_000;
       for (;;) {
         const found = await states();
         const running = found.filter(({ state }) => ['running', 'streaming'].includes(state));
@@ -192,14 +191,6 @@ export async function startCluster({ isSynchronous }: { readonly isSynchronous: 
         const hasStandby = !isSynchronous || found.some(({ role }) => role === 'sync_standby');
         if (running.length === members.length && hasLeader && hasStandby) return;
         if (performance.now() > deadline) throw new Error(`The cluster does not heal: ${JSON.stringify(found)}`);
-        // Patroni 3.0.2 can keep an old copy of etcd, and names no synchronous standby until it is restarted.
-        if (hasLeader && !hasStandby && performance.now() > restartAt) {
-          restartAt = performance.now() + 30_000;
-          const leader = await primary();
-          console.error(`Patroni of ${leader.name} is restarted: it names no synchronous standby`);
-          process.kill(leader.processes().patroni, 'SIGKILL');
-          leader.startPatroni();
-        }
         await pause(500);
       }
     },

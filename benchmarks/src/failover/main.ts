@@ -63,7 +63,7 @@ function describeViolation({ rule, message, evidence }: Violation): string {
 }
 
 async function rehearse(run: Run, directory: string, until: number): Promise<void> {
-  let cluster = await startCluster(run);
+  let cluster = await startHealthyCluster(run);
   try {
     for (let round = 0; round < rounds && Date.now() < until; round++) {
       for (const [fault, inject] of Object.entries(run.isSynchronous ? FAULTS : LOSSES)) {
@@ -75,12 +75,27 @@ async function rehearse(run: Run, directory: string, until: number): Promise<voi
           // Of the cluster, not of the library: it counts as no round.
           console.error(`${run.name}: ${fault}, seed ${seed}: given up. ${error}`);
           await cluster.close();
-          cluster = await startCluster(run);
+          cluster = await startHealthyCluster(run);
         }
       }
     }
   } finally {
     await cluster.close();
+  }
+}
+
+/**
+ * Starts a cluster, at most three times. On a busy machine the primary may lose its lease while the cluster starts; Patroni
+ * 3.0.2 then names no synchronous standby any more.
+ */
+async function startHealthyCluster(run: Run): Promise<Cluster> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startCluster(run);
+    } catch (error) {
+      if (attempt === 3) throw error;
+      console.error(`${run.name}: the cluster is started again. ${error}`);
+    }
   }
 }
 
