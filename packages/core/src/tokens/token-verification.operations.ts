@@ -154,9 +154,9 @@ const ATTEMPTS = 5;
  */
 export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
   const pending = new Map<string, string>();
-  // The hour of each token's latest use that is pending or written. Created at the first use, because it allocates all
-  // its entries.
-  let hours: LRUCache<string, number> | undefined;
+  // The hour of each token's latest use that is pending or written. Limited by size, because a limit by number would
+  // allocate all entries at once.
+  const hours = new LRUCache<string, number>({ maxSize: TOKENS, sizeCalculation: () => 1 });
   let timer: NodeJS.Timeout | undefined;
   let latest: Promise<void> = Promise.resolve();
   let isFailureReported = false;
@@ -164,7 +164,6 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   function record(token: string): void {
     const at = now();
     const hour = hourOf(at.getTime());
-    hours ??= new LRUCache({ max: TOKENS });
     if (hours.get(token) === hour || pending.size >= TOKENS) return;
     hours.set(token, hour);
     pending.set(token, at.toISOString());
@@ -190,7 +189,7 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
   /** The next recorded use starts the timer again. */
   function restore(uses: readonly TokenUse[]): void {
     for (const { token, usedAt } of uses) {
-      hours?.delete(token);
+      hours.delete(token);
       if (!pending.has(token)) pending.set(token, usedAt);
     }
   }

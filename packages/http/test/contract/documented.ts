@@ -51,9 +51,10 @@ export function createDocumentedCheck(source: object): DocumentedCheck {
   const document = source as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
   ajv.addSchema({ $id: 'openapi', ...document });
+  const templateOf = templateFinder(document);
 
   return ({ method, path, response }) => {
-    const template = templateOf(document, path);
+    const template = templateOf(path);
     const place = `${method} ${template} ${response.status}`;
     const operation = document.paths[template]?.[method.toLowerCase()];
     const documented = operation?.responses[response.status];
@@ -90,15 +91,23 @@ function checkHeaders({ headers = {} }: DocumentedResponse, response: SentRespon
   expect({ place, undocumented }).toEqual({ place, undocumented: [] });
 }
 
-/** Returns the path of the document for an address. Paths without parameters come first. */
-function templateOf({ paths }: Document, address: string): string {
-  const [path = ''] = address.split('?');
-  const matching = Object.keys(paths).filter((template) =>
-    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  );
-  const template = matching.sort((a, b) => a.split('{').length - b.split('{').length)[0];
-  if (template === undefined) throw new Error(`${path} is not documented.`);
-  return template;
+/** Returns a function that finds the path of the document for an address. */
+function templateFinder({ paths }: Document): (address: string) => string {
+  // Paths without parameters come first.
+  const templates = Object.keys(paths)
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .map((template) => ({ template, pattern: patternOf(template) }));
+
+  return (address) => {
+    const [path = ''] = address.split('?');
+    const found = templates.find(({ pattern }) => pattern.test(path));
+    if (found === undefined) throw new Error(`${path} is not documented.`);
+    return found.template;
+  };
+}
+
+function patternOf(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 }
 
 function escaped(part: string): string {
