@@ -183,8 +183,9 @@ function memoryDocuments(): MemoryDocuments {
         rows.set(key, { parent: null, content: null, ...before, revision });
         return revision;
       }
-      if (before?.content) index.remove(key, before.parent);
-      if (content) index.add(key, parent);
+      const isIndexed = before?.content && content && before.parent === parent;
+      if (before?.content && !isIndexed) index.remove(key, before.parent);
+      if (content && !isIndexed) index.add(key, parent);
       rows.set(key, { parent, revision, content: content && toContent(content, before?.content) });
       return revision;
     },
