@@ -2,7 +2,7 @@ import type { Resolution } from '../usage-port.js';
 import { type CountRow, type CountValues, mergeCount } from '../usage-rules.js';
 
 /** The key of a count without its flag. */
-export type Place = Omit<CountRow, 'flag' | keyof CountValues>;
+type Place = Omit<CountRow, 'flag' | keyof CountValues>;
 
 /** The counts of one resolution. */
 export interface HeldCounts {
