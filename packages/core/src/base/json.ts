@@ -85,16 +85,39 @@ export function deepFreeze<T>(value: T): T {
 /** A flag has several empty lists, and there may be tens of thousands of flags. */
 const EMPTY_LIST: readonly unknown[] = Object.freeze([]);
 
-/** Freezes a value of `JSON.parse` recursively. All its empty lists become one. */
+/** The number of shared texts, and the length of the longest one. The table of them stays far below a megabyte. */
+const SHARED_TEXTS = { count: 4096, length: 100 };
+/** The items of a longer list are unlikely to occur elsewhere. */
+const LONG_LIST = 1000;
+
+const sharedTexts = new Map<string, string>();
+
+/** Returns the equal text of an earlier document, if there is one: many flags have the same users in their lists. */
+function shareText(text: string): string {
+  const known = sharedTexts.get(text);
+  if (known !== undefined || text.length > SHARED_TEXTS.length) return known ?? text;
+  if (sharedTexts.size >= SHARED_TEXTS.count) sharedTexts.clear();
+  sharedTexts.set(text, text);
+  return text;
+}
+
+/** Freezes a value of `JSON.parse` recursively. All its empty lists become one, and equal short texts share memory. */
 export function freezeParsed<T>(value: T): T {
+  if (typeof value === 'string') return shareText(value) as T & string;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value) && value.length === 0) return EMPTY_LIST as T;
+  if (Array.isArray(value)) return freezeParsedList(value) as T;
   const container = value as Record<string, unknown>;
-  for (const name in container) {
-    const member = container[name];
-    if (typeof member === 'object' && member !== null) container[name] = freezeParsed(member);
-  }
+  for (const name in container) container[name] = freezeParsed(container[name]);
   return Object.freeze(value);
+}
+
+function freezeParsedList(list: unknown[]): readonly unknown[] {
+  if (list.length === 0) return EMPTY_LIST;
+  for (let at = 0; at < list.length; at++) {
+    const item = list[at];
+    if (typeof item === 'object' || list.length <= LONG_LIST) list[at] = freezeParsed(item);
+  }
+  return Object.freeze(list);
 }
 
 type Items = readonly unknown[];

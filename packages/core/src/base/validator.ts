@@ -181,6 +181,13 @@ function hasMoreValues(input: unknown, limit: number): boolean {
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value !== 'object' || value === null) continue;
+    // The keys of a long list would be as many texts in memory.
+    if (Array.isArray(value)) {
+      count += value.length;
+      if (count > limit) return true;
+      for (const item of value) open.push(item);
+      continue;
+    }
     // `Object.values` would copy a hundred thousand members before the first is counted, which takes 60 ms.
     for (const key in value) {
       count += 1;

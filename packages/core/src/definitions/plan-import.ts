@@ -8,7 +8,7 @@ import { environmentOf, inFull } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { DocumentReader, Read } from '../storage/documents.js';
+import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type {
   DefinedFlag,
@@ -60,13 +60,15 @@ export async function planImport(
   const segments = await segmentsFor(engine, plan, known);
   const issues = new Issues();
   const references = createReferences(engine, definitions, segments);
+  // A plan holds the current states of all its documents.
+  const read = createSharedRead(engine.storage);
   const items: Item[] = [];
   for await (const one of paced(toList(definitions, given))) {
     if (issues.isFull) break;
     const problems = await references.check(one);
     for (const { path, message } of problems) issues.add(`${one.path}${path}`, message);
     if (problems.length > 0) continue;
-    const planned = await readTarget(engine, engine.read, { item: one, plan, segments, actor });
+    const planned = await readTarget(engine, read, { item: one, plan, segments, actor });
     if (!planned) continue;
     for (const { path, message } of findTargetIssues(one, planned)) issues.add(`${one.path}${path}`, message);
     const events = eventsOf(planned);

@@ -52,21 +52,43 @@ function currentTime(context: EvaluationContext, now: Now): number {
 /** Shorter lists are searched as fast as a set, which takes five times as much memory. */
 const LONG_LIST = 32;
 
+type Values = readonly (string | undefined)[];
+
 function isIn(constraint: ConstraintDefinition): ValueTest {
-  const texts: readonly (string | undefined)[] = operandTexts(constraint);
-  // Most lists need no trimming. The one of the definition is in memory anyway.
-  const given = constraint.values ?? [];
-  const isTrimmed = given.length === texts.length && texts.every((text, at) => text === given[at]);
-  const values: readonly (string | undefined)[] = isTrimmed ? given : texts;
-  if (values.length < LONG_LIST) return (value) => values.includes(value);
-  const set = new Set(values);
-  return (value) => set.has(value);
+  const values = operandList(constraint);
+  return values.length < LONG_LIST ? isInList(values) : isInSet(new Set(values));
 }
 
 /** Also holds if the context has no value for the field. */
 function isNotIn(constraint: ConstraintDefinition): ValueTest {
-  const isListed = isIn(constraint);
-  return (value) => !isListed(value);
+  const values = operandList(constraint);
+  return values.length < LONG_LIST ? isNotInList(values) : isNotInSet(new Set(values));
+}
+
+/** Most lists need no trimming. The one of the definition is in memory anyway. */
+function operandList(constraint: ConstraintDefinition): Values {
+  const texts = operandTexts(constraint);
+  const given = constraint.values ?? [];
+  const isTrimmed = given.length === texts.length && texts.every((text, at) => text === given[at]);
+  return isTrimmed ? given : texts;
+}
+
+// Separate functions, so that the closures keep nothing else alive. There may be tens of thousands of them.
+
+function isInList(values: Values): ValueTest {
+  return (value) => values.includes(value);
+}
+
+function isNotInList(values: Values): ValueTest {
+  return (value) => !values.includes(value);
+}
+
+function isInSet(values: ReadonlySet<string | undefined>): ValueTest {
+  return (value) => values.has(value);
+}
+
+function isNotInSet(values: ReadonlySet<string | undefined>): ValueTest {
+  return (value) => !values.has(value);
 }
 
 const equalTo: ValueTestFactory = withOperand((operand) => (value) => parseOperand(value) === operand);

@@ -1,3 +1,5 @@
+import { NONE } from './convert.js';
+
 /** The number of evaluations of a flag since the last drain. */
 export interface FlagUsage {
   readonly flag: string;
@@ -14,6 +16,7 @@ export interface VariantUsage {
 
 /** The counter of one variant. Compiled variants refer to it. */
 export interface VariantCounter {
+  readonly variant: string;
   count: number;
 }
 
@@ -30,13 +33,15 @@ export class FlagCounter {
   retired = false;
   /** Evaluations of the variant that resulted in none. */
   disabled = 0;
-  /** Most flags have no variants, and need no map. */
-  private variants: Map<string, VariantCounter> | undefined;
+  /** A list, which needs less memory than a map: a flag has few variants, or none. */
+  private variants: readonly VariantCounter[] = NONE;
 
-  variantCounter(name: string): VariantCounter {
-    this.variants ??= new Map();
-    const counter = this.variants.get(name) ?? { count: 0 };
-    this.variants.set(name, counter);
+  variantCounter(variant: string): VariantCounter {
+    const known = this.variants.find((counter) => counter.variant === variant);
+    if (known) return known;
+    const counter = { variant, count: 0 };
+    // A spread would leave room for further items.
+    this.variants = this.variants.concat(counter);
     return counter;
   }
 
@@ -52,8 +57,8 @@ export class FlagCounter {
   private drainVariants(): VariantUsage[] {
     const counts = new Map([[DISABLED, this.disabled]]);
     this.disabled = 0;
-    for (const [variant, counter] of this.variants ?? []) {
-      counts.set(variant, (counts.get(variant) ?? 0) + counter.count);
+    for (const counter of this.variants) {
+      counts.set(counter.variant, (counts.get(counter.variant) ?? 0) + counter.count);
       counter.count = 0;
     }
     return [...counts].flatMap(([variant, count]) => (count > 0 ? { variant, count } : []));

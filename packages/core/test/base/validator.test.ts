@@ -183,6 +183,14 @@ describe('the issues of input', () => {
     },
   );
 
+  it('need no memory for the indexes of a long list', () => {
+    const validate = createValidator({ type: 'object' });
+    const [list] = BODIES_OF_1_MIB;
+    const before = process.memoryUsage().heapUsed;
+    expect(faultsOf(validate, list)).toHaveLength(1);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(4 * MIB);
+  });
+
   it('are not searched for in a list above the limit', () => {
     const validate = createValidator({ type: 'array', maxItems: 2, items: { type: 'string' } });
     expect(faultsOf(validate, [1, 2, 3])).toEqual([{ message: 'must NOT have more than 2 items', path: '' }]);

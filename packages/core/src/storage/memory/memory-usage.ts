@@ -21,17 +21,16 @@ import {
   applicationsOf,
   boundedSum,
   type CountRow,
-  type CountValues,
   DAY,
   decideAdmission,
   firstKept,
   type InstanceRow,
   largestFirst,
-  mergeCount,
   NOTHING_DROPPED,
   rowsOf,
   startOf,
 } from '../usage-rules.js';
+import { createHeldCounts, type HeldCounts } from './held-counts.js';
 
 /** Rows of counts in memory. Those by second and minute are bounded too, because databases have more room for them. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
@@ -60,7 +59,7 @@ const MOST_TEXT = 16_777_216;
  */
 export function memoryUsage(): UsageStorage {
   const counts = Object.fromEntries(
-    RESOLUTIONS_HELD.map((resolution) => [resolution, heldCounts(resolution)]),
+    RESOLUTIONS_HELD.map((resolution) => [resolution, createHeldCounts(resolution)]),
   ) as Readonly<Record<Resolution, HeldCounts>>;
   const lastSeen = new Map<string, number>();
   const batches = new Map<string, number>();
@@ -87,7 +86,7 @@ export function memoryUsage(): UsageStorage {
   /** Deletes unknown names of applications that have too many. */
   function trimNames(named: ReadonlySet<string>): number {
     if (named.size === 0) return 0;
-    const names = [...counts.ever.rows()].filter(({ isUnknown, application }) => isUnknown && named.has(application));
+    const names = unknownNames(counts.ever.rows(({ application }) => named.has(application)));
     return [...groupBy(names, ({ application }) => application).values()]
       .map((ofOne) => removeNames(excessOf(ofOne, LIMITS.unknownNamesPerApplication)))
       .reduce((sum, removed) => sum + removed, 0);
@@ -116,6 +115,7 @@ export function memoryUsage(): UsageStorage {
 
   /** Deletes rows beyond the bound. Returns how many. */
   function trimRows(resolution: Resolution): number {
+    if (counts[resolution].size <= MOST_ROWS[resolution]) return 0;
     const known = [...counts[resolution].rows()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
     const excess = excessOf(known, MOST_ROWS[resolution]);
     for (const row of excess) drop(resolution, row);
@@ -135,7 +135,7 @@ export function memoryUsage(): UsageStorage {
 
   function dropUnseen({ since, isFlag }: NonNullable<UsageRetention['unseen']>): void {
     for (const name of applications.dropUnseen(since)) removeApplication(name);
-    const expired = [...counts.ever.rows()].filter(({ isUnknown, at }) => isUnknown && at < since);
+    const expired = unknownNames(counts.ever.rows()).filter(({ at }) => at < since);
     const names = new Set(expired.map(({ application, flag }) => JSON.stringify([application, flag])));
     removeWhere(['ever'], ({ application, flag }) => names.has(JSON.stringify([application, flag])));
     const gone = new Set([...lastSeen].flatMap(([flag, at]) => (at < since && !isFlag(flag) ? [flag] : [])));
@@ -162,11 +162,11 @@ export function memoryUsage(): UsageStorage {
         // Lets other work of the process run in between.
         await setImmediate();
         const first = firstKept(resolution, now);
-        for (const row of counts[resolution].rows()) if (row.start < first) drop(resolution, row);
+        for (const row of counts[resolution].rows(({ start }) => start < first)) drop(resolution, row);
         const usage = trimRows(resolution);
         dropped = addDropped(dropped, { names: 0, reports: 0, usage });
       }
-      const names = [...counts.ever.rows()].filter(({ isUnknown }) => isUnknown);
+      const names = unknownNames(counts.ever.rows());
       dropped = addDropped(dropped, {
         names: removeNames(excessOf(names, LIMITS.unknownNames)),
         reports: 0,
@@ -180,61 +180,14 @@ export function memoryUsage(): UsageStorage {
   };
 }
 
-/** The key of a count without its flag. */
-type Place = Omit<CountRow, 'flag' | keyof CountValues>;
-
-/**
- * The counts of a resolution. Those of one application and period share their place, because a count with all its names
- * would take three times the memory.
- */
-function heldCounts(resolution: Resolution) {
-  const places = new Map<string, { readonly place: Place; readonly counts: Map<string, CountValues> }>();
-
-  return {
-    add(row: CountRow): void {
-      const { flag, application, environment, variant, start, yes, no, at, isPublic, isUnknown } = row;
-      const key = placeKey(row);
-      const held = places.get(key) ?? {
-        place: { resolution, application, environment, variant, start },
-        counts: new Map<string, CountValues>(),
-      };
-      places.set(key, held);
-      const known = held.counts.get(flag);
-      if (known) mergeCount(known, row);
-      else held.counts.set(flag, { yes, no, at, isPublic, isUnknown });
-    },
-    remove(row: CountRow): void {
-      const key = placeKey(row);
-      const counts = places.get(key)?.counts;
-      counts?.delete(row.flag);
-      if (counts?.size === 0) places.delete(key);
-    },
-    /** Rows may be removed meanwhile. */
-    *rows(): Iterable<CountRow> {
-      for (const { place, counts } of places.values()) {
-        for (const [flag, count] of counts) yield toRow(place, flag, count);
-      }
-    },
-  };
+function unknownNames(rows: Iterable<CountRow>): readonly CountRow[] {
+  const names: CountRow[] = [];
+  for (const row of rows) if (row.isUnknown) names.push(row);
+  return names;
 }
-
-type HeldCounts = ReturnType<typeof heldCounts>;
 
 function byDay(row: CountRow): CountRow {
   return { ...row, resolution: 'day', start: startOf('day', row.start) };
-}
-
-/** The lengths tell where the names end. */
-function placeKey({ application, environment, variant, start }: Place): string {
-  return `${start} ${application.length} ${environment.length} ${application}${environment}${variant}`;
-}
-
-function toRow(
-  { resolution, application, environment, variant, start }: Place,
-  flag: string,
-  { yes, no, at, isPublic, isUnknown }: CountValues,
-): CountRow {
-  return { resolution, flag, application, environment, variant, start, yes, no, at, isPublic, isUnknown };
 }
 
 function lastSeenPair(lastSeen: ReadonlyMap<string, number>, flag: string): [string, number][] {
@@ -273,7 +226,9 @@ function sumOf<Key extends UsageKey>(rows: Iterable<CountRow>, query: SumQuery<K
   const { by, limit = Number.POSITIVE_INFINITY } = query;
   const [first = 'flag'] = by;
   const isWanted = createFilter(query);
-  const parts = groupBy([...rows].filter(isWanted), (row) => row[first]);
+  const wanted: CountRow[] = [];
+  for (const row of rows) if (isWanted(row)) wanted.push(row);
+  const parts = groupBy(wanted, (row) => row[first]);
   const sums: UsageSum[] = [];
   // Only the rows of as many first keys as the page needs are summed and sorted.
   for (const [, part] of [...parts].sort(([one], [other]) => compareKeys(one, other))) {

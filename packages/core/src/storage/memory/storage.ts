@@ -139,14 +139,17 @@ interface Row {
   readonly content: Content | null;
 }
 
+/** A body is JSON text until `peek` shares its value: the text needs a third of the memory. */
 interface Content {
-  /** Frozen, because the engine evaluates it. */
-  readonly body: unknown;
-  /** JSON text. */
-  readonly summary: string;
+  /** Undefined once the value is shared. */
+  text: string | undefined;
+  /** Frozen. Undefined until then. */
+  value: unknown;
+  /** Frozen. Its text would be larger, because summaries share their names and empty lists. */
+  readonly summary: unknown;
 }
 
-/** Keeps bodies as frozen values, which the engine shares by `peek`. Other readers get copies. */
+/** Keeps bodies as text. Those that the engine shares by `peek` become frozen values. Readers get copies. */
 function memoryDocuments(): MemoryDocuments {
   const rows = createDocumentMap<Row>();
   const index = createDocumentIndex();
@@ -154,22 +157,22 @@ function memoryDocuments(): MemoryDocuments {
   function peek({ kind, id }: DocumentKey): StoredDocument | undefined {
     const row = rows.get({ kind, id });
     if (!row?.content) return undefined;
-    return { key: { kind, id }, parent: row.parent, revision: row.revision, body: row.content.body };
+    return { key: { kind, id }, parent: row.parent, revision: row.revision, body: share(row.content) };
   }
 
   return {
     peek,
-    get(key) {
-      const found = peek(key);
-      return found && { ...found, body: copyJson(found.body) };
+    get({ kind, id }) {
+      const row = rows.get({ kind, id });
+      if (!row?.content) return undefined;
+      return { key: { kind, id }, parent: row.parent, revision: row.revision, body: copyOf(row.content) };
     },
     list({ part, ...query }) {
       const { kind } = query;
       return index.ids(query).flatMap((id) => {
         const row = rows.get({ kind, id });
         if (!row?.content) return [];
-        const { body, summary } = row.content;
-        const content = part === 'body' ? copyJson(body) : JSON.parse(summary);
+        const content = part === 'body' ? copyOf(row.content) : copyJson(row.content.summary);
         return { key: { kind, id }, parent: row.parent, revision: row.revision, content };
       });
     },
@@ -180,9 +183,10 @@ function memoryDocuments(): MemoryDocuments {
         rows.set(key, { parent: null, content: null, ...before, revision });
         return revision;
       }
-      if (before?.content) index.remove(key, before.parent);
-      if (content) index.add(key, parent);
-      rows.set(key, { parent, revision, content: content && toContent(content, before?.content?.body) });
+      const isIndexed = before?.content && content && before.parent === parent;
+      if (before?.content && !isIndexed) index.remove(key, before.parent);
+      if (content && !isIndexed) index.add(key, parent);
+      rows.set(key, { parent, revision, content: content && toContent(content, before?.content) });
       return revision;
     },
     revision(key) {
@@ -193,8 +197,21 @@ function memoryDocuments(): MemoryDocuments {
   };
 }
 
-/** Reuses equal parts of the previous body, which evaluation has compiled. */
-function toContent({ body, summary }: PreparedContent, known: unknown): Content {
-  const value: unknown = JSON.parse(body);
-  return { body: known === undefined ? freezeParsed(value) : deepFreeze(mergeJson(value, { known })), summary };
+/** Reuses equal parts of the previous body if it is shared: evaluation has compiled it. */
+function toContent({ body: text, ...prepared }: PreparedContent, before: Content | null | undefined): Content {
+  const summary = freezeParsed(JSON.parse(prepared.summary));
+  if (!before || before.text !== undefined) return { text, value: undefined, summary };
+  const value = deepFreeze(mergeJson(JSON.parse(text), { known: before.value }));
+  return { text: undefined, value, summary };
+}
+
+function share(content: Content): unknown {
+  if (content.text === undefined) return content.value;
+  content.value = freezeParsed(JSON.parse(content.text));
+  content.text = undefined;
+  return content.value;
+}
+
+function copyOf({ text, value }: Content): unknown {
+  return text === undefined ? copyJson(value) : JSON.parse(text);
 }
