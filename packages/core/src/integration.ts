@@ -55,6 +55,12 @@ export {
   prepareCommit,
 } from './storage/commit.js';
 export {
+  createUsageDeletion,
+  type UsageDialect,
+  type UsageStatement,
+  usageRemovals,
+} from './storage/usage-deletion.js';
+export {
   type Admission,
   type AdmissionState,
   addCount,
@@ -62,12 +68,8 @@ export {
   applicationsOf,
   boundedSum,
   type CountRow,
-  DATABASE_BOUNDS,
-  DAY,
   decideAdmission,
-  firstKept,
   type InstanceRow,
-  largestFirst,
   NOTHING_DROPPED,
   RESOLUTIONS,
   rowsOf,

@@ -1,8 +1,10 @@
 import { LIMITS } from '../../base/limits.js';
+import { createUsageDeletion, type UsageDialect, type UsageStatement, usageRemovals } from '../usage-deletion.js';
 import type {
   ApplicationQuery,
   ApplicationRegistration,
   DroppedUsage,
+  Resolution,
   StoredApplication,
   StoredInstance,
   SumQuery,
@@ -11,14 +13,7 @@ import type {
   UsageStorage,
   UsageSum,
 } from '../usage-port.js';
-import {
-  applicationsOf,
-  decideAdmission,
-  NOTHING_DROPPED,
-  RESOLUTIONS,
-  rowsOf,
-  type UsageRows,
-} from '../usage-rules.js';
+import { applicationsOf, decideAdmission, NOTHING_DROPPED, RESOLUTIONS, rowsOf } from '../usage-rules.js';
 import type { WriteQueue } from './database.js';
 import {
   type Connection,
@@ -29,12 +24,17 @@ import {
   type SqliteDatabase,
   statementsByText,
 } from './database.js';
-import { sqliteUsageDeletion, tableOf, type UsageRemovals, usageRemovals } from './usage-deletion.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /** Bytes that a count adds to the log in all resolutions, at most: bounds how many batches share a transaction. */
 const BYTES_PER_COUNT = 4096;
+
+/** The key of both tables of counts. */
+const KEY = 'resolution, flag, application, environment, start, variant';
+
+/** Runs statements within a transaction. Returns how many rows the last one has changed. */
+type Run = (statements: readonly UsageStatement[]) => number;
 
 interface SqliteUsageOptions {
   readonly connection: Connection;
@@ -52,8 +52,9 @@ interface SqliteUsageOptions {
  */
 export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: SqliteUsageOptions): UsageStorage {
   const { database } = connection;
-  const removals = usageRemovals(database, prefix);
-  const recordNow = recorder(database, prefix, removals);
+  const dialect = dialectOf(prefix);
+  const run = statementRunner(database);
+  const recordNow = recorder({ database, prefix, dialect, run });
   const sumsOf = sumReader(database, prefix);
   const lastSeen = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
   const timesOf = (flags: readonly string[]) => {
@@ -61,7 +62,15 @@ export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: Sql
     return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
   };
   const listApplications = applicationReader(database, prefix);
-  const deletion = sqliteUsageDeletion({ connection, writeQueue, prefix, removals });
+  const statement = statementsByText(database);
+  const deletion = createUsageDeletion({
+    dialect,
+    slice: 500,
+    applicationsPerSlice: 20,
+    read: ({ text, values }) =>
+      readWhenFree(connection, () => statement(text).all(...values.map(toParameter)) as unknown[][]),
+    write: (statements) => writeQueue.run(() => run(statements)),
+  });
 
   return {
     record: (batch) => writeQueue.run(() => recordNow(batch), sizeOf(batch)),
@@ -84,9 +93,50 @@ function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
   return (counts + registrations.length) * BYTES_PER_COUNT;
 }
 
+function dialectOf(prefix: string): UsageDialect {
+  return {
+    tables: {
+      recentCounts: `${prefix}recent_counts`,
+      counts: `${prefix}counts`,
+      lastSeen: `${prefix}last_seen`,
+      applications: `${prefix}applications`,
+      instances: `${prefix}instances`,
+      batches: `${prefix}batches`,
+    },
+    indexedBy: (index) => `INDEXED BY ${prefix}${index}`,
+    isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
+    isSelected: (select) => `(${KEY}) IN (${select(KEY)})`,
+  };
+}
+
+function toParameter(value: UsageStatement['values'][number]): string | number {
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+function statementRunner(database: SqliteDatabase): Run {
+  const statement = statementsByText(database, prepare);
+  return (statements) => {
+    const changes = statements.map(({ text, values }) => statement(text).run(...values.map(toParameter)).changes);
+    return changes.at(-1) ?? 0;
+  };
+}
+
+/** Returns the table of the counts of a resolution, without the prefix. */
+function tableOf(resolution: Resolution): 'recent_counts' | 'counts' {
+  return resolution === 'second' || resolution === 'minute' ? 'recent_counts' : 'counts';
+}
+
+interface RecorderOptions {
+  readonly database: SqliteDatabase;
+  readonly prefix: string;
+  readonly dialect: UsageDialect;
+  readonly run: Run;
+}
+
 /** Returns a function that records a batch within a transaction. */
-function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemovals) {
+function recorder({ database, prefix, dialect, run }: RecorderOptions) {
   const statements = recordStatements(database, prefix);
+  const removals = usageRemovals(dialect);
 
   function admit(batch: UsageBatch) {
     const { at, reporter } = batch;
@@ -103,45 +153,39 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
       spare: isFull ? (statements.spare.all(JSON.stringify(names), further) as string[]) : [],
     });
     const [token, isPublic] = [reporter?.token ?? null, Number(reporter?.isPublic ?? false)];
-    for (const name of admission.displaced) removals.removeApplication(name);
+    if (admission.displaced.length > 0) run(removals.applications(admission.displaced));
     for (const name of admission.created) statements.create.run(name, at, token, isPublic);
     for (const name of admission.adopted) statements.adopt.run(token, name);
     return admission;
   }
 
-  function addInstances({ instances }: UsageRows, at: number): void {
-    for (const instance of instances) statements.see.run({ ...instance, at });
-    for (const application of new Set(instances.map((one) => one.application))) statements.trim.run({ application });
-  }
-
-  /** Deletes unknown names of applications that have too many. Returns how many. */
-  function trimNames(reports: NonNullable<UsageBatch['reports']>): number {
-    let dropped = 0;
-    for (const application of new Set(reports.flatMap((one) => (one.unknown?.length ? [one.application] : [])))) {
-      for (const flag of statements.excessNames.all(application) as string[]) {
-        removals.removeName(application, flag);
-        dropped += 1;
-      }
-    }
-    return dropped;
+  /** Deletes unknown names and instances of applications that have too many. Returns the number of names. */
+  function trim({ registrations = [], reports = [] }: UsageBatch): number {
+    const withNames = reports.flatMap(({ application, unknown }) => (unknown?.length ? [application] : []));
+    const named = new Set([...registrations, ...reports].map(({ application }) => application));
+    const withInstances = [...named].filter((application) => {
+      return (statements.countInstances.get(application) as number) > LIMITS.instancesPerApplication;
+    });
+    const crowded = [...new Set([...withNames, ...withInstances])];
+    return crowded.length > 0 ? run(removals.excess(crowded)) : 0;
   }
 
   return (batch: UsageBatch): DroppedUsage => {
-    const { id, at, registrations = [], reports = [] } = batch;
+    const { id, at, registrations = [] } = batch;
     if (statements.addBatch.run(id, at).changes === 0) return NOTHING_DROPPED;
     const { admitted, refused } = admit(batch);
     const rows = rowsOf(batch, admitted);
     for (const one of registrations) if (admitted.has(one.application)) statements.register.run(parametersOf(one));
-    addInstances(rows, at);
+    for (const instance of rows.instances) statements.see.run({ ...instance, at });
     for (const { resolution, flag, application, environment, start, variant, ...count } of rows.counts) {
       const { yes, no, at, isPublic, isUnknown } = count;
       const key = [RESOLUTIONS[resolution].code, flag, application, environment, start, variant];
       statements.addCount[tableOf(resolution)].run(...key, yes, no, at, Number(isPublic), Number(isUnknown));
     }
     for (const seen of rows.lastSeen) statements.addLastSeen.run(...seen);
-    let names = trimNames(reports);
+    let names = trim(batch);
     for (const [application, dropped] of rows.droppedNames) {
-      removals.addDroppedNames(application, dropped);
+      statements.dropNames.run(dropped, application);
       names += dropped;
     }
     return { names, reports: refused, usage: 0 };
@@ -149,7 +193,7 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
 }
 
 function recordStatements(database: SqliteDatabase, prefix: string) {
-  const [counts, applications, instances] = [`${prefix}counts`, `${prefix}applications`, `${prefix}instances`];
+  const [applications, instances] = [`${prefix}applications`, `${prefix}instances`];
   // Sums stop at the largest safe integer, so that no report fails.
   const addCount = (table: string) =>
     prepare(
@@ -169,12 +213,7 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
       `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
       ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
     ),
-    excessNames: preparePluck(
-      database,
-      `SELECT flag FROM ${counts} INDEXED BY ${prefix}unknown_names
-      WHERE resolution = 4 AND is_unknown AND application = ?
-      ORDER BY is_public, at DESC, flag DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
-    ),
+    dropNames: prepare(database, `UPDATE ${applications} SET dropped_names = dropped_names + ? WHERE name = ?`),
     isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
     countAll: preparePluck(database, `SELECT count(*) FROM ${applications}`),
     countOf: preparePluck(database, `SELECT count(*) FROM ${applications} WHERE token = ?`),
@@ -207,13 +246,7 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
         client_ip = ifnull(@clientIp, client_ip), sdk_version = ifnull(@sdkVersion, sdk_version),
         seen_at = max(seen_at, @at)`,
     ),
-    /** Deletes instances of an application beyond the limit. */
-    trim: prepare(
-      database,
-      `DELETE FROM ${instances} WHERE application = @application AND id IN (
-        SELECT id FROM ${instances} WHERE application = @application
-        ORDER BY seen_at DESC, id DESC LIMIT -1 OFFSET ${LIMITS.instancesPerApplication})`,
-    ),
+    countInstances: preparePluck(database, `SELECT count(*) FROM ${instances} WHERE application = ?`),
   };
 }
 
