@@ -54,12 +54,9 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
-export {
-  createUsageDeletion,
-  type UsageDialect,
-  type UsageStatement,
-  usageRemovals,
-} from './storage/usage-deletion.js';
+export { createUsageDeletion, usageRemovals } from './storage/usage-deletion.js';
+export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage-dialect.js';
+export { createUsageReader } from './storage/usage-reading.js';
 export {
   type Admission,
   type AdmissionState,

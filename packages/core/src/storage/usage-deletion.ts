@@ -1,5 +1,5 @@
-import type { Awaitable } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
+import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from './usage-dialect.js';
 import type { DroppedUsage, Resolution, UsageRetention, UsageStorage } from './usage-port.js';
 import {
   addDropped,
@@ -11,26 +11,6 @@ import {
   RESOLUTIONS,
   type UsageBounds,
 } from './usage-rules.js';
-
-/** A statement with a question mark for each value. */
-export interface UsageStatement {
-  readonly text: string;
-  /** A list is the value of `isOneOf`. */
-  readonly values: readonly (string | number | readonly string[])[];
-}
-
-/** The tables of usage in a database, and the SQL that its rows are deleted by. */
-export interface UsageDialect {
-  readonly tables: Readonly<
-    Record<'recentCounts' | 'counts' | 'lastSeen' | 'applications' | 'instances' | 'batches', string>
-  >;
-  /** Names the index that a statement needs; '' where the database has statistics to choose it by. */
-  indexedBy(index: 'counts_by_flag' | 'counts_of_public' | 'unknown_names'): string;
-  /** A condition with one value, a list of texts. */
-  isOneOf(column: string): string;
-  /** The condition that a row of counts is selected. `select` returns a SELECT of the columns that it gets. */
-  isSelected(select: (columns: string) => string): string;
-}
 
 const EVER = RESOLUTIONS.ever.code;
 const IS_RECENT = `resolution IN (${RESOLUTIONS.second.code}, ${RESOLUTIONS.minute.code})`;
@@ -61,7 +41,8 @@ export function usageRemovals({ tables, indexedBy, isOneOf }: UsageDialect): Usa
         values,
       },
       { text: `DELETE FROM ${recentCounts} WHERE ${IS_RECENT} AND ${isNamed}`, values },
-      { text: `DELETE FROM ${counts} WHERE ${IS_NAME} AND ${isNamed}`, values },
+      // Naming the start lets SQLite use the key.
+      { text: `DELETE FROM ${counts} WHERE ${IS_NAME} AND start = 0 AND ${isNamed}`, values },
     ];
   }
 
@@ -103,7 +84,7 @@ export function usageRemovals({ tables, indexedBy, isOneOf }: UsageDialect): Usa
 
 interface DeletionOptions {
   readonly dialect: UsageDialect;
-  readonly read: (statement: UsageStatement) => Awaitable<readonly (readonly unknown[])[]>;
+  readonly read: ReadUsage;
   /** Runs statements in one transaction, without reports in between. Returns how many rows the last one has changed. */
   readonly write: (statements: readonly UsageStatement[]) => Promise<number>;
   /** Rows that one transaction deletes. */
@@ -125,7 +106,7 @@ interface CountSelection {
   readonly table: string;
   readonly index?: string;
   readonly condition: string;
-  readonly values: UsageStatement['values'];
+  readonly values: UsageValues;
 }
 
 /** Deletes usage in short transactions. */
@@ -167,7 +148,7 @@ export function createUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     const text = `DELETE FROM ${batches} WHERE id IN (SELECT id FROM ${batches} WHERE at < ? LIMIT ?)`;
     await inSlices((limit) => [{ text, values: [now - DAY, limit] }]);
     for (const resolution of EXPIRING) {
-      const table = resolution === 'second' || resolution === 'minute' ? recentCounts : counts;
+      const table = tables[tableOf(resolution)];
       const condition = `resolution = ${RESOLUTIONS[resolution].code} AND start < ?`;
       await deleteRows({ table, condition, values: [firstKept(resolution, now)] });
     }
@@ -182,7 +163,7 @@ export function createUsageDeletion(options: DeletionOptions): Pick<UsageStorage
     }
 
     /** Deletes the oldest rows. */
-    function remove(more: string, index: string): (values: UsageStatement['values']) => readonly UsageStatement[] {
+    function remove(more: string, index: string): (values: UsageValues) => readonly UsageStatement[] {
       const select = (columns: string) =>
         `SELECT ${columns} FROM ${counts} ${index} WHERE ${more} AND ${condition} ORDER BY start, at, application, flag LIMIT ?`;
       if (dropped === 'names') return (values) => removals.names({ text: select('application, flag'), values });

@@ -1,7 +1,15 @@
-import type { UsageDialect, UsageStatement } from '@flags/core/integration';
+import type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from '@flags/core/integration';
 import { bumpVersionShard } from '../data-version.js';
 import type { Database } from '../database.js';
-import { fromStoredText, lockKey, type TableLocation, type TableNames, tableNames, toStoredText } from '../tables.js';
+import {
+  bounded,
+  fromStoredText,
+  lockKey,
+  type TableLocation,
+  type TableNames,
+  tableNames,
+  toStoredText,
+} from '../tables.js';
 
 export interface UsageDatabase {
   readonly database: Database;
@@ -14,8 +22,7 @@ export interface UsageDatabase {
    * deadlock. It is an advisory lock of the transaction and needs no session.
    */
   readonly sharedLock: string;
-  /** Returns the rows of a statement, as lists of texts. */
-  readonly read: (statement: UsageStatement) => Promise<readonly (readonly unknown[])[]>;
+  readonly read: ReadUsage;
   /** Runs deletions in one transaction with the exclusive lock. Returns how many rows the last one has deleted. */
   readonly write: (statements: readonly UsageStatement[]) => Promise<number>;
 }
@@ -29,8 +36,8 @@ export function usageDatabase(database: Database, location: TableLocation): Usag
     dialect: dialectOf(names),
     sharedLock: `usage_lock AS (SELECT pg_advisory_xact_lock_shared(${lock}))`,
     async read(statement) {
-      const rows = await database.query<Record<string, string>>(...toQuery(statement));
-      return rows.map((row) => Object.values(row).map(fromStoredText));
+      const rows = await database.query<Record<string, string | null>>(...toQuery(statement));
+      return rows.map((row) => Object.values(row).map((text) => text && fromStoredText(text)));
     },
     write: (statements) =>
       database.transaction(
@@ -58,6 +65,8 @@ function dialectOf({ table }: TableNames): UsageDialect {
       batches: table('usage_batches'),
     },
     indexedBy: () => '',
+    unindexed: (column) => column,
+    sum: (column) => bounded(`sum(${column})`),
     isOneOf: (column) => `${column} = ANY (?::text[])`,
     isSelected: (select) => `ctid = ANY (ARRAY(${select('ctid')}))`,
   };
@@ -74,7 +83,7 @@ function toQuery({ text, values }: UsageStatement): [text: string, values: reado
   return [numbered, values.map(toValue)];
 }
 
-function toValue(value: UsageStatement['values'][number]): unknown {
+function toValue(value: UsageValues[number]): unknown {
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? toStoredText(value) : value.map(toStoredText);
 }

@@ -1,10 +1,15 @@
-import { addDropped, createUsageDeletion, NOTHING_DROPPED, usageRemovals } from '@flags/core/integration';
+import {
+  addDropped,
+  createUsageDeletion,
+  createUsageReader,
+  NOTHING_DROPPED,
+  usageRemovals,
+} from '@flags/core/integration';
 import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '@flags/core/storage';
 import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
 import type { TableLocation } from '../tables.js';
 import { createAdmission } from './admission.js';
-import { usageReader } from './read.js';
 import { recordStatement } from './record-statement.js';
 import { usageDatabase } from './usage-database.js';
 
@@ -32,7 +37,7 @@ export function postgresUsage({ database, location, whileOpen }: PostgresUsageOp
   const { dialect, read } = tables;
   const removals = usageRemovals(dialect);
   const deletion = createUsageDeletion({ dialect, read, write: tables.write, slice: 5000, applicationsPerSlice: 100 });
-  const { sum, lastSeen, applications } = usageReader(database, tables.names);
+  const { sum, lastSeen, applications } = createUsageReader(dialect, read);
   const admit = createAdmission(tables, async (names) => void (await tables.write(removals.applications(names))));
   const toStatement = recordStatement(tables);
 

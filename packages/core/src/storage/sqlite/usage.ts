@@ -1,23 +1,12 @@
 import { LIMITS } from '../../base/limits.js';
-import { createUsageDeletion, type UsageDialect, type UsageStatement, usageRemovals } from '../usage-deletion.js';
-import type {
-  ApplicationQuery,
-  ApplicationRegistration,
-  DroppedUsage,
-  Resolution,
-  StoredApplication,
-  StoredInstance,
-  SumQuery,
-  UsageBatch,
-  UsageKey,
-  UsageStorage,
-  UsageSum,
-} from '../usage-port.js';
+import { createUsageDeletion, usageRemovals } from '../usage-deletion.js';
+import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from '../usage-dialect.js';
+import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '../usage-port.js';
+import { createUsageReader } from '../usage-reading.js';
 import { applicationsOf, decideAdmission, NOTHING_DROPPED, RESOLUTIONS, rowsOf } from '../usage-rules.js';
 import type { WriteQueue } from './database.js';
 import {
   type Connection,
-  inSnapshot,
   prepare,
   preparePluck,
   readWhenFree,
@@ -53,34 +42,26 @@ interface SqliteUsageOptions {
 export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: SqliteUsageOptions): UsageStorage {
   const { database } = connection;
   const dialect = dialectOf(prefix);
-  const run = statementRunner(database);
-  const recordNow = recorder({ database, prefix, dialect, run });
-  const sumsOf = sumReader(database, prefix);
-  const lastSeen = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
-  const timesOf = (flags: readonly string[]) => {
-    const times = flags.map((flag) => [flag, lastSeen.get(flag) as number | undefined] as const);
-    return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
+  const deletion = statementsByText(database, prepare);
+  const run: Run = (statements) => {
+    const changes = statements.map(({ text, values }) => deletion(text).run(...values.map(toParameter)).changes);
+    return changes.at(-1) ?? 0;
   };
-  const listApplications = applicationReader(database, prefix);
-  const statement = statementsByText(database);
-  const deletion = createUsageDeletion({
-    dialect,
-    slice: 500,
-    applicationsPerSlice: 20,
-    read: ({ text, values }) =>
-      readWhenFree(connection, () => statement(text).all(...values.map(toParameter)) as unknown[][]),
-    write: (statements) => writeQueue.run(() => run(statements)),
-  });
+  const recordNow = recorder({ database, prefix, dialect, run });
+  const query = statementsByText(database);
+  const read: ReadUsage = ({ text, values }) =>
+    readWhenFree(connection, () => query(text).all(...values.map(toParameter)) as unknown[][]);
 
   return {
     record: (batch) => writeQueue.run(() => recordNow(batch), sizeOf(batch)),
-    sum: <Key extends UsageKey>(query: SumQuery<Key>) =>
-      readWhenFree(connection, () => sumsOf(query) as unknown as UsageSum<Key>[]),
-    // One look-up needs no snapshot. Many take the file's lock once in a snapshot, not each by itself.
-    lastSeen: (flags) =>
-      readWhenFree(connection, () => (flags.length > 1 ? inSnapshot(database, () => timesOf(flags)) : timesOf(flags))),
-    applications: (query) => readWhenFree(connection, () => inSnapshot(database, () => listApplications(query))),
-    ...deletion,
+    ...createUsageReader(dialect, read),
+    ...createUsageDeletion({
+      dialect,
+      read,
+      write: (statements) => writeQueue.run(() => run(statements)),
+      slice: 500,
+      applicationsPerSlice: 20,
+    }),
     close: () => undefined,
   };
 }
@@ -104,26 +85,17 @@ function dialectOf(prefix: string): UsageDialect {
       batches: `${prefix}batches`,
     },
     indexedBy: (index) => `INDEXED BY ${prefix}${index}`,
+    unindexed: (column) => `+${column}`,
+    sum: (column) => `min(total(${column}), ${MOST})`,
     isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
     isSelected: (select) => `(${KEY}) IN (${select(KEY)})`,
   };
 }
 
-function toParameter(value: UsageStatement['values'][number]): string | number {
-  return typeof value === 'object' ? JSON.stringify(value) : value;
-}
-
-function statementRunner(database: SqliteDatabase): Run {
-  const statement = statementsByText(database, prepare);
-  return (statements) => {
-    const changes = statements.map(({ text, values }) => statement(text).run(...values.map(toParameter)).changes);
-    return changes.at(-1) ?? 0;
-  };
-}
-
-/** Returns the table of the counts of a resolution, without the prefix. */
-function tableOf(resolution: Resolution): 'recent_counts' | 'counts' {
-  return resolution === 'second' || resolution === 'minute' ? 'recent_counts' : 'counts';
+function toParameter(value: UsageValues[number]): string | number {
+  if (typeof value !== 'object') return value;
+  // The driver stores lone surrogates as U+FFFD. JSON would keep them.
+  return JSON.stringify(value.map((text) => Buffer.from(text).toString()));
 }
 
 interface RecorderOptions {
@@ -207,7 +179,7 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
     );
   return {
     addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
-    addCount: { recent_counts: addCount('recent_counts'), counts: addCount('counts') },
+    addCount: { recentCounts: addCount('recent_counts'), counts: addCount('counts') },
     addLastSeen: prepare(
       database,
       `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
@@ -259,62 +231,5 @@ function parametersOf({ application, strategies, description, url, color, icon }
     color: color ?? null,
     keepColor: Number(color === undefined),
     icon: icon ?? null,
-  };
-}
-
-/** Returns a function that sums counts by one statement, which reads its groups in the order of an index. */
-function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) => UsageSum[] {
-  const statement = statementsByText(database);
-  return ({ resolution, by, from = 0, until = MOST, after, limit = -1, ...only }) => {
-    const filters = Object.entries(only).filter(([, value]) => value !== undefined);
-    const table = tableOf(resolution);
-    const [first, ...others] = by;
-    // Rows of `ever` have one start. Naming it lets the key give the order.
-    const order = resolution === 'ever' && first === 'application' ? [first, 'start' as const, ...others] : by;
-    const index = table === 'counts' && first === 'flag' ? `INDEXED BY ${prefix}counts_by_flag` : '';
-    // The plus keeps SQLite from the index by start, which does not give the order.
-    const conditions = [
-      `resolution = ${RESOLUTIONS[resolution].code} AND +start >= ? AND +start < ?`,
-      ...filters.map(([key]) => `${key} = ?`),
-      ...(by.includes('application') ? ["application <> ''"] : []),
-      ...(by.includes('variant') ? [] : ["variant = ''"]),
-      ...(after ? [`(${[...order]}) > (${order.map(() => '?')})`] : []),
-    ];
-    const sql = `SELECT ${[...by]}, min(total(yes), ${MOST}), min(total(no), ${MOST}) FROM ${prefix}${table} ${index}
-      WHERE ${conditions.join(' AND ')} GROUP BY ${[...order]} ORDER BY ${[...order]} LIMIT ?`;
-    const place = after ? order.map((key) => after[key] ?? 0) : [];
-    const rows = statement(sql).all(from, until, ...filters.map(([, value]) => value), ...place, limit);
-    return (rows as (string | number)[][]).map((row) => {
-      return Object.fromEntries([...by, 'yes', 'no'].map((key, index) => [key, row[index]])) as unknown as UsageSum;
-    });
-  };
-}
-
-/** The list of strategies is stored as JSON. */
-type ApplicationRow = Omit<StoredApplication, 'strategies'> & { readonly strategies: string };
-
-function applicationReader(database: SqliteDatabase, prefix: string) {
-  const select = `
-    SELECT name, strategies, description, url, color, icon, created_at AS createdAt, dropped_names AS droppedNames,
-      (SELECT max(seen_at) FROM ${prefix}instances WHERE application = name) AS seenAt
-    FROM ${prefix}applications WHERE name > @after AND seenAt >= @seenSince`;
-  const page = prepare(database, `${select} ORDER BY name LIMIT @limit`);
-  const named = prepare(
-    database,
-    `${select} AND name IN (SELECT value FROM json_each(@names)) ORDER BY name LIMIT @limit`,
-  );
-  const instancesOf = prepare(
-    database,
-    `SELECT id, client_ip AS clientIp, sdk_version AS sdkVersion, created_at AS createdAt, seen_at AS seenAt
-    FROM ${prefix}instances WHERE application = ? ORDER BY id`,
-  );
-  return ({ seenSince = 0, names, after = '', limit = -1, instances }: ApplicationQuery): StoredApplication[] => {
-    const query = { seenSince, after, limit };
-    const rows = names ? named.all({ ...query, names: JSON.stringify(names) }) : page.all(query);
-    return Array.from(rows as ApplicationRow[], (row) => ({
-      ...row,
-      strategies: JSON.parse(row.strategies),
-      ...(instances && { instances: Array.from(instancesOf.all(row.name) as StoredInstance[]) }),
-    }));
   };
 }
