@@ -54,6 +54,9 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
+export { createUsageDeletion, usageRemovals } from './storage/usage-deletion.js';
+export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage-dialect.js';
+export { createUsageReader } from './storage/usage-reading.js';
 export {
   type Admission,
   type AdmissionState,
@@ -62,12 +65,8 @@ export {
   applicationsOf,
   boundedSum,
   type CountRow,
-  DATABASE_BOUNDS,
-  DAY,
   decideAdmission,
-  firstKept,
   type InstanceRow,
-  largestFirst,
   NOTHING_DROPPED,
   RESOLUTIONS,
   rowsOf,

@@ -160,7 +160,7 @@ export async function createListening(pool: PgPool, options: CheckedOptions & Ch
   };
 }
 
-interface Throttle {
+export interface Throttle {
   /** Starts the work at once, or once after the pause, however often it is requested meanwhile. */
   request(): void;
   /** Does requested work without the pause. Resolves when no work is running. */
@@ -198,23 +198,13 @@ export function throttle(gap: number, work: () => unknown): Throttle {
   };
 }
 
-/** Notifies other nodes of commits. */
-export interface Notifier {
-  /** Returns at once. At most one message is being sent and one waits, however many commits there are. */
-  notify(): void;
-  /** Sends a waiting message. Resolves when none is being sent. */
-  finish(): Promise<void>;
-}
-
 /**
- * Sends notifications after commits, not within them: notifying transactions hold a database-wide lock during their flush, so
- * commits could not share a flush. Messages are throttled, because each is a transaction. Polling covers lost messages.
+ * Creates the function that notifies other nodes, after commits, not within them: notifying transactions hold a
+ * database-wide lock during their flush, so commits could not share a flush. Messages are throttled, because each is a
+ * transaction. Polling covers lost messages.
  */
-export function createNotifier(database: Database, { channel, node }: Channel): Notifier {
-  const { request, finish } = throttle(GAP, () =>
-    database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined),
-  );
-  return { notify: request, finish };
+export function createNotifier(database: Database, { channel, node }: Channel): Throttle {
+  return throttle(GAP, () => database.query('SELECT pg_notify($1, $2)', [channel, node]).catch(() => undefined));
 }
 
 export interface Channel {

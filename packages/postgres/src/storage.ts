@@ -7,7 +7,7 @@ import { type Database, openDatabase } from './database.js';
 import { createDocuments } from './documents.js';
 import type { PgPool } from './driver.js';
 import { createFeed } from './feed/feed.js';
-import { channelOf, createListening, createNotifier, type Listener, type Notifier } from './notifications.js';
+import { channelOf, createListening, createNotifier, type Listener, type Throttle } from './notifications.js';
 import { assertOptions, type CheckedOptions, type PostgresStorageOptions } from './options.js';
 import { migrate } from './schema/migrate.js';
 import { lockKey, tableNames } from './tables.js';
@@ -74,7 +74,7 @@ interface Parts extends Pick<Source, 'release'> {
   readonly database: Database;
   readonly checked: CheckedOptions;
   readonly listener: Listener | undefined;
-  readonly notifier: Notifier;
+  readonly notifier: Throttle;
 }
 
 function storageOn({ database, checked, release, listener, notifier }: Parts): FlagsStorage {
@@ -113,7 +113,7 @@ function storageOn({ database, checked, release, listener, notifier }: Parts): F
       const prepared = prepareCommit(commit);
       return whileOpen(async () => {
         const result = await runCommit(prepared, { database, names, commitLock, outcomeTimeout });
-        if (result.ok && prepared.events.length > 0) notifier.notify();
+        if (result.ok && prepared.events.length > 0) notifier.request();
         return result;
       });
     },

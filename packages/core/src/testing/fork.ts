@@ -4,7 +4,7 @@ import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
 import { memoryStorage } from '../storage/memory/storage.js';
-import type { DocumentWrite, FlagsStorage } from '../storage/port.js';
+import type { Commit, FlagsStorage } from '../storage/port.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';
 import { running } from './test-values.js';
 
@@ -33,18 +33,13 @@ export function recordingStorage(earlier: readonly string[]) {
   return { storage: recording, commits };
 }
 
-/** Reads the documents of evaluation from commits, because reads of a storage are asynchronous. */
-export function loadCommits(documents: DocumentCache, commits: readonly string[]): void {
-  const known = new Map<string, { readonly revision: number; readonly body: unknown }>();
+/** Loads the documents that commits have written, without `list`, which is asynchronous. */
+export function loadCommits(documents: DocumentCache, { peek }: FlagsStorage, commits: readonly string[]): void {
   for (const text of commits) {
-    const { writes } = JSON.parse(text) as { readonly writes: readonly DocumentWrite[] };
-    for (const write of writes) {
-      const name = `${write.key.kind} ${write.key.id}`;
-      const before = known.get(name);
-      const revision = (before?.revision ?? 0) + 1;
-      const body = 'touch' in write ? before?.body : 'body' in write ? write.body : undefined;
-      known.set(name, { revision, body });
-      documents.applyUpdate(write.key, revision, body);
+    const { writes } = JSON.parse(text) as Commit;
+    for (const { key } of writes) {
+      const stored = peek?.(key);
+      if (stored) documents.applyUpdate(key, stored.revision, stored.body);
     }
   }
 }

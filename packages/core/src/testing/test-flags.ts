@@ -110,7 +110,7 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usage: { interval: 0 } };
   const { context, start } = prepareEngine(all, storage);
   const documents = createDocumentCache(storage);
-  loadCommits(documents, earlier);
+  loadCommits(documents, storage, earlier);
   const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();
   const { flags } = start(withOverrides(loaded, overrides));

@@ -65,7 +65,8 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
         if (!isFirst) await setImmediate();
         isFirst = false;
         dropped = addDropped(dropped, await usage.record(batch));
-        written += sizeOfBatch(batch);
+        const { reports = [], registrations = [] } = batch;
+        for (const one of [...reports, ...registrations]) written += sizeOf(one);
       }
       await pruneWhenDue();
     },
@@ -105,52 +106,50 @@ export function* batchesOf({
   registrations = [],
   ...about
 }: Omit<UsageBatch, 'id'>): Generator<UsageBatch> {
-  let batch = { reports: [] as UsageReport[], registrations: [] as ApplicationRegistration[] };
-  let size = 0;
-  for (const one of [...registrations, ...reports.flatMap(splitReport)]) {
-    const added = sizeOf(one);
-    if (size > 0 && size + added > BATCH_SIZE) {
-      yield { id: randomUUID(), ...about, ...batch };
-      batch = { reports: [], registrations: [] };
-      size = 0;
-    }
-    if ('counts' in one) batch.reports.push(one);
-    else batch.registrations.push(one);
-    size += added;
+  for (const items of chunksOf([...registrations, ...reports.flatMap(splitReport)], BATCH_SIZE, sizeOf)) {
+    yield {
+      id: randomUUID(),
+      ...about,
+      reports: items.filter(isReport),
+      registrations: items.filter((one): one is ApplicationRegistration => !isReport(one)),
+    };
   }
-  if (size > 0) yield { id: randomUUID(), ...about, ...batch };
 }
 
 function splitReport(report: UsageReport): readonly UsageReport[] {
   const { unknown, droppedNames, ...first } = report;
-  const runs = [...runsOf(report.counts)];
+  const runs = [...chunksOf(report.counts, BATCH_SIZE - REPORT_SIZE, sizeOfCount)];
   const last = runs.pop();
   if (last === undefined || runs.length === 0) return [report];
   return [...runs.map((counts) => ({ ...first, counts })), { ...report, counts: last }];
 }
 
-/** Splits counts into runs of bounded size: at least one count each. */
-function* runsOf(counts: readonly ReportedCount[]): Generator<readonly ReportedCount[]> {
+/** Splits a list into runs of bounded size: at least one item each. */
+function* chunksOf<Item>(
+  items: readonly Item[],
+  bound: number,
+  sizeOf: (item: Item) => number,
+): Generator<readonly Item[]> {
   let start = 0;
   let size = 0;
-  for (const [index, count] of counts.entries()) {
-    const added = sizeOfCount(count);
-    if (index > start && size + added > BATCH_SIZE - REPORT_SIZE) {
-      yield counts.slice(start, index);
+  for (const [index, item] of items.entries()) {
+    const added = sizeOf(item);
+    if (index > start && size + added > bound) {
+      yield items.slice(start, index);
       start = index;
       size = 0;
     }
     size += added;
   }
-  if (start < counts.length) yield counts.slice(start);
+  if (start < items.length) yield items.slice(start);
 }
 
-function sizeOfBatch({ reports = [], registrations = [] }: UsageBatch): number {
-  return [...reports, ...registrations].reduce((sum, one) => sum + sizeOf(one), 0);
+function isReport(one: UsageReport | ApplicationRegistration): one is UsageReport {
+  return 'counts' in one;
 }
 
 function sizeOf(one: UsageReport | ApplicationRegistration): number {
-  if (!('counts' in one)) return REPORT_SIZE;
+  if (!isReport(one)) return REPORT_SIZE;
   return one.counts.reduce((sum, count) => sum + sizeOfCount(count), REPORT_SIZE + (one.unknown?.length ?? 0));
 }
 

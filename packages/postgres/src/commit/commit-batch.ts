@@ -4,7 +4,7 @@ import type { DocumentKey } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import { FEED_OFFSET, TRANSACTION_ID } from '../feed/position.js';
 import { fromStoredText, type TableNames } from '../tables.js';
-import { type DocumentStep, documentSteps, eventStatement, vacancyStatement } from './statements.js';
+import { documentSteps, eventStatement, vacancyStatement } from './statements.js';
 
 export interface CommitTables {
   readonly names: TableNames;
@@ -13,19 +13,17 @@ export interface CommitTables {
 }
 
 /** The rows of each statement. */
-export type Answers = readonly (readonly Row[])[];
-type Row = Readonly<Record<string, string | null>>;
+type Answers = readonly (readonly Readonly<Record<string, string | null>>[])[];
 
 /**
- * All statements of a commit as one text, which is sent in one transaction. If {@link CommitBatch.read} returns a
- * conflict, the transaction must be rolled back: the statements write without waiting for that decision.
+ * All statements of a commit as one text, which is sent in one transaction. The statements write without waiting for a
+ * decision: if {@link CommitBatch.read} throws, the transaction must be rolled back.
  */
 export interface CommitBatch {
   readonly text: string;
-  read(answers: Answers): CommitAnswer;
+  /** Throws {@link Conflict} if a document is not as expected. */
+  read(answers: Answers): WrittenCommit;
 }
-
-export type CommitAnswer = { readonly conflict: DocumentKey } | WrittenCommit;
 
 /** A commit whose statements have succeeded, before its COMMIT. */
 export interface WrittenCommit {
@@ -36,30 +34,40 @@ export interface WrittenCommit {
   readonly events: readonly string[];
 }
 
+/** Thrown within the transaction, to have it rolled back. */
+export class Conflict extends Error {
+  constructor(readonly key: DocumentKey) {
+    super('A document has another revision.');
+  }
+}
+
 /** The lock comes first: it is held from before the transaction has an id until it ends. */
 export function commitBatch(commit: PreparedCommit, { names, commitLock }: CommitTables): CommitBatch {
+  const { writes, checks, vacant } = commit;
   const steps = documentSteps(commit, names);
-  const parts: readonly (readonly string[])[] = [
-    [`SELECT pg_advisory_xact_lock_shared(${commitLock})`],
-    steps.map(({ statement }) => statement),
-    commit.vacant.map((vacancy) => vacancyStatement(vacancy, names)),
+  const statements = [
+    `SELECT pg_advisory_xact_lock_shared(${commitLock})`,
+    ...steps.map(({ statement }) => statement),
+    ...vacant.map((vacancy) => vacancyStatement(vacancy, names)),
     ...(commit.events.length > 0
-      ? [[], [eventStatement(commit, names)]]
-      : [[bumpVersionShard(names)], [`SELECT ${TRANSACTION_ID} AS transaction`]]),
+      ? [eventStatement(commit, names)]
+      : [bumpVersionShard(names), `SELECT ${TRANSACTION_ID} AS transaction`]),
   ];
   return {
-    text: parts.flat().join(';\n'),
-    read(answers) {
-      const [, documents, children, , [last = []] = []] = divide(answers, parts);
-      const conflict = findMoved(commit, { steps, documents }) ?? findOccupant(commit, children);
-      if (conflict) return { conflict };
+    text: statements.join(';\n'),
+    read([_lock, ...answers]) {
+      const found = new Map(steps.map(({ named }, index) => [named, answers[index]?.[0]?.revision]));
+      const moved = [...writes, ...checks].find((named) => typeof found.get(named) !== 'string');
+      if (moved) throw new Conflict(moved.key);
+      for (const [index, { kind }] of vacant.entries()) {
+        const id = answers[steps.length + index]?.[0]?.id;
+        if (typeof id === 'string') throw new Conflict({ kind, id: fromStoredText(id) });
+      }
+      const last = answers.at(-1) ?? [];
       const events = last.flatMap(({ id }) => id ?? []);
       if (events.length !== commit.events.length) throw lostOffset(names);
-      return {
-        revisions: revisionsOf(commit, { steps, documents }),
-        events,
-        transaction: last[0]?.transaction ?? undefined,
-      };
+      const revisions = writes.map((write) => Number(found.get(write)));
+      return { revisions, events, transaction: last[0]?.transaction ?? undefined };
     },
   };
 }
@@ -68,42 +76,4 @@ export function commitBatch(commit: PreparedCommit, { names, commitLock }: Commi
 function lostOffset(names: TableNames): FlagsError {
   const message = `The table ${names.table('meta')} has lost its row ${FEED_OFFSET}. Restore it.`;
   return new FlagsError('storage_unsupported', message);
-}
-
-/** The answers to each part. */
-function divide(answers: Answers, parts: readonly (readonly string[])[]): readonly Answers[] {
-  let end = 0;
-  return parts.map(({ length }) => {
-    end += length;
-    return answers.slice(end - length, end);
-  });
-}
-
-interface Documents {
-  readonly steps: readonly DocumentStep[];
-  readonly documents: Answers | undefined;
-}
-
-/** The first write or check, in the order of the commit, whose document has another revision. */
-function findMoved(commit: PreparedCommit, compared: Documents): DocumentKey | undefined {
-  const revisions = revisionsByName(compared);
-  return [...commit.writes, ...commit.checks].find((named) => !revisions.has(named))?.key;
-}
-
-function revisionsOf({ writes }: PreparedCommit, compared: Documents): readonly number[] {
-  const revisions = revisionsByName(compared);
-  return writes.map((write) => Number(revisions.get(write)));
-}
-
-function revisionsByName({ steps, documents = [] }: Documents): ReadonlyMap<DocumentStep['named'], string> {
-  const found = steps.map(({ named }, index) => [named, documents[index]?.[0]?.revision] as const);
-  return new Map(found.filter((pair): pair is [DocumentStep['named'], string] => typeof pair[1] === 'string'));
-}
-
-function findOccupant({ vacant }: PreparedCommit, children: Answers = []): DocumentKey | undefined {
-  for (const [index, { kind }] of vacant.entries()) {
-    const id = children[index]?.[0]?.id;
-    if (typeof id === 'string') return { kind, id: fromStoredText(id) };
-  }
-  return undefined;
 }

@@ -1,10 +1,10 @@
 import type { PreparedCommit } from '@flags/core/integration';
-import type { CommitResult, DocumentKey } from '@flags/core/storage';
+import type { CommitResult } from '@flags/core/storage';
 import { sqlState } from '../connection/errors.js';
 import { bumpVersionShard } from '../data-version.js';
 import { type Database, untilAnswered } from '../database.js';
 import { toStoredText } from '../tables.js';
-import { type CommitAnswer, type CommitTables, commitBatch, type WrittenCommit } from './commit-batch.js';
+import { type CommitTables, Conflict, commitBatch, type WrittenCommit } from './commit-batch.js';
 import { toStoredKey } from './statements.js';
 
 export interface CommitParts extends CommitTables {
@@ -21,27 +21,15 @@ export async function runCommit(commit: PreparedCommit, parts: CommitParts): Pro
   };
   const batch = commitBatch(commit, parts);
   try {
-    const { revisions } = await database.transaction<WrittenCommit>(
-      async (_, answers) => assertNoConflict(batch.read(answers)),
-      { first: batch.text, findOutcome },
-    );
+    const { revisions } = await database.transaction<WrittenCommit>(async (_, answers) => batch.read(answers), {
+      first: batch.text,
+      findOutcome,
+    });
     return { ok: true, revisions };
   } catch (error) {
     if (error instanceof Conflict) return { ok: false, conflict: error.key };
     throw error;
   }
-}
-
-/** Thrown within the transaction, to have it rolled back. */
-class Conflict extends Error {
-  constructor(readonly key: DocumentKey) {
-    super('A document has another revision.');
-  }
-}
-
-function assertNoConflict(answer: CommitAnswer): WrittenCommit {
-  if ('conflict' in answer) throw new Conflict(answer.conflict);
-  return answer;
 }
 
 interface LostCommit extends WrittenCommit {

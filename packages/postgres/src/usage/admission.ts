@@ -2,7 +2,7 @@ import { LIMITS } from '@flags/core';
 import { type Admission, applicationsOf, decideAdmission } from '@flags/core/integration';
 import type { UsageBatch } from '@flags/core/storage';
 import { fromStoredText, toStoredText } from '../tables.js';
-import type { UsageTables } from './usage-lock.js';
+import type { UsageDatabase } from './usage-database.js';
 
 /** The parts of several batches that may be stored. */
 export interface Admitted {
@@ -32,9 +32,12 @@ type StoredValues = readonly (readonly [name: string, isPublic: boolean, instanc
  * Decides which applications may be stored, before the batches are written. Nodes that do so at once may exceed the limits by
  * a few.
  *
- * @param remove deletes an application that makes room
+ * @param remove deletes applications that make room
  */
-export function createAdmission({ database, names }: UsageTables, remove: (application: string) => Promise<void>) {
+export function createAdmission(
+  { database, names }: Pick<UsageDatabase, 'database' | 'names'>,
+  remove: (applications: readonly string[]) => Promise<void>,
+) {
   const applications = names.table('usage_applications');
   const instances = names.table('usage_instances');
 
@@ -100,7 +103,8 @@ export function createAdmission({ database, names }: UsageTables, remove: (appli
       const admission = decideAdmission(batch, { stored, total, owned, spare: state.spare });
       for (const name of admission.created) stored.set(name, { isPublic });
       for (const name of admission.adopted) stored.set(name, { isPublic: false });
-      for (const _ of admission.displaced) await remove(state.spare.shift() ?? '');
+      const displaced = state.spare.splice(0, admission.displaced.length);
+      if (displaced.length > 0) await remove(displaced);
       if (token !== undefined) state.owned.set(token, owned + admission.created.length);
       total += admission.created.length - admission.displaced.length;
       admissions.set(batch, admission);

@@ -10,7 +10,7 @@ import type { ApplicationRegistration, UsageBatch } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import type { Statement } from '../database.js';
 import { bounded, toStoredText } from '../tables.js';
-import type { UsageTables } from './usage-lock.js';
+import type { UsageDatabase } from './usage-database.js';
 
 export interface AdmittedBatch {
   readonly batch: UsageBatch;
@@ -30,13 +30,15 @@ interface ApplicationRow extends Partial<Omit<ApplicationRegistration, 'strategi
 
 type SeenInstanceRow = InstanceRow & { at: number };
 
+type StatementTables = Pick<UsageDatabase, 'names' | 'sharedLock'>;
+
 /**
  * Creates the function that makes one statement of several batches: it stores all of them, or nothing. A statement that is
  * sent twice counts once. It takes the rows of each table in key order, and the tables in one order, so that concurrent
  * statements do not deadlock.
  */
-export function recordStatement({ names, lock }: UsageTables) {
-  const text = textOf({ names, lock });
+export function recordStatement(tables: StatementTables) {
+  const text = textOf(tables);
   return (batches: readonly AdmittedBatch[]): { readonly statement: Statement; readonly droppedNames: number } => {
     const rows = mergedRows(batches);
     const ids = batches.map(({ batch }) => toStoredText(batch.id));
@@ -103,14 +105,14 @@ function toJson(rows: readonly object[]): string {
 }
 
 /** SQL with the parameters: ids of the batches, their time, and the rows of applications, instances, last-seen times, counts. */
-function textOf({ names, lock }: Pick<UsageTables, 'names' | 'lock'>): (onConflict: string) => string {
+function textOf({ names, sharedLock }: StatementTables): (onConflict: string) => string {
   const { table } = names;
   /** The rows of a list, once the batch is written, and the table before. */
   const given = (number: number, columns: string, after: string) =>
     `FROM json_to_recordset($${number}::json) AS given (${columns})
   WHERE EXISTS (SELECT FROM writing) AND (SELECT count(*) FROM ${after}) >= 0`;
   return (onConflict) => `
-WITH ${lock.shared},
+WITH ${sharedLock},
 writing AS (
   INSERT INTO ${table('usage_batches')} (id, at)
   SELECT id, $2::bigint FROM usage_lock, unnest($1::text[]) AS id

@@ -1,13 +1,17 @@
-import { addDropped, NOTHING_DROPPED } from '@flags/core/integration';
+import {
+  addDropped,
+  createUsageDeletion,
+  createUsageReader,
+  NOTHING_DROPPED,
+  usageRemovals,
+} from '@flags/core/integration';
 import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '@flags/core/storage';
 import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
-import { type TableLocation, tableNames } from '../tables.js';
+import type { TableLocation } from '../tables.js';
 import { createAdmission } from './admission.js';
-import { usageDeletion } from './deletion.js';
-import { usageReader } from './read.js';
 import { recordStatement } from './record-statement.js';
-import { createUsageLock } from './usage-lock.js';
+import { usageDatabase } from './usage-database.js';
 
 export interface PostgresUsageOptions {
   readonly database: Database;
@@ -29,11 +33,12 @@ interface WaitingBatch {
  * If it rejects, nothing of the batch was written, unless the code is `outcome_unknown`.
  */
 export function postgresUsage({ database, location, whileOpen }: PostgresUsageOptions): UsageStorage {
-  const names = tableNames(location);
-  const tables = { database, names, lock: createUsageLock(database, location) };
-  const { forget, prune, trim } = usageDeletion(tables);
-  const { sum, lastSeen, applications } = usageReader(database, names);
-  const admit = createAdmission(tables, async (name) => void (await forget({ application: name })));
+  const tables = usageDatabase(database, location);
+  const { dialect, read } = tables;
+  const removals = usageRemovals(dialect);
+  const deletion = createUsageDeletion({ dialect, read, write: tables.write, slice: 5000, applicationsPerSlice: 100 });
+  const { sum, lastSeen, applications } = createUsageReader(dialect, read);
+  const admit = createAdmission(tables, async (names) => void (await tables.write(removals.applications(names))));
   const toStatement = recordStatement(tables);
 
   async function write(waiting: readonly WaitingBatch[]): Promise<void> {
@@ -49,7 +54,7 @@ export function postgresUsage({ database, location, whileOpen }: PostgresUsageOp
     const [first] = written;
     if (!first) return;
     // The batches are stored. If trimming fails, the next one deletes the rest.
-    const trimmed = await trim(crowded).catch(() => 0);
+    const trimmed = crowded.length > 0 ? await tables.write(removals.excess(crowded)).catch(() => 0) : 0;
     first.one.dropped = addDropped(first.one.dropped, { ...NOTHING_DROPPED, names: droppedNames + trimmed });
   }
 
@@ -65,8 +70,8 @@ export function postgresUsage({ database, location, whileOpen }: PostgresUsageOp
     sum: (query) => whileOpen(async () => sum(query)),
     lastSeen: (flags) => whileOpen(async () => lastSeen(flags)),
     applications: (query) => whileOpen(async () => applications(query)),
-    forget: (subject) => whileOpen(() => forget(subject)),
-    prune: (retention) => whileOpen(() => prune(retention)),
+    forget: (subject) => whileOpen(async () => deletion.forget(subject)),
+    prune: (retention) => whileOpen(async () => deletion.prune(retention)),
     close: () => undefined,
   };
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
+import { createUsageDeletion } from '@flags/core/integration';
 import type { ApplicationRegistration, UsageBatch, UsageReport, UsageStorage } from '@flags/core/storage';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { Client, Pool } from 'pg';
 import type { Database } from '../../src/database.js';
 import { postgresStorage } from '../../src/index.js';
-import { tableNames } from '../../src/tables.js';
-import { usageDeletion } from '../../src/usage/deletion.js';
+import { usageDatabase } from '../../src/usage/usage-database.js';
 import { databaseError, interferedPool } from '../interfered-pool.js';
 import { ownDatabase } from '../own-database.js';
 import { recordedPool } from '../recorded-pool.js';
@@ -107,12 +107,11 @@ describe('the limits of usage', () => {
 
     const query = async <Row>(text: string, values: readonly unknown[] = []) =>
       (await database.ask(text, [...values])) as Row[];
-    const statements = { query, write: ({ text }: { text: string }) => query(text) } as unknown as Database;
-    const lock = { shared: '', exclusive: <T>(work: (one: Database) => Promise<T>) => work(statements) };
-    const names = tableNames({ schema: 'public', tablePrefix: 'flags_' });
-    const { prune } = usageDeletion({ database: statements, names, lock }, [
-      { condition: 'resolution = 2', bound: 350 },
-    ]);
+    const transaction = <T>(work: (one: object) => Promise<T>) => work({ query });
+    const statements = { query, transaction };
+    const tables = usageDatabase(statements as unknown as Database, { schema: 'public', tablePrefix: 'flags_' });
+    const bounds = { hours: 350, days: 10_000, pairs: 10_000, names: 10_000 };
+    const { prune } = createUsageDeletion({ ...tables, slice: 5000, applicationsPerSlice: 100, bounds });
     expect(await prune({ now: NOW })).toEqual({ names: 0, reports: 0, usage: 450 });
     const rows = await usage.sum({ resolution: 'hour', by: ['application', 'start'] });
     expect(rows.map(({ application, start, yes }) => [application, (NOW - start) / HOUR, yes])).toEqual([

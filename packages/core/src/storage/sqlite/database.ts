@@ -70,11 +70,11 @@ export function preparePluck(database: SqliteDatabase, sql: string): SqliteState
   return statement;
 }
 
-/** Caches prepared statements by their text. For queries with few forms; rows are arrays. */
-export function statementsByText(database: SqliteDatabase): (sql: string) => SqliteStatement {
+/** Caches prepared statements by their text, for statements with few forms. */
+export function statementsByText(database: SqliteDatabase, prepareOne = prepareRaw): (sql: string) => SqliteStatement {
   const prepared = new Map<string, SqliteStatement>();
   return (sql) => {
-    const statement = prepared.get(sql) ?? prepareRaw(database, sql);
+    const statement = prepared.get(sql) ?? prepareOne(database, sql);
     prepared.set(sql, statement);
     return statement;
   };

@@ -33,7 +33,10 @@ export function sqliteDocuments(database: SqliteDatabase, prefix: string): Sqlit
     list(query) {
       const { sql, parameters } = toListing(query, table);
       const rows = listStatement(sql).all(...parameters) as ListedRow[];
-      return Array.from(rows, (row) => toListedDocument(query.kind, row));
+      const { kind } = query;
+      return Array.from(rows, ([id, parent, revision, content]) => {
+        return { key: { kind, id }, parent, revision, content: JSON.parse(content) };
+      });
     },
     revision({ kind, id }) {
       return (statements.revision.get(kind, id) as number | undefined) ?? 0;
@@ -87,65 +90,40 @@ function toListing({ kind, parent, part, after, limit }: ListQuery, table: strin
   };
 }
 
-function toListedDocument(kind: string, [id, parent, revision, content]: ListedRow): ListedDocument {
-  return { key: { kind, id }, parent, revision, content: JSON.parse(content) };
-}
-
-const HEAD =
-  'type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason';
-/** The columns of an event, without its position. */
-const EVENT_COLUMNS = `${HEAD}, data, before`;
-
 /** Returns the part of a commit's target that appends events. Synchronous. The caller runs the transactions. */
 export function eventAppender(database: SqliteDatabase, prefix: string): CommitTarget['events'] {
   const insert = prepare(
     database,
-    `INSERT INTO ${prefix}events (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO ${prefix}events (type, at, actor, subject_kind, subject_id, revision, project, environment,
+      actor_token_id, actor_token_kind, change_id, reason, data, before)
+    VALUES (@type, @at, @actor, @kind, @id, @revision, @project, @environment,
+      @actorTokenId, @actorTokenKind, @changeSet, @reason, @data, @before)`,
   );
   return {
     append(events, revisions) {
-      for (const event of events) {
-        const { type, at, actor, subject, project, environment, changeSet, reason, data, before, write } = event;
-        const { actorTokenId, actorTokenKind } = event;
-        insert.run(
-          type,
-          at,
-          actor,
-          subject.kind,
-          subject.id,
-          revisions[write],
-          project,
-          environment,
-          actorTokenId,
-          actorTokenKind,
-          changeSet,
-          reason,
-          data,
-          before,
-        );
+      for (const { subject, write, ...event } of events) {
+        insert.run({ ...event, ...subject, revision: revisions[write] });
       }
     },
   };
 }
 
-/** The position and {@link EVENT_COLUMNS}. */
-type EventRow = readonly [
-  position: number,
-  type: string,
-  at: string,
-  actor: string,
-  subjectKind: string,
-  subjectId: string,
-  revision: number,
-  project: string | null,
-  environment: string | null,
-  actorTokenId: string | null,
-  actorTokenKind: string | null,
-  changeSet: string | null,
-  reason: string | null,
-  data: string,
-  before: string,
-];
+const HEAD = `position, type, at, actor, subject_kind AS kind, subject_id AS id, revision, project, environment,
+  actor_token_id AS actorTokenId, actor_token_kind AS actorTokenKind, change_id AS changeSet, reason`;
+const WHOLE = `${HEAD}, data, before`;
+
+type EventRow = Pick<
+  StoredEvent,
+  'type' | 'at' | 'actor' | 'revision' | 'project' | 'environment' | 'changeSet' | 'reason'
+> & {
+  readonly position: number;
+  readonly kind: string;
+  readonly id: string;
+  readonly actorTokenId: string | null;
+  readonly actorTokenKind: string | null;
+  readonly data: string;
+  readonly before: string;
+};
 
 /** Reading all events of a project with fewer events than this takes a few milliseconds. */
 const RARE = 1_000;
@@ -159,7 +137,7 @@ const RARE = 1_000;
  */
 export function eventReader(database: SqliteDatabase, prefix: string): (query: StoredEventQuery) => EventPage {
   const table = `${prefix}events`;
-  const statements = statementsByText(database);
+  const statements = statementsByText(database, prepare);
 
   return (query) => {
     const { order, limit, offset = 0, maxBytes, withoutData, total } = query;
@@ -170,19 +148,19 @@ export function eventReader(database: SqliteDatabase, prefix: string): (query: S
     const page = [...parameters, limit, offset];
     const rows =
       maxBytes === undefined || withoutData
-        ? select(withoutData ? `position, ${HEAD}, 'null', 'null'` : `position, ${EVENT_COLUMNS}`).all(...page)
-        : readUpTo(maxBytes, select('position').all(...page) as [number][]);
+        ? select(withoutData ? `${HEAD}, 'null' AS data, 'null' AS before` : WHOLE).all(...page)
+        : readUpTo(maxBytes, select('position').all(...page) as Pick<EventRow, 'position'>[]);
     const events = Array.from(rows as EventRow[], toStoredEvent);
     if (!total) return { events };
-    const [count] = statements(`SELECT COUNT(*) FROM ${table} ${where}`).get(...parameters) as [number];
-    return { events, total: count };
+    const counted = statements(`SELECT COUNT(*) AS total FROM ${table} ${where}`).get(...parameters);
+    return { events, total: (counted as { total: number }).total };
   };
 
   /** Builds the WHERE clause. The first condition uses its index. */
   function conditionsOf({ filter = {}, after, until }: StoredEventQuery) {
     const { changeSet, subject, type, project, from, to } = filter;
     const isPeriod = from !== undefined || to !== undefined;
-    const [first, last] = isPeriod ? positionsOf(from, to) : [undefined, undefined];
+    const range = isPeriod ? positionsOf(from, to) : undefined;
     const byType = definedConditions(['type = ?', type]);
     const byProject = definedConditions(['project = ?', project]);
     const [leading = [], ...others] = [
@@ -196,8 +174,8 @@ export function eventReader(database: SqliteDatabase, prefix: string): (query: S
       ...definedConditions(
         ['position > ?', after === undefined ? undefined : parsePosition(after)],
         ['position <= ?', until === undefined ? undefined : parsePosition(until)],
-        ['position >= ?', first],
-        ['position <= ?', last],
+        ['position >= ?', range?.first],
+        ['position <= ?', range?.last],
       ),
       ...filtering.map(([condition, value]): Term => [`+${condition}`, value]),
     ];
@@ -209,28 +187,25 @@ export function eventReader(database: SqliteDatabase, prefix: string): (query: S
 
   function isRare(project: string | undefined): boolean {
     if (project === undefined) return false;
-    const limited = `SELECT COUNT(*) FROM (SELECT 1 FROM ${table} WHERE project = ? LIMIT ${RARE})`;
-    const [count] = statements(limited).get(project) as [number];
-    return count < RARE;
+    const nth = `SELECT 1 FROM ${table} WHERE project = ? LIMIT 1 OFFSET ${RARE - 1}`;
+    return statements(nth).get(project) === undefined;
   }
 
   /** Returns the first and the last position of a period; an empty range if it has no events. */
-  function positionsOf(from = '', to = LAST_TIME): readonly [number, number] {
-    const range = statements(`SELECT MIN(position), MAX(position) FROM ${table} WHERE at >= ? AND at <= ?`);
-    const [first, last] = range.get(from, to) as [number | null, number | null];
-    return [first ?? 0, last ?? -1];
+  function positionsOf(from = '', to = LAST_TIME): { readonly first: number; readonly last: number } {
+    const range = `SELECT ifnull(MIN(position), 0) AS first, ifnull(MAX(position), -1) AS last FROM ${table}
+      WHERE at >= ? AND at <= ?`;
+    return statements(range).get(from, to) as { first: number; last: number };
   }
 
   /** Reads row by row, so that the data of events beyond the page is not read. */
-  function readUpTo(maxBytes: number, positions: readonly [number][]): readonly EventRow[] {
+  function readUpTo(maxBytes: number, positions: readonly Pick<EventRow, 'position'>[]): readonly EventRow[] {
+    const read = statements(`SELECT ${WHOLE} FROM ${table} WHERE position = ?`);
     const rows: EventRow[] = [];
     let bytes = 0;
-    for (const [position] of positions) {
-      const row = statements(`SELECT position, ${EVENT_COLUMNS} FROM ${table} WHERE position = ?`).get(
-        position,
-      ) as EventRow;
-      const [data, before] = row.slice(-2) as [string, string];
-      bytes += Buffer.byteLength(data) + Buffer.byteLength(before);
+    for (const { position } of positions) {
+      const row = read.get(position) as EventRow;
+      bytes += Buffer.byteLength(row.data) + Buffer.byteLength(row.before);
       if (bytes > maxBytes && rows.length > 0) break;
       rows.push(row);
     }
@@ -247,23 +222,23 @@ function definedConditions(...terms: readonly Term[]): readonly Term[] {
 /** After every time: times begin with a digit. */
 const LAST_TIME = 'Z';
 
-function toStoredEvent(row: EventRow): StoredEvent {
-  const [position, type, at, actor, subjectKind, subjectId, revision, project, environment, ...rest] = row;
-  const [actorTokenId, actorTokenKind, changeSet, reason, data, before] = rest;
+function toStoredEvent({
+  position,
+  kind,
+  id,
+  actorTokenId,
+  actorTokenKind,
+  data,
+  before,
+  ...head
+}: EventRow): StoredEvent {
   return {
+    ...head,
     id: position,
     position: String(position),
-    type,
-    at,
-    actor,
+    subject: { kind, id },
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
-    changeSet,
-    reason,
-    subject: { kind: subjectKind, id: subjectId },
-    revision,
-    project,
-    environment,
     data: JSON.parse(data),
     before: JSON.parse(before),
   };

@@ -148,61 +148,7 @@ interface Opened extends Pick<Session, 'connection' | 'release'> {
   readonly tablePrefix: string;
 }
 
-function storageOn(opened: Opened): SqliteStorage {
-  const { connection, assertFile, release } = opened;
-  const { writeQueue, target, readEvents, dataVersion, usage, backups, idleCheckpoint, walBytes } = createParts(opened);
-  let closing: Promise<void> | undefined;
-
-  function assertOpen(): void {
-    if (closing) throw closedError();
-  }
-
-  function read<T>(work: () => T): Awaitable<T> {
-    return closing ? Promise.reject(closedError()) : readWhenFree(connection, work);
-  }
-
-  async function close(): Promise<void> {
-    await writeQueue.close();
-    idleCheckpoint?.stop();
-    await backups.ended();
-    await usage.close();
-    release();
-  }
-
-  return {
-    usage,
-    get: (key) => read(() => target.documents.get(key)),
-    list: (query) => read(() => target.documents.list(query)),
-    dataVersion: () => read(dataVersion),
-    walBytes,
-    events: (query) =>
-      read(() => {
-        // After the file is removed, a feed would miss the events of other processes. A log may still be read.
-        if (query.order === 'oldest-first') assertFile();
-        return query.total ? inSnapshot(connection.database, () => readEvents(query)) : readEvents(query);
-      }),
-    async commit(commit) {
-      const prepared = prepareCommit(commit);
-      return writeQueue.run(() => applyCommit(prepared, target), sizeOf(prepared));
-    },
-    async backup(path) {
-      assertOpen();
-      assertFile();
-      return backups.begin(path);
-    },
-    close() {
-      closing ??= close();
-      return closing;
-    },
-  };
-}
-
-function closedError(): FlagsError {
-  return new FlagsError('closed', 'The storage has been closed.');
-}
-
-/** Creates the parts that use the connection. */
-function createParts({ connection, assertFile, tablePrefix }: Opened) {
+function storageOn({ connection, assertFile, tablePrefix, release }: Opened): SqliteStorage {
   const { database } = connection;
   const idleCheckpoint = connection.isHosts ? undefined : createIdleCheckpoint(database, assertFile);
   // A killed process may have left a large log.
@@ -218,29 +164,62 @@ function createParts({ connection, assertFile, tablePrefix }: Opened) {
     },
     committed: assertFile,
   });
+  const target = { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) };
+  const readEvents = eventReader(database, tablePrefix);
+  const dataVersion = createDataVersionReader(database);
+  const usage = sqliteUsage({ connection, writeQueue, tablePrefix });
+  const backups = new Set<Promise<void>>();
+  let closing: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (closing) throw closedError();
+  }
+
+  function read<T>(work: () => T): Awaitable<T> {
+    return closing ? Promise.reject(closedError()) : readWhenFree(connection, work);
+  }
+
+  async function close(): Promise<void> {
+    await writeQueue.close();
+    idleCheckpoint?.stop();
+    await Promise.allSettled(backups);
+    await usage.close();
+    release();
+  }
+
   return {
-    writeQueue,
-    target: { documents: sqliteDocuments(database, tablePrefix), events: eventAppender(database, tablePrefix) },
-    readEvents: eventReader(database, tablePrefix),
-    dataVersion: createDataVersionReader(database),
-    usage: sqliteUsage({ connection, writeQueue, tablePrefix }),
-    backups: createBackups(connection),
-    idleCheckpoint,
+    usage,
+    get: (key) => read(() => target.documents.get(key)),
+    list: (query) => read(() => target.documents.list(query)),
+    dataVersion: () => read(dataVersion),
     walBytes: createLogSizeReader(database),
+    events: (query) =>
+      read(() => {
+        // After the file is removed, a feed would miss the events of other processes. A log may still be read.
+        if (query.order === 'oldest-first') assertFile();
+        return query.total ? inSnapshot(connection.database, () => readEvents(query)) : readEvents(query);
+      }),
+    async commit(commit) {
+      const prepared = prepareCommit(commit);
+      return writeQueue.run(() => applyCommit(prepared, target), sizeOf(prepared));
+    },
+    async backup(path) {
+      assertOpen();
+      assertFile();
+      const backup = backUp(connection, path);
+      // They need the connection.
+      backups.add(backup);
+      return backup.finally(() => backups.delete(backup));
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
   };
 }
 
-/** Tracks running backups, because they need the connection. */
-function createBackups(connection: Connection) {
-  const underWay = new Set<Promise<void>>();
-  return {
-    begin(path: string): Promise<void> {
-      const backup = backUp(connection, path);
-      underWay.add(backup);
-      return backup.finally(() => underWay.delete(backup));
-    },
-    ended: (): Promise<unknown> => Promise.allSettled(underWay),
-  };
+function closedError(): FlagsError {
+  return new FlagsError('closed', 'The storage has been closed.');
 }
 
 /**

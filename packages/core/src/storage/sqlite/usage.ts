@@ -1,40 +1,29 @@
 import { LIMITS } from '../../base/limits.js';
-import type {
-  ApplicationQuery,
-  ApplicationRegistration,
-  DroppedUsage,
-  StoredApplication,
-  StoredInstance,
-  SumQuery,
-  UsageBatch,
-  UsageKey,
-  UsageStorage,
-  UsageSum,
-} from '../usage-port.js';
-import {
-  applicationsOf,
-  decideAdmission,
-  NOTHING_DROPPED,
-  RESOLUTIONS,
-  rowsOf,
-  type UsageRows,
-} from '../usage-rules.js';
+import { createUsageDeletion, usageRemovals } from '../usage-deletion.js';
+import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from '../usage-dialect.js';
+import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '../usage-port.js';
+import { createUsageReader } from '../usage-reading.js';
+import { applicationsOf, decideAdmission, NOTHING_DROPPED, RESOLUTIONS, rowsOf } from '../usage-rules.js';
 import type { WriteQueue } from './database.js';
 import {
   type Connection,
-  inSnapshot,
   prepare,
   preparePluck,
   readWhenFree,
   type SqliteDatabase,
   statementsByText,
 } from './database.js';
-import { sqliteUsageDeletion, tableOf, type UsageRemovals, usageRemovals } from './usage-deletion.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /** Bytes that a count adds to the log in all resolutions, at most: bounds how many batches share a transaction. */
 const BYTES_PER_COUNT = 4096;
+
+/** The key of both tables of counts. */
+const KEY = 'resolution, flag, application, environment, start, variant';
+
+/** Runs statements within a transaction. Returns how many rows the last one has changed. */
+type Run = (statements: readonly UsageStatement[]) => number;
 
 interface SqliteUsageOptions {
   readonly connection: Connection;
@@ -52,26 +41,27 @@ interface SqliteUsageOptions {
  */
 export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: SqliteUsageOptions): UsageStorage {
   const { database } = connection;
-  const removals = usageRemovals(database, prefix);
-  const recordNow = recorder(database, prefix, removals);
-  const sumsOf = sumReader(database, prefix);
-  const lastSeen = preparePluck(database, `SELECT at FROM ${prefix}last_seen WHERE flag = ?`);
-  const timesOf = (flags: readonly string[]) => {
-    const times = flags.map((flag) => [flag, lastSeen.get(flag) as number | undefined] as const);
-    return new Map(times.flatMap(([flag, at]) => (at === undefined ? [] : [[flag, at]])));
+  const dialect = dialectOf(prefix);
+  const deletion = statementsByText(database, prepare);
+  const run: Run = (statements) => {
+    const changes = statements.map(({ text, values }) => deletion(text).run(...values.map(toParameter)).changes);
+    return changes.at(-1) ?? 0;
   };
-  const listApplications = applicationReader(database, prefix);
-  const deletion = sqliteUsageDeletion({ connection, writeQueue, prefix, removals });
+  const recordNow = recorder({ database, prefix, dialect, run });
+  const query = statementsByText(database);
+  const read: ReadUsage = ({ text, values }) =>
+    readWhenFree(connection, () => query(text).all(...values.map(toParameter)) as unknown[][]);
 
   return {
     record: (batch) => writeQueue.run(() => recordNow(batch), sizeOf(batch)),
-    sum: <Key extends UsageKey>(query: SumQuery<Key>) =>
-      readWhenFree(connection, () => sumsOf(query) as unknown as UsageSum<Key>[]),
-    // One look-up needs no snapshot. Many take the file's lock once in a snapshot, not each by itself.
-    lastSeen: (flags) =>
-      readWhenFree(connection, () => (flags.length > 1 ? inSnapshot(database, () => timesOf(flags)) : timesOf(flags))),
-    applications: (query) => readWhenFree(connection, () => inSnapshot(database, () => listApplications(query))),
-    ...deletion,
+    ...createUsageReader(dialect, read),
+    ...createUsageDeletion({
+      dialect,
+      read,
+      write: (statements) => writeQueue.run(() => run(statements)),
+      slice: 500,
+      applicationsPerSlice: 20,
+    }),
     close: () => undefined,
   };
 }
@@ -84,9 +74,41 @@ function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
   return (counts + registrations.length) * BYTES_PER_COUNT;
 }
 
+function dialectOf(prefix: string): UsageDialect {
+  return {
+    tables: {
+      recentCounts: `${prefix}recent_counts`,
+      counts: `${prefix}counts`,
+      lastSeen: `${prefix}last_seen`,
+      applications: `${prefix}applications`,
+      instances: `${prefix}instances`,
+      batches: `${prefix}batches`,
+    },
+    indexedBy: (index) => `INDEXED BY ${prefix}${index}`,
+    unindexed: (column) => `+${column}`,
+    sum: (column) => `min(total(${column}), ${MOST})`,
+    isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
+    isSelected: (select) => `(${KEY}) IN (${select(KEY)})`,
+  };
+}
+
+function toParameter(value: UsageValues[number]): string | number {
+  if (typeof value !== 'object') return value;
+  // The driver stores lone surrogates as U+FFFD. JSON would keep them.
+  return JSON.stringify(value.map((text) => Buffer.from(text).toString()));
+}
+
+interface RecorderOptions {
+  readonly database: SqliteDatabase;
+  readonly prefix: string;
+  readonly dialect: UsageDialect;
+  readonly run: Run;
+}
+
 /** Returns a function that records a batch within a transaction. */
-function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemovals) {
+function recorder({ database, prefix, dialect, run }: RecorderOptions) {
   const statements = recordStatements(database, prefix);
+  const removals = usageRemovals(dialect);
 
   function admit(batch: UsageBatch) {
     const { at, reporter } = batch;
@@ -103,45 +125,39 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
       spare: isFull ? (statements.spare.all(JSON.stringify(names), further) as string[]) : [],
     });
     const [token, isPublic] = [reporter?.token ?? null, Number(reporter?.isPublic ?? false)];
-    for (const name of admission.displaced) removals.removeApplication(name);
+    if (admission.displaced.length > 0) run(removals.applications(admission.displaced));
     for (const name of admission.created) statements.create.run(name, at, token, isPublic);
     for (const name of admission.adopted) statements.adopt.run(token, name);
     return admission;
   }
 
-  function addInstances({ instances }: UsageRows, at: number): void {
-    for (const instance of instances) statements.see.run({ ...instance, at });
-    for (const application of new Set(instances.map((one) => one.application))) statements.trim.run({ application });
-  }
-
-  /** Deletes unknown names of applications that have too many. Returns how many. */
-  function trimNames(reports: NonNullable<UsageBatch['reports']>): number {
-    let dropped = 0;
-    for (const application of new Set(reports.flatMap((one) => (one.unknown?.length ? [one.application] : [])))) {
-      for (const flag of statements.excessNames.all(application) as string[]) {
-        removals.removeName(application, flag);
-        dropped += 1;
-      }
-    }
-    return dropped;
+  /** Deletes unknown names and instances of applications that have too many. Returns the number of names. */
+  function trim({ registrations = [], reports = [] }: UsageBatch): number {
+    const withNames = reports.flatMap(({ application, unknown }) => (unknown?.length ? [application] : []));
+    const named = new Set([...registrations, ...reports].map(({ application }) => application));
+    const withInstances = [...named].filter((application) => {
+      return (statements.countInstances.get(application) as number) > LIMITS.instancesPerApplication;
+    });
+    const crowded = [...new Set([...withNames, ...withInstances])];
+    return crowded.length > 0 ? run(removals.excess(crowded)) : 0;
   }
 
   return (batch: UsageBatch): DroppedUsage => {
-    const { id, at, registrations = [], reports = [] } = batch;
+    const { id, at, registrations = [] } = batch;
     if (statements.addBatch.run(id, at).changes === 0) return NOTHING_DROPPED;
     const { admitted, refused } = admit(batch);
     const rows = rowsOf(batch, admitted);
     for (const one of registrations) if (admitted.has(one.application)) statements.register.run(parametersOf(one));
-    addInstances(rows, at);
+    for (const instance of rows.instances) statements.see.run({ ...instance, at });
     for (const { resolution, flag, application, environment, start, variant, ...count } of rows.counts) {
       const { yes, no, at, isPublic, isUnknown } = count;
       const key = [RESOLUTIONS[resolution].code, flag, application, environment, start, variant];
       statements.addCount[tableOf(resolution)].run(...key, yes, no, at, Number(isPublic), Number(isUnknown));
     }
     for (const seen of rows.lastSeen) statements.addLastSeen.run(...seen);
-    let names = trimNames(reports);
+    let names = trim(batch);
     for (const [application, dropped] of rows.droppedNames) {
-      removals.addDroppedNames(application, dropped);
+      statements.dropNames.run(dropped, application);
       names += dropped;
     }
     return { names, reports: refused, usage: 0 };
@@ -149,7 +165,7 @@ function recorder(database: SqliteDatabase, prefix: string, removals: UsageRemov
 }
 
 function recordStatements(database: SqliteDatabase, prefix: string) {
-  const [counts, applications, instances] = [`${prefix}counts`, `${prefix}applications`, `${prefix}instances`];
+  const [applications, instances] = [`${prefix}applications`, `${prefix}instances`];
   // Sums stop at the largest safe integer, so that no report fails.
   const addCount = (table: string) =>
     prepare(
@@ -163,18 +179,13 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
     );
   return {
     addBatch: prepare(database, `INSERT OR IGNORE INTO ${prefix}batches (id, at) VALUES (?, ?)`),
-    addCount: { recent_counts: addCount('recent_counts'), counts: addCount('counts') },
+    addCount: { recentCounts: addCount('recent_counts'), counts: addCount('counts') },
     addLastSeen: prepare(
       database,
       `INSERT INTO ${prefix}last_seen (flag, at) VALUES (?, ?)
       ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
     ),
-    excessNames: preparePluck(
-      database,
-      `SELECT flag FROM ${counts} INDEXED BY ${prefix}unknown_names
-      WHERE resolution = 4 AND is_unknown AND application = ?
-      ORDER BY is_public, at DESC, flag DESC LIMIT -1 OFFSET ${LIMITS.unknownNamesPerApplication}`,
-    ),
+    dropNames: prepare(database, `UPDATE ${applications} SET dropped_names = dropped_names + ? WHERE name = ?`),
     isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
     countAll: preparePluck(database, `SELECT count(*) FROM ${applications}`),
     countOf: preparePluck(database, `SELECT count(*) FROM ${applications} WHERE token = ?`),
@@ -207,13 +218,7 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
         client_ip = ifnull(@clientIp, client_ip), sdk_version = ifnull(@sdkVersion, sdk_version),
         seen_at = max(seen_at, @at)`,
     ),
-    /** Deletes instances of an application beyond the limit. */
-    trim: prepare(
-      database,
-      `DELETE FROM ${instances} WHERE application = @application AND id IN (
-        SELECT id FROM ${instances} WHERE application = @application
-        ORDER BY seen_at DESC, id DESC LIMIT -1 OFFSET ${LIMITS.instancesPerApplication})`,
-    ),
+    countInstances: preparePluck(database, `SELECT count(*) FROM ${instances} WHERE application = ?`),
   };
 }
 
@@ -226,62 +231,5 @@ function parametersOf({ application, strategies, description, url, color, icon }
     color: color ?? null,
     keepColor: Number(color === undefined),
     icon: icon ?? null,
-  };
-}
-
-/** Returns a function that sums counts by one statement, which reads its groups in the order of an index. */
-function sumReader(database: SqliteDatabase, prefix: string): (query: SumQuery) => UsageSum[] {
-  const statement = statementsByText(database);
-  return ({ resolution, by, from = 0, until = MOST, after, limit = -1, ...only }) => {
-    const filters = Object.entries(only).filter(([, value]) => value !== undefined);
-    const table = tableOf(resolution);
-    const [first, ...others] = by;
-    // Rows of `ever` have one start. Naming it lets the key give the order.
-    const order = resolution === 'ever' && first === 'application' ? [first, 'start' as const, ...others] : by;
-    const index = table === 'counts' && first === 'flag' ? `INDEXED BY ${prefix}counts_by_flag` : '';
-    // The plus keeps SQLite from the index by start, which does not give the order.
-    const conditions = [
-      `resolution = ${RESOLUTIONS[resolution].code} AND +start >= ? AND +start < ?`,
-      ...filters.map(([key]) => `${key} = ?`),
-      ...(by.includes('application') ? ["application <> ''"] : []),
-      ...(by.includes('variant') ? [] : ["variant = ''"]),
-      ...(after ? [`(${[...order]}) > (${order.map(() => '?')})`] : []),
-    ];
-    const sql = `SELECT ${[...by]}, min(total(yes), ${MOST}), min(total(no), ${MOST}) FROM ${prefix}${table} ${index}
-      WHERE ${conditions.join(' AND ')} GROUP BY ${[...order]} ORDER BY ${[...order]} LIMIT ?`;
-    const place = after ? order.map((key) => after[key] ?? 0) : [];
-    const rows = statement(sql).all(from, until, ...filters.map(([, value]) => value), ...place, limit);
-    return (rows as (string | number)[][]).map((row) => {
-      return Object.fromEntries([...by, 'yes', 'no'].map((key, index) => [key, row[index]])) as unknown as UsageSum;
-    });
-  };
-}
-
-/** The list of strategies is stored as JSON. */
-type ApplicationRow = Omit<StoredApplication, 'strategies'> & { readonly strategies: string };
-
-function applicationReader(database: SqliteDatabase, prefix: string) {
-  const select = `
-    SELECT name, strategies, description, url, color, icon, created_at AS createdAt, dropped_names AS droppedNames,
-      (SELECT max(seen_at) FROM ${prefix}instances WHERE application = name) AS seenAt
-    FROM ${prefix}applications WHERE name > @after AND seenAt >= @seenSince`;
-  const page = prepare(database, `${select} ORDER BY name LIMIT @limit`);
-  const named = prepare(
-    database,
-    `${select} AND name IN (SELECT value FROM json_each(@names)) ORDER BY name LIMIT @limit`,
-  );
-  const instancesOf = prepare(
-    database,
-    `SELECT id, client_ip AS clientIp, sdk_version AS sdkVersion, created_at AS createdAt, seen_at AS seenAt
-    FROM ${prefix}instances WHERE application = ? ORDER BY id`,
-  );
-  return ({ seenSince = 0, names, after = '', limit = -1, instances }: ApplicationQuery): StoredApplication[] => {
-    const query = { seenSince, after, limit };
-    const rows = names ? named.all({ ...query, names: JSON.stringify(names) }) : page.all(query);
-    return Array.from(rows as ApplicationRow[], (row) => ({
-      ...row,
-      strategies: JSON.parse(row.strategies),
-      ...(instances && { instances: Array.from(instancesOf.all(row.name) as StoredInstance[]) }),
-    }));
   };
 }
