@@ -8,8 +8,7 @@ import type {
   Impression,
   SegmentConfiguration,
 } from '../evaluation/evaluation.types.js';
-import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
-import type { SnapshotOptions } from '../evaluation/snapshot.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../evaluation/snapshot.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';

@@ -4,13 +4,14 @@ import { paced } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { EVALUATE_PACED, type PinnedFlags } from '../evaluation/evaluate-paced.js';
-import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
 import type {
   ConfigurationChange,
   ContextualFlags,
   EnvironmentChoice,
   EnvironmentConfiguration,
   EvaluatedFlag,
+  EvaluatedVariant,
+  EvaluationContext,
   EvaluationOperations,
   EvaluationStatus,
   Impression,

@@ -4,8 +4,7 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../src/evaluation/snapshot.js';
 
 /** Noon of the day that all tests use. */
 export const NOON = Date.parse('2024-05-06T12:00:00Z');

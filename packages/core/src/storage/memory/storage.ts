@@ -196,5 +196,5 @@ function memoryDocuments(): MemoryDocuments {
 /** Reuses equal parts of the previous body, which evaluation has compiled. */
 function toContent({ body, summary }: PreparedContent, known: unknown): Content {
   const value: unknown = JSON.parse(body);
-  return { body: known === undefined ? freezeParsed(value) : deepFreeze(mergeJson(value, { known })), summary };
+  return { body: known === undefined ? freezeParsed(value) : deepFreeze(mergeJson(value, known)), summary };
 }
