@@ -30,15 +30,15 @@ export type Now = () => number;
 /** Like {@link ValueTestFactory}, but tests the time of the evaluation instead of a context field. */
 type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Predicate | undefined;
 
-const isAfter: MomentTestFactory = (constraint, now) => {
-  const moment = Date.parse(String(constraint.value));
-  return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) > moment;
-};
+const isAfter: MomentTestFactory = atMoment((time, operand) => time > operand);
+const isBefore: MomentTestFactory = atMoment((time, operand) => time < operand);
 
-const isBefore: MomentTestFactory = (constraint, now) => {
-  const moment = Date.parse(String(constraint.value));
-  return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) < moment;
-};
+function atMoment(holds: (time: number, operand: number) => boolean): MomentTestFactory {
+  return (constraint, now) => {
+    const operand = Date.parse(String(constraint.value));
+    return Number.isNaN(operand) ? undefined : (context) => holds(currentTime(context, now), operand);
+  };
+}
 
 /** Returns NaN for an invalid date, which is neither before nor after any date. */
 function currentTime(context: EvaluationContext, now: Now): number {

@@ -20,53 +20,49 @@ import type { StrategyTest } from './rollout.js';
 import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;
-type OnReason = Extract<ExplanationReason, 'strategy' | 'no_strategies'>;
-type OffReason = Exclude<ExplanationReason, OnReason>;
-
-const UNDECIDED: Decisions = { dependencies: [], strategies: [] };
 
 export function explainUnknown(flag: string): FlagExplanation {
-  return off(flag, 'unknown_flag', UNDECIDED);
+  return off(flag, 'unknown_flag');
 }
 
 /** Evaluates the same compiled predicates as {@link winningStrategy}, one by one. */
 export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
-  if (flag.broken !== undefined) return off(flag.name, 'broken_flag', UNDECIDED);
+  if (flag.broken !== undefined) return off(flag.name, 'broken_flag');
   try {
     return explainReadable(flag, context, flags);
   } catch {
-    return off(flag.name, 'unreadable_context', UNDECIDED);
+    return off(flag.name, 'unreadable_context');
   }
 }
 
 function explainReadable(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
-  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return off(flag.name, 'dependency', UNDECIDED);
+  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return off(flag.name, 'dependency');
   const dependencies = explainUntil(false, flag.dependencies, (dependency) => ({
     dependency,
     holds: dependencyHolds(dependency, context, flags),
   }));
-  const decided = { ...UNDECIDED, dependencies };
-  if (dependencies.at(-1)?.holds === false) return off(flag.name, 'dependency', decided);
-  if (!flag.definition.enabled) return off(flag.name, 'disabled', decided);
-  if (flag.strategies.length === 0)
-    return on(flag, 'no_strategies', { ...decided, choice: explainChoice(flag, context) });
+  if (dependencies.at(-1)?.holds === false) return off(flag.name, 'dependency', { dependencies });
+  if (!flag.definition.enabled) return off(flag.name, 'disabled', { dependencies });
+  if (flag.strategies.length === 0) {
+    return on(flag.name, { reason: 'no_strategies', dependencies, strategies: [] }, explainChoice(flag, context));
+  }
   const strategies = explainUntil(true, flag.strategies, (strategy) => explainStrategy(strategy, context));
   if (strategies.at(-1)?.holds !== true) return off(flag.name, 'no_strategy_holds', { dependencies, strategies });
   const choice = explainChoice(flag, context, flag.strategies[strategies.length - 1]);
-  return on(flag, 'strategy', { dependencies, strategies, choice });
+  return on(flag.name, { reason: 'strategy', dependencies, strategies }, choice);
 }
 
-function off(flag: string, reason: OffReason, decisions: Decisions): FlagExplanation {
-  return { flag, enabled: false, reason, variant: OFF, ...decisions };
+function off(flag: string, reason: ExplanationReason, decisions: Partial<Decisions> = {}): FlagExplanation {
+  return { flag, enabled: false, reason, variant: OFF, dependencies: [], strategies: [], ...decisions };
 }
 
 function on(
-  { name: flag }: CompiledFlag,
-  reason: OnReason,
-  { choice, ...decisions }: Decisions & { readonly choice: VariantExplanation | undefined },
+  flag: string,
+  decisions: Decisions & Pick<FlagExplanation, 'reason'>,
+  choice: VariantExplanation | undefined,
 ): FlagExplanation {
   const variant = choice?.variant ?? ON_WITHOUT_VARIANT;
-  return { flag, enabled: true, reason, variant, ...decisions, ...(choice && { variantChoice: choice }) };
+  return { flag, enabled: true, variant, ...decisions, ...(choice && { variantChoice: choice }) };
 }
 
 /**

@@ -47,13 +47,8 @@ export interface SnapshotChange {
 }
 
 export interface SnapshotOptions {
-  /** If two flags have the same name, the later one counts. */
+  /** They must have names. If two flags have the same name, the later one counts. */
   readonly flags: readonly FlagDefinition[];
-  /**
-   * Compile each flag when it is first evaluated, and report its problems then. The definitions must have names, and must
-   * not change. Default: false.
-   */
-  readonly isLazy?: boolean;
   readonly segments?: readonly SegmentDefinition[];
   /** Strategies that the host implements. */
   readonly strategies?: readonly CustomStrategy[];
@@ -68,7 +63,7 @@ export interface SnapshotOptions {
   readonly hostname?: string;
   /** How non-ASCII ids are hashed. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
-  /** The counters of the previous snapshot, so that no counts are lost. Default: new counters. */
+  /** Default: new counters. */
   readonly counters?: UsageCounters;
   /** Called once for each problem with a definition or an evaluation. */
   readonly onProblem?: (problem: EvaluationProblem) => void;
@@ -306,15 +301,16 @@ function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
 }
 
 /**
- * Compiles the flags of one environment. All parsing happens here, or with `isLazy` when a flag is first evaluated;
- * evaluation only compares and hashes. Never throws because of a definition: an unreadable flag is off and reported.
+ * Creates a snapshot of the flags of one environment. A flag is parsed when it is first evaluated, or when a change
+ * brings it; evaluation only compares and hashes. Never throws because of a definition: an unreadable flag is off, and
+ * reported when it is parsed.
  *
  * @example
  * const snapshot = compileSnapshot({ flags, segments, now: Date.now, onProblem: ({ message }) => log.warn(message) });
  * snapshot.isEnabled('checkout', { userId: 'ada' });
  */
 export function compileSnapshot(options: SnapshotOptions): Snapshot {
-  const { flags, isLazy = false, segments = [], strategies = [], now, random = Math.random } = options;
+  const { flags, segments = [], strategies = [], now, random = Math.random } = options;
   const { hostname, idEncoding = 'utf8', counters = new UsageCounters(), onProblem, onImpression } = options;
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
@@ -323,9 +319,5 @@ export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const compiled = segments.flatMap((definition) => compiler.segment(definition) ?? []);
   const segmentsById = new Map(compiled.map((segment) => [segment.id, segment]));
   const runtime = { compiler, counters, problems, onImpression };
-  const snapshot = isLazy
-    ? Snapshot.create(runtime, flags, segmentsById)
-    : Snapshot.create(runtime, [], segmentsById).with({ flags });
-  counters.retireAllBut((flag) => snapshot.definition(flag) !== undefined);
-  return snapshot;
+  return Snapshot.create(runtime, flags, segmentsById);
 }

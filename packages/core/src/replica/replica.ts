@@ -21,7 +21,7 @@ import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
-import { createDocumentCache, type DocumentCache } from './document-cache.js';
+import { DocumentCache } from './document-cache.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
 
 /** All compiled environments, kept current with the documents in memory. */
@@ -198,8 +198,8 @@ export async function openReplica(options: ReplicaOptions, context: ReplicaConte
 async function loadDocuments({ storage, size }: Pick<ReplicaContext, 'storage' | 'size'>): Promise<LoadedDocuments> {
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const documents = createDocumentCache(storage);
-  await documents.load();
+  const documents = new DocumentCache();
+  await documents.load(storage);
   await size?.load(storage);
   return { after, documents };
 }

@@ -13,7 +13,13 @@ export function flag(changes: Partial<FlagDefinition> = {}): FlagDefinition {
   return { name: 'checkout', enabled: true, strategies: [{ name: 'default' }], ...changes };
 }
 
+/** Compiles the flags at once. */
 export function snapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
+  return lazySnapshotOf([], options).with({ flags });
+}
+
+/** Compiles each flag when it is first evaluated. */
+export function lazySnapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
   return compileSnapshot({ flags, now: () => NOON, ...options });
 }
 
