@@ -107,8 +107,6 @@ module.exports = {
           '\\.types\\.ts$',
           '^packages/core/src/base/limits\\.ts$',
           '/node_modules/(re2js|lru-cache)/',
-          // Only functions: text to bytes, and the form of an address.
-          '^(node:)?(buffer|net)$',
           '^packages/core/src/storage/usage-port\\.ts$',
         ],
       },

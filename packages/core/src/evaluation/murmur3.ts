@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { TextEncoding } from './evaluation.types.js';
 
 /** The steps of MurmurHash3 (x86, 32 bits), on signed 32-bit integers. */
@@ -27,10 +26,80 @@ function scramble(block: number): number {
   return imul((product << 15) | (product >>> 17), 0x1b873593);
 }
 
+const LAST_ASCII = 0x7f;
+/** UTF-8 encoders replace an unpaired surrogate by this character. */
+const REPLACEMENT_CHARACTER = 0xfffd;
+
+/** Hashes byte by byte. Used for prefixes and for non-ASCII ids. */
+class Murmur3Bytes {
+  state: number;
+  carry = 0;
+  carryBits = 0;
+  length = 0;
+
+  constructor(seed: number) {
+    this.state = seed | 0;
+  }
+
+  resume(from: Pick<Murmur3Bytes, 'state' | 'carry' | 'carryBits' | 'length'>): void {
+    this.state = from.state;
+    this.carry = from.carry;
+    this.carryBits = from.carryBits;
+    this.length = from.length;
+  }
+
+  write(text: string, encoding: TextEncoding): void {
+    if (encoding === 'utf8') this.writeUtf8(text);
+    else this.writeLowBytes(text);
+  }
+
+  digest(): number {
+    return finish(this.carryBits === 0 ? this.state : mixTail(this.state, this.carry), this.length);
+  }
+
+  private writeLowBytes(text: string): void {
+    for (let at = 0; at < text.length; at++) this.byte(text.charCodeAt(at) & 0xff);
+  }
+
+  private writeUtf8(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const point = text.codePointAt(at) ?? 0;
+      if (point > 0xffff) at++;
+      this.codePoint(point >= 0xd800 && point <= 0xdfff ? REPLACEMENT_CHARACTER : point);
+    }
+  }
+
+  private codePoint(point: number): void {
+    if (point <= LAST_ASCII) {
+      this.byte(point);
+    } else if (point <= 0x7ff) {
+      this.byte(0xc0 | (point >> 6));
+      this.byte(0x80 | (point & 0x3f));
+    } else if (point <= 0xffff) {
+      this.byte(0xe0 | (point >> 12));
+      this.byte(0x80 | ((point >> 6) & 0x3f));
+      this.byte(0x80 | (point & 0x3f));
+    } else {
+      this.byte(0xf0 | (point >> 18));
+      this.byte(0x80 | ((point >> 12) & 0x3f));
+      this.byte(0x80 | ((point >> 6) & 0x3f));
+      this.byte(0x80 | (point & 0x3f));
+    }
+  }
+
+  private byte(byte: number): void {
+    this.carry |= byte << this.carryBits;
+    this.carryBits += 8;
+    this.length++;
+    if (this.carryBits < 32) return;
+    this.state = mixBlock(this.state, this.carry);
+    this.carry = 0;
+    this.carryBits = 0;
+  }
+}
+
 // Several times faster than a call as a method.
 const charCodeAt = Function.prototype.call.bind(String.prototype.charCodeAt) as (text: string, at: number) => number;
-
-const LAST_ASCII = 0x7f;
 
 /** The hash state after a prefix, so that a call only hashes the id. */
 export interface HashedPrefix {
@@ -43,33 +112,15 @@ export interface HashedPrefix {
 }
 
 export function hashPrefix(prefix: string, seed: number, encoding: TextEncoding): HashedPrefix {
-  return append({ state: seed | 0, carry: 0, carryBits: 0, length: 0, encoding }, prefix);
-}
-
-/** Hashes byte by byte: prefixes, and ids that are not ASCII. */
-function append(prefix: HashedPrefix, text: string): HashedPrefix {
-  const { encoding } = prefix;
-  // Latin-1 keeps the low byte of each UTF-16 unit.
-  const bytes = Buffer.from(text, encoding === 'utf8' ? 'utf8' : 'latin1');
-  let { state, carry, carryBits } = prefix;
-  for (const byte of bytes) {
-    carry |= byte << carryBits;
-    carryBits += 8;
-    if (carryBits < 32) continue;
-    state = mixBlock(state, carry);
-    carry = 0;
-    carryBits = 0;
-  }
-  return { state, carry, carryBits, length: prefix.length + bytes.length, encoding };
-}
-
-function digest({ state, carry, carryBits, length }: HashedPrefix): number {
-  return finish(carryBits === 0 ? state : mixTail(state, carry), length);
+  const bytes = new Murmur3Bytes(seed);
+  bytes.write(prefix, encoding);
+  const { state, carry, carryBits, length } = bytes;
+  return { state, carry, carryBits, length, encoding };
 }
 
 /**
  * Returns the x86 32-bit MurmurHash3 of prefix and id as a signed integer. Use `>>> 0` for the unsigned number, which
- * would be heap-allocated if it was returned from here. Allocates nothing for ASCII ids.
+ * would be heap-allocated if it was returned from here. Allocates nothing.
  */
 export function hashWith(prefix: HashedPrefix, id: string): number {
   const bits = prefix.carryBits;
@@ -101,6 +152,14 @@ export function hashWith(prefix: HashedPrefix, id: string): number {
       carryBits = 0;
     }
   }
-  if (units > LAST_ASCII) return digest(append(prefix, id));
+  if (units > 0x7f) return hashEncoded(prefix, id);
   return finish(carryBits === 0 ? state : mixTail(state, carry), prefix.length + length);
+}
+
+const encoded = new Murmur3Bytes(0);
+
+function hashEncoded(prefix: HashedPrefix, id: string): number {
+  encoded.resume(prefix);
+  encoded.write(id, prefix.encoding);
+  return encoded.digest();
 }

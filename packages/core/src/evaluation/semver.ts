@@ -12,44 +12,94 @@ export function isSemver(text: string): boolean {
   return text.length <= LIMITS.operandText && SEMVER.test(text);
 }
 
+const DASH = 0x2d;
+const DOT = 0x2e;
+const PLUS = 0x2b;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** Iterates over the identifiers of a version: the three numbers, then the parts of the pre-release. */
+class VersionCursor {
+  private version = '';
+  private start = 0;
+  private end = 0;
+  private position = 0;
+
+  open(version: string): void {
+    this.version = version;
+    this.position = 0;
+    this.standAt(0);
+  }
+
+  next(): void {
+    this.position++;
+    this.standAt(this.end + 1);
+  }
+
+  /** Whether the cursor is at an identifier, and not past the last one. */
+  get stands(): boolean {
+    return this.end > this.start;
+  }
+
+  /** Compares two identifiers as semver 2.0 does: numbers by value and before text, text by ASCII. */
+  compareTo(other: VersionCursor): number {
+    const numeric = this.isNumeric();
+    if (numeric !== other.isNumeric()) return numeric ? -1 : 1;
+    if (numeric && this.length !== other.length) return this.length - other.length;
+    const shared = Math.min(this.length, other.length);
+    for (let at = 0; at < shared; at++) {
+      const order = this.unit(at) - other.unit(at);
+      if (order !== 0) return order;
+    }
+    return this.length - other.length;
+  }
+
+  /** A dash ends the core only; within a pre-release it is part of an identifier. */
+  private standAt(start: number): void {
+    const { version } = this;
+    const past = this.position > 0 && version.charCodeAt(this.end) === PLUS;
+    this.start = past ? version.length : start;
+    this.end = this.start;
+    for (; this.end < version.length; this.end++) {
+      const unit = version.charCodeAt(this.end);
+      if (unit === DOT || unit === PLUS || (unit === DASH && this.position < 3)) return;
+    }
+  }
+
+  private get length(): number {
+    return this.end - this.start;
+  }
+
+  private unit(at: number): number {
+    return this.version.charCodeAt(this.start + at);
+  }
+
+  private isNumeric(): boolean {
+    for (let at = 0; at < this.length; at++) if (this.unit(at) < ZERO || this.unit(at) > NINE) return false;
+    return true;
+  }
+}
+
+// Shared by all calls: comparing is synchronous, so two cursors suffice, and nothing is allocated.
+const left = new VersionCursor();
+const right = new VersionCursor();
+const CORE = 3;
+
 /**
  * Compares two valid versions as semver 2.0 does, without build metadata. Returns a negative number, zero, or a
  * positive number.
  */
 export function compareSemver(a: string, b: string): number {
-  const [left, right] = [partsOf(a), partsOf(b)];
-  const order = compareLists(left.core, right.core);
-  if (order !== 0) return order;
-  // A release comes after its pre-releases.
-  const [early, other] = [left.prerelease, right.prerelease];
-  return early.length === 0 || other.length === 0 ? other.length - early.length : compareLists(early, other);
-}
-
-/** Returns the identifiers of a version: its three numbers, and the parts of its pre-release. */
-function partsOf(version: string): { readonly core: readonly string[]; readonly prerelease: readonly string[] } {
-  const [release = ''] = version.split('+', 1);
-  const [core = ''] = release.split('-', 1);
-  const prerelease = release.slice(core.length + 1);
-  return { core: core.split('.'), prerelease: prerelease === '' ? [] : prerelease.split('.') };
-}
-
-/** A list comes after its own beginning. */
-function compareLists(one: readonly string[], other: readonly string[]): number {
-  const shared = Math.min(one.length, other.length);
-  for (let at = 0; at < shared; at++) {
-    const order = compareIdentifiers(one[at] ?? '', other[at] ?? '');
+  left.open(a);
+  right.open(b);
+  let compared = 0;
+  for (; left.stands && right.stands; compared++) {
+    const order = left.compareTo(right);
     if (order !== 0) return order;
+    left.next();
+    right.next();
   }
-  return one.length - other.length;
-}
-
-const DIGITS = /^\d+$/;
-
-/** Numbers come in the order of their values, before text, and text in the order of ASCII. */
-function compareIdentifiers(one: string, other: string): number {
-  const isNumber = DIGITS.test(one);
-  if (isNumber !== DIGITS.test(other)) return isNumber ? -1 : 1;
-  if (isNumber && one.length !== other.length) return one.length - other.length;
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+  // A release comes after its pre-releases. A pre-release with more parts comes after its prefix.
+  if (compared === CORE) return Number(right.stands) - Number(left.stands);
+  return Number(left.stands) - Number(right.stands);
 }
