@@ -54,22 +54,20 @@ export {
   type StrategyParameters,
 } from './evaluation/definitions.types.js';
 export type {
-  CustomStrategy,
-  EvaluatedVariant,
-  EvaluationContext,
-  EvaluationProblem,
-  FlagExplanation,
-  StrategyExplanation,
-} from './evaluation/evaluated.types.js';
-export type {
   ConfigurationChange,
   ContextualFlags,
+  CustomStrategy,
   EvaluatedFlag,
+  EvaluatedVariant,
+  EvaluationContext,
   EvaluationOptions,
   EvaluationStatus,
   Evaluator,
+  FlagExplanation,
   Impression,
+  StrategyExplanation,
 } from './evaluation/evaluation.types.js';
+export type { EvaluationProblem } from './evaluation/problem.js';
 // Events
 export {
   EVENT_TYPES,

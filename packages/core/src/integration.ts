@@ -18,7 +18,7 @@ export { payloadReaderOf } from './definitions/payload.js';
 export { shortenMessage } from './errors.js';
 // Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
-export type { PayloadReader, PayloadReading } from './evaluation/evaluated.types.js';
+export type { PayloadReader, PayloadReading } from './evaluation/evaluation.types.js';
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 // Events

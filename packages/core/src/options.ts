@@ -5,7 +5,8 @@ import type { Environment, FlagsSettings, FlagType, Role } from './base/settings
 import { createValidator, pickMembers } from './base/validator.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
 import type { ErrorDetail } from './errors.js';
-import type { CustomStrategy, EvaluationProblem, TextEncoding } from './evaluation/evaluated.types.js';
+import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
+import type { EvaluationProblem } from './evaluation/problem.js';
 import { defaultEnvironment } from './flags/review.js';
 import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';

@@ -12,12 +12,14 @@ import type {
 import type {
   ContextEnvironment,
   ContextMembers,
+  ContextualFlags,
+  EnvironmentConfiguration,
+  EvaluatedFlag,
   EvaluatedVariant,
   EvaluationContext,
   FallbackVariant,
   FlagExplanation,
-} from './evaluation/evaluated.types.js';
-import type { ContextualFlags, EnvironmentConfiguration, EvaluatedFlag } from './evaluation/evaluation.types.js';
+} from './evaluation/evaluation.types.js';
 import type { Flags } from './flags.js';
 import type { Token } from './tokens/token.types.js';
 

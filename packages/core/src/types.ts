@@ -39,6 +39,7 @@ export type {
   StandardSchema,
   ValueDescription,
 } from './definitions/schema.types.js';
+export type { AudiencePart } from './evaluation/audience.js';
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -50,26 +51,23 @@ export type {
   VariantOverride,
 } from './evaluation/definitions.types.js';
 export type {
-  AudiencePart,
   ConstraintExplanation,
   ContextEnvironment,
   ContextMembers,
   DependencyExplanation,
-  EvaluationProblemCode,
-  ExplanationReason,
-  FallbackVariant,
-  RolloutExplanation,
-  SegmentExplanation,
-  VariantExplanation,
-} from './evaluation/evaluated.types.js';
-export type {
   EnvironmentChoice,
   EnvironmentConfiguration,
+  ExplanationReason,
+  FallbackVariant,
   FlagConfiguration,
   PayloadOptions,
+  RolloutExplanation,
   SegmentConfiguration,
+  SegmentExplanation,
+  VariantExplanation,
   VariantOptions,
 } from './evaluation/evaluation.types.js';
+export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './events/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.types.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';

@@ -43,7 +43,7 @@ export async function readFrom(
   };
   if (isAddress(file) && from !== 'unleash') throw usageError('Only an Unleash server can be read over its API.');
   const document = isAddress(file) ? await readUnleash(file, sourceToken) : await readDocument(session.io, file);
-  if (membersOf(document)[from === 'unleash' ? 'features' : from === 'flagd' ? 'flags' : 'features'] === undefined) {
+  if (membersOf(document)[from === 'flagd' ? 'flags' : 'features'] === undefined) {
     throw new CommandError(`${file} is not an export of ${from}.`);
   }
   const { definitions, report } = await IMPORTERS[from](document, target);

@@ -123,19 +123,34 @@ function freezeParsedList(list: unknown[]): readonly unknown[] {
 type Items = readonly unknown[];
 type Members = Readonly<Record<string, unknown>>;
 
-/** The values that a merge compares with. */
-export interface MergeSources {
-  readonly known: unknown;
-  /** Equal to `known`. The merge skips parts of the value that are identical to parts of the twin. */
-  readonly twin?: unknown;
-}
-
 /**
  * Copies a JSON value, and reuses the equal parts of a known value. Returns the known value itself if both are equal.
  * As in JSON text, `undefined` members are omitted and `undefined` items become null. The order of members is ignored.
  */
-export function mergeJson(value: unknown, { known, twin }: MergeSources): unknown {
-  return mergeValue(value, known, twin);
+export function mergeJson(value: unknown, known: unknown): unknown {
+  // JSON has no negative zero.
+  if (value === 0) return 0;
+  if (Array.isArray(value)) return mergeArray(value, Array.isArray(known) ? known : undefined);
+  return isContainer(value) ? mergeObject(value, isObject(known) ? known : undefined) : value;
+}
+
+function mergeArray(items: Items, known: Items | undefined): Items {
+  const copies = items.map((item, at) => mergeJson(item ?? null, known?.[at]));
+  return known?.length === copies.length && copies.every((copy, at) => copy === known[at]) ? known : copies;
+}
+
+function mergeObject(value: Members, known: Members | undefined): Members {
+  // Spreads first and replaces members afterwards, so that `__proto__` stays an ordinary member.
+  const copy: Record<string, unknown> = { ...value };
+  let isSame = known !== undefined;
+  for (const name of Object.keys(copy)) {
+    const before = known && Object.hasOwn(known, name) ? known[name] : undefined;
+    const after = mergeJson(copy[name], before);
+    if (after === undefined) delete copy[name];
+    else copy[name] = after;
+    isSame &&= after === before;
+  }
+  return known && isSame && Object.keys(known).length === Object.keys(copy).length ? known : copy;
 }
 
 /** Copies a JSON value, as {@link mergeJson} does. Writes only the members that differ from a shallow copy. */
@@ -149,49 +164,4 @@ export function copyJson(value: unknown): unknown {
     else if (typeof member === 'object') copy[name] = copyJson(member);
   }
   return copy;
-}
-
-function mergeValue(value: unknown, known: unknown, twin: unknown): unknown {
-  // JSON has no negative zero.
-  if (value === 0) return 0;
-  if (typeof value !== 'object' || value === null) return value;
-  if (value === twin) return known;
-  if (Array.isArray(value)) return mergeArray(value, arrayOf(known), arrayOf(twin));
-  return mergeObject(value as Members, objectOf(known), objectOf(twin));
-}
-
-function mergeArray(items: Items, known: Items | undefined, twin: Items | undefined): Items {
-  const copies = items.map((item, at) => mergeValue(item ?? null, known?.[at], twin?.[at]));
-  return known?.length === copies.length && copies.every((copy, at) => copy === known[at]) ? known : copies;
-}
-
-function mergeObject(value: Members, known: Members | undefined, twin: Members | undefined): Members {
-  // Spreads first and replaces members afterwards, so that `__proto__` stays an ordinary member.
-  const copy: Record<string, unknown> = { ...value };
-  let count = 0;
-  let same = 0;
-  for (const name of Object.keys(copy)) {
-    const before = memberOf(known, name);
-    const after = mergeValue(copy[name], before, memberOf(twin, name));
-    if (after === undefined) {
-      delete copy[name];
-      continue;
-    }
-    copy[name] = after;
-    count += 1;
-    if (after === before) same += 1;
-  }
-  return known && same === count && Object.keys(known).length === count ? known : copy;
-}
-
-function memberOf(known: Members | undefined, name: string): unknown {
-  return known && Object.hasOwn(known, name) ? known[name] : undefined;
-}
-
-function arrayOf(value: unknown): Items | undefined {
-  return Array.isArray(value) ? value : undefined;
-}
-
-function objectOf(value: unknown): Members | undefined {
-  return isObject(value) ? value : undefined;
 }

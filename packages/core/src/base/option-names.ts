@@ -22,7 +22,7 @@ export function describeUnknownOption(
   if (unknown === undefined) return undefined;
   const present = moved.get(unknown);
   if (present !== undefined) return `has no option ${unknown} any more: ${unknown} is now ${present}.`;
-  const closest = closestTo(unknown, known);
+  const [closest] = closestNames(unknown, known);
   const shown = unknown.slice(0, 50);
   if (closest !== undefined) return `has no option ${shown}; did you mean ${closest}?`;
   return `has no option ${shown}; the options are ${known.join(', ')}.`;
@@ -60,10 +60,6 @@ export function describeNonStorage(value: unknown): string | undefined {
 export function isStorage(value: unknown): boolean {
   const { get, commit } = Object(value) as Record<string, unknown>;
   return typeof get === 'function' && typeof commit === 'function';
-}
-
-function closestTo(name: string, known: readonly string[]): string | undefined {
-  return closestNames(name, known)[0];
 }
 
 /** Returns the known names that a misspelt name may mean, the closest one first. */

@@ -52,37 +52,30 @@ export async function* readPages<Item>(
   } while (after !== undefined);
 }
 
-/** The cursors and the order of a list in memory. */
-export interface Cursors<Item> {
+interface Cursors<Item> {
   readonly cursorOf: (item: Item) => string;
-  /** Code-point order when absent. */
-  readonly compare?: (a: string, b: string) => number;
 }
 
-/** Returns one page of a list in memory. */
+/** Returns one page of a list in memory, which is in the code-point order of its cursors. */
 export function cutPage<Item>(
   items: readonly Item[],
   { limit, after }: PageBounds,
-  { cursorOf, compare = compareCodePoints }: Cursors<Item>,
+  { cursorOf }: Cursors<Item>,
 ): ListPage<Item> {
-  const start = after === undefined ? 0 : items.findIndex((item) => compare(cursorOf(item), after) > 0);
+  const start = after === undefined ? 0 : items.findIndex((item) => compareCodePoints(cursorOf(item), after) > 0);
   return pageOf(start === -1 ? [] : items.slice(start, start + limit + 1), { limit, cursorOf });
 }
 
 /**
- * The cursors and item sizes of an iteration. A page has at least one item, and ends before it exceeds the page size.
+ * Reads one page from the start of an iteration, or all of it. A page has at least one item, and ends before it exceeds
+ * the page size.
+ *
+ * @param sizeOf returns the characters of an item
  */
-export interface Cuts<Item> {
-  readonly cursorOf: (item: Item) => string;
-  /** In characters. */
-  readonly sizeOf: (item: Item) => number;
-}
-
-/** Reads one page from the start of an iteration, or all of it. */
 export async function takePage<Item>(
   items: AsyncIterable<Item>,
   { limit }: PageBounds,
-  { cursorOf, sizeOf }: Cuts<Item>,
+  { cursorOf, sizeOf }: Cursors<Item> & { readonly sizeOf: (item: Item) => number },
 ): Promise<ListPage<Item>> {
   const found: Item[] = [];
   let room = limit === Number.POSITIVE_INFINITY ? limit : LIMITS.pageSize;
@@ -115,7 +108,7 @@ function parseList(text: string): readonly unknown[] {
 /** Makes a page of up to `limit + 1` items. The additional item only shows that there is a next page. */
 export function pageOf<Item>(
   found: readonly Item[],
-  { limit, cursorOf }: { readonly limit: number; readonly cursorOf: (item: Item) => string },
+  { limit, cursorOf }: Cursors<Item> & { readonly limit: number },
 ): ListPage<Item> {
   const items = found.slice(0, limit);
   const last = items.at(-1);

@@ -25,11 +25,11 @@ export function createValidator<T>(
   schema: JsonSchema,
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
 ): Validator<T> {
-  let compiled: CompiledSchema | undefined;
+  let accepts: ValidateFunction | undefined;
   return (input, stored) => {
-    compiled ??= compileSchema(schema);
-    if (!compiled.first(input)) {
-      const issues = issuesOf(compiled, input, stored);
+    accepts ??= compileToFirstError(schema);
+    if (!accepts(input)) {
+      const issues = issuesOf({ accepts, schema, input, stored });
       if (issues.length > 0) throw invalidInput(issues);
     }
     const issues = takeIssues(findIssues(input as T));
@@ -92,61 +92,52 @@ export function pickMembers<T extends object>(input: T, members: readonly string
 
 /** `verbose`: messages need the schemas. No `validateSchema`: every schema belongs to the library and is tested. */
 const OPTIONS = { allowUnionTypes: true, validateSchema: false, meta: false, verbose: true };
-const firstErrorAjv = withFormats(new Ajv(OPTIONS));
-const allErrorsAjv = withFormats(new Ajv({ ...OPTIONS, allErrors: true }));
-
-function withFormats(ajv: Ajv): Ajv {
-  return ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
-}
-
-/** Two validation functions of one schema. Each keeps its latest errors. */
-interface CompiledSchema {
-  /** Stops at the first error. */
-  readonly first: ValidateFunction;
-  /** Compiled when the first invalid input arrives. */
-  readonly all: () => ValidateFunction;
-}
+const compileToFirstError = createCompiler(new Ajv(OPTIONS));
+const compileToAllErrors = createCompiler(new Ajv({ ...OPTIONS, allErrors: true }));
 
 /**
- * Keyed by the schema's text, so that instances with equal settings share one compilation. Ajv never releases a
- * compiled schema, so a process that opens many instances must not compile copies.
+ * Returns a function that compiles each schema once. Schemas are known by their text, so that instances with equal
+ * settings share one compilation: Ajv never releases a compiled schema.
  */
-const compiledSchemas = new Map<string, CompiledSchema>();
-
-function compileSchema(schema: JsonSchema): CompiledSchema {
-  const text = JSON.stringify(schema);
-  const known = compiledSchemas.get(text);
-  if (known) return known;
-  let all: ValidateFunction | undefined;
-  const compiled = {
-    first: firstErrorAjv.compile(schema),
-    all: () => {
-      all ??= allErrorsAjv.compile(schema);
-      return all;
-    },
+function createCompiler(ajv: Ajv): (schema: JsonSchema) => ValidateFunction {
+  ajv.addFormat('date-time', (text: string) => parseIsoDate(text) !== undefined);
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(schema);
+    compiled.set(text, validate);
+    return validate;
   };
-  compiledSchemas.set(text, compiled);
-  return compiled;
 }
 
 /** Ajv creates an error object per invalid value and cannot stop early. Larger inputs get one issue only. */
 const MOST_VALUES = 10_000;
 
-/** Lists the issues of an input that `first` has just refused, at most {@link LIMITS.issues}. */
-function issuesOf({ first, all }: CompiledSchema, input: unknown, stored: unknown): readonly ErrorDetail[] {
-  const refusals = (errors: readonly ErrorObject[] | null | undefined) =>
-    errorsToReport((errors ?? []).filter((error) => !isWithinStoredLength(error, stored)));
-  let errors = refusals(first.errors);
+interface Refusal {
+  /** The validation function that has just refused the input. */
+  readonly accepts: ValidateFunction;
+  readonly schema: JsonSchema;
+  readonly input: unknown;
+  readonly stored: unknown;
+}
+
+/** Lists the issues of a refused input, at most {@link LIMITS.issues}. */
+function issuesOf({ accepts, schema, input, stored }: Refusal): readonly ErrorDetail[] {
+  let errors = takeErrors(accepts, stored);
   // The first error may be excused: then look for further ones.
   if (errors.length === 0 || !hasMoreValues(input, MOST_VALUES)) {
-    const validate = all();
+    const validate = compileToAllErrors(schema);
     validate(input);
-    errors = refusals(validate.errors);
-    validate.errors = null;
+    errors = takeErrors(validate, stored);
   }
-  // Releases the input, which the errors refer to.
-  first.errors = null;
   return errors.slice(0, LIMITS.issues).map(toDetail);
+}
+
+/** Returns the errors to report. The function forgets them: they refer to the input. */
+function takeErrors(validate: ValidateFunction, stored: unknown): readonly ErrorObject[] {
+  const errors = validate.errors ?? [];
+  validate.errors = null;
+  return errorsToReport(errors.filter((error) => !isWithinStoredLength(error, stored)));
 }
 
 const LENGTHS = ['maxItems', 'maxProperties', 'maxLength'];

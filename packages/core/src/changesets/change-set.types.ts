@@ -7,7 +7,7 @@ import type {
   ProjectRef,
   StrategyRef,
 } from '../base/common.types.js';
-import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.types.js';

@@ -2,12 +2,11 @@ import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
-import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
-import type { Snapshot } from '../evaluation/snapshot.js';
-import type { StrategyRollout } from '../evaluation/snapshot.types.js';
+import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
+import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
-import { toConfiguration, toSegmentDefinition } from '../replica/environment.js';
+import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {
   Change,
@@ -167,7 +166,9 @@ async function createDraft(engine: ChangeEngine, { states, names, environment, s
   let draft = (engine.replica.state.snapshotOf(environment) as Snapshot).draft(random);
   for await (const document of paced(states.changedSegments, { signal })) {
     const state = document[side] as SegmentState | null;
-    draft = draft.with(state ? { segments: [toSegmentDefinition(state)] } : { removedSegments: [Number(document.id)] });
+    draft = draft.with(
+      state ? { segments: [toSegmentConfiguration(state)] } : { removedSegments: [Number(document.id)] },
+    );
   }
   const parents = names.flatMap((name) => states.flag(name, side)?.dependencies?.map(({ flag }) => flag) ?? []);
   for await (const name of paced(new Set([...names, ...parents]), { signal })) {

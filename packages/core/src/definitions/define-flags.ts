@@ -4,8 +4,7 @@ import { name as nameSchema } from '../base/primitives.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
-import type { EvaluationContext } from '../evaluation/evaluated.types.js';
-import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { EvaluationContext, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
 import type {
   ContextDeclarations,

@@ -1,6 +1,6 @@
 import { deepFreeze } from '../base/json.js';
 import type { Payload } from '../evaluation/definitions.types.js';
-import type { PayloadReader, PayloadReading } from '../evaluation/evaluated.types.js';
+import type { PayloadReader, PayloadReading } from '../evaluation/evaluation.types.js';
 import { reasonOf } from '../evaluation/problem.js';
 import { payloadValue } from '../openfeature/values.js';
 import type { FlagDeclaration, FlagsSchema, PayloadDescription, StandardSchema } from './schema.types.js';

@@ -1,5 +1,18 @@
-import type { AudiencePart } from './evaluated.types.js';
 import { percentageParameter, STRATEGIES, shareOf, stickyField } from './strategies.js';
+
+/** A part of a flag's audience: what one strategy admits. Everybody if it has a `rollout` of 100 and nothing else. */
+export interface AudiencePart {
+  /** The percentage, 0–100. */
+  readonly rollout: number;
+  /** The id of the segment that is the only condition. */
+  readonly segment?: number;
+  /** A list of `user`, `address` or `host` values. */
+  readonly list?: { readonly noun: string; readonly count: number };
+  /** The context field without which the flag is off, although the percentage is 100. */
+  readonly field?: string;
+  /** Other conditions: constraints, several segments, a custom strategy, or more than two strategies. */
+  readonly targeted?: boolean;
+}
 
 /** A strategy, stored or as the HTTP API sends it. */
 interface Shown {

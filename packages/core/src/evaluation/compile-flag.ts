@@ -17,8 +17,8 @@ import type {
   StrategyParameters,
   VariantDefinition,
 } from './definitions.types.js';
-import type { CustomStrategy, EvaluationProblemCode } from './evaluated.types.js';
-import { type ProblemReporter, reasonOf, SILENT } from './problem.js';
+import type { CustomStrategy } from './evaluation.types.js';
+import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';

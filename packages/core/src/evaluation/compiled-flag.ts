@@ -3,7 +3,7 @@ import type { CompiledConstraint, CompiledSegment } from './constraints.js';
 import type { Predicate } from './context.js';
 import { mapList, toList, toText } from './convert.js';
 import type { DependencyDefinition, FlagDefinition, StrategyDefinition } from './definitions.types.js';
-import type { EvaluationContext } from './evaluated.types.js';
+import type { EvaluationContext } from './evaluation.types.js';
 import { notices } from './problem.js';
 import type { StrategyTest } from './rollout.js';
 import type { FlagCounter } from './usage.js';

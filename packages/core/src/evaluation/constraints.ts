@@ -4,9 +4,9 @@ import { LIMITS } from '../base/limits.js';
 import { allOf, always, type FieldReader, fieldReader, never, type Predicate } from './context.js';
 import { toList, toNumber, toText, toTexts } from './convert.js';
 import type { ConstraintDefinition, ConstraintOperator, SegmentDefinition } from './definitions.types.js';
-import type { EvaluationContext, EvaluationProblemCode } from './evaluated.types.js';
+import type { EvaluationContext } from './evaluation.types.js';
 import { inAnyRange, parseRange } from './ip-address.js';
-import { notices, type ProblemReporter, reasonOf } from './problem.js';
+import { type EvaluationProblemCode, notices, type ProblemReporter, reasonOf } from './problem.js';
 import { compareSemver, isSemver } from './semver.js';
 import { createTextSearch, type TextSearch } from './text-search.js';
 import { constraintsWeight, patternWeight } from './weight.js';
@@ -30,15 +30,15 @@ export type Now = () => number;
 /** Like {@link ValueTestFactory}, but tests the time of the evaluation instead of a context field. */
 type MomentTestFactory = (constraint: ConstraintDefinition, now: Now) => Predicate | undefined;
 
-const isAfter: MomentTestFactory = (constraint, now) => {
-  const moment = Date.parse(String(constraint.value));
-  return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) > moment;
-};
+const isAfter: MomentTestFactory = atMoment((time, operand) => time > operand);
+const isBefore: MomentTestFactory = atMoment((time, operand) => time < operand);
 
-const isBefore: MomentTestFactory = (constraint, now) => {
-  const moment = Date.parse(String(constraint.value));
-  return Number.isNaN(moment) ? undefined : (context) => currentTime(context, now) < moment;
-};
+function atMoment(holds: (time: number, operand: number) => boolean): MomentTestFactory {
+  return (constraint, now) => {
+    const operand = Date.parse(String(constraint.value));
+    return Number.isNaN(operand) ? undefined : (context) => holds(currentTime(context, now), operand);
+  };
+}
 
 /** Returns NaN for an invalid date, which is neither before nor after any date. */
 function currentTime(context: EvaluationContext, now: Now): number {

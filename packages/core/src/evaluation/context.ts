@@ -1,5 +1,5 @@
 import { LIMITS } from '../base/limits.js';
-import type { EvaluationContext } from './evaluated.types.js';
+import type { EvaluationContext } from './evaluation.types.js';
 import { notices } from './problem.js';
 
 /** A condition on the context. Compiled once and called for every evaluation. */

@@ -15,58 +15,54 @@ import type {
   SegmentExplanation,
   StrategyExplanation,
   VariantExplanation,
-} from './evaluated.types.js';
+} from './evaluation.types.js';
 import type { StrategyTest } from './rollout.js';
 import { explainVariant, OFF, ON_WITHOUT_VARIANT } from './variants.js';
 
 type Decisions = Pick<FlagExplanation, 'dependencies' | 'strategies'>;
-type OnReason = Extract<ExplanationReason, 'strategy' | 'no_strategies'>;
-type OffReason = Exclude<ExplanationReason, OnReason>;
-
-const UNDECIDED: Decisions = { dependencies: [], strategies: [] };
 
 export function explainUnknown(flag: string): FlagExplanation {
-  return off(flag, 'unknown_flag', UNDECIDED);
+  return off(flag, 'unknown_flag');
 }
 
 /** Evaluates the same compiled predicates as {@link winningStrategy}, one by one. */
 export function explainFlag(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
-  if (flag.broken !== undefined) return off(flag.name, 'broken_flag', UNDECIDED);
+  if (flag.broken !== undefined) return off(flag.name, 'broken_flag');
   try {
     return explainReadable(flag, context, flags);
   } catch {
-    return off(flag.name, 'unreadable_context', UNDECIDED);
+    return off(flag.name, 'unreadable_context');
   }
 }
 
 function explainReadable(flag: CompiledFlag, context: EvaluationContext, flags: FlagSource): FlagExplanation {
-  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return off(flag.name, 'dependency', UNDECIDED);
-  const dependencies = untilOneFails(flag.dependencies, (dependency) => ({
+  if (flag.dependencies.length > 1 && parentsAreTooCostly(flag, flags)) return off(flag.name, 'dependency');
+  const dependencies = explainUntil(false, flag.dependencies, (dependency) => ({
     dependency,
     holds: dependencyHolds(dependency, context, flags),
   }));
-  const decided = { ...UNDECIDED, dependencies };
-  if (dependencies.at(-1)?.holds === false) return off(flag.name, 'dependency', decided);
-  if (!flag.definition.enabled) return off(flag.name, 'disabled', decided);
-  if (flag.strategies.length === 0)
-    return on(flag, 'no_strategies', { ...decided, choice: explainChoice(flag, context) });
-  const strategies = untilOneHolds(flag.strategies, (strategy) => explainStrategy(strategy, context));
+  if (dependencies.at(-1)?.holds === false) return off(flag.name, 'dependency', { dependencies });
+  if (!flag.definition.enabled) return off(flag.name, 'disabled', { dependencies });
+  if (flag.strategies.length === 0) {
+    return on(flag.name, { reason: 'no_strategies', dependencies, strategies: [] }, explainChoice(flag, context));
+  }
+  const strategies = explainUntil(true, flag.strategies, (strategy) => explainStrategy(strategy, context));
   if (strategies.at(-1)?.holds !== true) return off(flag.name, 'no_strategy_holds', { dependencies, strategies });
   const choice = explainChoice(flag, context, flag.strategies[strategies.length - 1]);
-  return on(flag, 'strategy', { dependencies, strategies, choice });
+  return on(flag.name, { reason: 'strategy', dependencies, strategies }, choice);
 }
 
-function off(flag: string, reason: OffReason, decisions: Decisions): FlagExplanation {
-  return { flag, enabled: false, reason, variant: OFF, ...decisions };
+function off(flag: string, reason: ExplanationReason, decisions: Partial<Decisions> = {}): FlagExplanation {
+  return { flag, enabled: false, reason, variant: OFF, dependencies: [], strategies: [], ...decisions };
 }
 
 function on(
-  { name: flag }: CompiledFlag,
-  reason: OnReason,
-  { choice, ...decisions }: Decisions & { readonly choice: VariantExplanation | undefined },
+  flag: string,
+  decisions: Decisions & Pick<FlagExplanation, 'reason'>,
+  choice: VariantExplanation | undefined,
 ): FlagExplanation {
   const variant = choice?.variant ?? ON_WITHOUT_VARIANT;
-  return { flag, enabled: true, reason, variant, ...decisions, ...(choice && { variantChoice: choice }) };
+  return { flag, enabled: true, variant, ...decisions, ...(choice && { variantChoice: choice }) };
 }
 
 /**
@@ -87,17 +83,11 @@ function explainChoice(
   context: EvaluationContext,
   winner?: CompiledStrategy,
 ): VariantExplanation | undefined {
-  return tryRead(() => explainReadableChoice(flag, context, winner));
-}
-
-function explainReadableChoice(
-  flag: CompiledFlag,
-  context: EvaluationContext,
-  winner: CompiledStrategy | undefined,
-): VariantExplanation | undefined {
-  const ofStrategy = winner?.variants && explainVariant(winner.variants, context);
-  if (ofStrategy?.variant) return ofStrategy;
-  return flag.variants && explainVariant(flag.variants, context);
+  return tryRead(() => {
+    const ofStrategy = winner?.variants && explainVariant(winner.variants, context);
+    if (ofStrategy?.variant) return ofStrategy;
+    return flag.variants && explainVariant(flag.variants, context);
+  });
 }
 
 function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext): StrategyExplanation {
@@ -105,9 +95,9 @@ function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext)
   const unasked = { name, holds: false, disabled: false, constraints: [], segments: [] };
   if (strategy.definition.disabled) return { ...unasked, disabled: true };
   if (strategy.isTooCostly) return { ...unasked, isTooCostly: true };
-  const constraints = untilOneFails(strategy.constraints, (constraint) => explainConstraint(constraint, context));
+  const constraints = explainUntil(false, strategy.constraints, (constraint) => explainConstraint(constraint, context));
   if (constraints.at(-1)?.holds === false) return { ...unasked, constraints };
-  const segments = untilOneFails(strategy.segments, (use) => explainSegment(use, context));
+  const segments = explainUntil(false, strategy.segments, (use) => explainSegment(use, context));
   if (segments.at(-1)?.holds === false) return { ...unasked, constraints, segments };
   const test = explainTest(strategy.test, context);
   return { ...unasked, constraints, segments, holds: test.test, ...test };
@@ -123,7 +113,7 @@ function explainTest(
 
 function explainSegment({ id, segment }: SegmentUse, context: EvaluationContext): SegmentExplanation {
   if (segment === undefined) return { id, found: false, holds: false, constraints: [] };
-  const constraints = untilOneFails(segment.constraints, (constraint) => explainConstraint(constraint, context));
+  const constraints = explainUntil(false, segment.constraints, (constraint) => explainConstraint(constraint, context));
   return { id, found: true, holds: segment.holds(context), constraints };
 }
 
@@ -135,33 +125,17 @@ function explainConstraint(
   return { constraint: definition, ...(value !== undefined && { value }), holds: holds(context) };
 }
 
-interface Explained {
-  readonly holds: boolean;
-}
-
-function untilOneFails<Item, Result extends Explained>(
+/** Explains items up to the first that holds, or that does not hold. */
+function explainUntil<Item, Result extends { readonly holds: boolean }>(
+  holds: boolean,
   items: readonly Item[],
   explain: (item: Item) => Result,
-): Result[] {
-  return upTo(items, { explain, isLast: ({ holds }) => !holds });
-}
-
-function untilOneHolds<Item, Result extends Explained>(
-  items: readonly Item[],
-  explain: (item: Item) => Result,
-): Result[] {
-  return upTo(items, { explain, isLast: ({ holds }) => holds });
-}
-
-function upTo<Item, Result>(
-  items: readonly Item[],
-  { explain, isLast }: { explain: (item: Item) => Result; isLast: (result: Result) => boolean },
 ): Result[] {
   const results: Result[] = [];
   for (const item of items) {
     const result = explain(item);
     results.push(result);
-    if (isLast(result)) break;
+    if (result.holds === holds) break;
   }
   return results;
 }

@@ -1,4 +1,4 @@
-import type { TextEncoding } from './evaluated.types.js';
+import type { TextEncoding } from './evaluation.types.js';
 
 /** The steps of MurmurHash3 (x86, 32 bits), on signed 32-bit integers. */
 

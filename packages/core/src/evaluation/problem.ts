@@ -1,4 +1,46 @@
-import type { EvaluationProblem } from './evaluated.types.js';
+/** A problem with a definition or an evaluation. Evaluation continues. */
+export interface EvaluationProblem {
+  readonly code: EvaluationProblemCode;
+  /** The affected flag, if any. */
+  readonly flag?: string;
+  /** The affected segment, if any. */
+  readonly segment?: number;
+  /** One sentence that names the cause and its effect. */
+  readonly message: string;
+}
+
+/**
+ * - `broken_flag`: the definition cannot be read; the flag is off.
+ * - `broken_segment`: the definition cannot be read; strategies with that segment do not hold.
+ * - `missing_segment`: a strategy names a segment that does not exist; the strategy does not hold.
+ * - `unknown_flag`: no live flag has the name that the application evaluates; it gets the fallback.
+ * - `unknown_strategy`: the strategy is neither built in nor registered; it does not hold.
+ * - `unknown_operator`: the constraint never holds, inverted or not.
+ * - `unusable_operand`: the operand is not a valid number, date, version or pattern; the constraint holds only if
+ *   inverted.
+ * - `strategy_failed`: a custom strategy threw; it does not hold.
+ * - `evaluation_failed`: the context could not be read; the flag is off, or on without a variant.
+ * - `context_value_too_long`: a context value exceeds 4,096 characters, and counts as absent, or 500 characters, and
+ *   matches no regular expression.
+ * - `too_costly`: strategies, a segment or parents could take too long to evaluate; whatever exceeds the limit does not
+ *   hold.
+ * - `impression_failed`: the host's `onImpression` threw.
+ * - `invalid_payload`: a payload cannot be read, or does not fit the declared one; `getPayload` returns the fallback.
+ */
+export type EvaluationProblemCode =
+  | 'broken_flag'
+  | 'broken_segment'
+  | 'missing_segment'
+  | 'unknown_flag'
+  | 'unknown_strategy'
+  | 'unknown_operator'
+  | 'unusable_operand'
+  | 'strategy_failed'
+  | 'evaluation_failed'
+  | 'context_value_too_long'
+  | 'too_costly'
+  | 'impression_failed'
+  | 'invalid_payload';
 
 const MAX_REPORTED = 10_000;
 

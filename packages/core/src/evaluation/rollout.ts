@@ -1,5 +1,5 @@
 import { always, type FieldReader, never, type Predicate } from './context.js';
-import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluated.types.js';
+import type { EvaluationContext, RolloutExplanation, TextEncoding } from './evaluation.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import { shareOf } from './strategies.js';
 

@@ -10,27 +10,73 @@ import {
   variantOf,
   winningStrategy,
 } from './compiled-flag.js';
-import type { FlagDefinition } from './definitions.types.js';
+import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from './definitions.types.js';
 import type {
+  CustomStrategy,
   EvaluatedVariant,
   Evaluation,
   EvaluationContext,
   FallbackVariant,
   FlagExplanation,
   Impression,
-} from './evaluated.types.js';
+  RolloutExplanation,
+  TextEncoding,
+} from './evaluation.types.js';
 import { explainFlag, explainUnknown, tryRead } from './explain.js';
-import { notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
-import type { SnapshotChange, SnapshotOptions, StrategyRollout } from './snapshot.types.js';
+import { type EvaluationProblem, notices, ProblemReporter, reasonOf, SILENT } from './problem.js';
 import { UsageCounters } from './usage.js';
 import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
+
+/** An impression, before the environment is added. */
+type SnapshotImpression = Omit<Impression, 'environment'>;
+
+/** What a hashing strategy draws for a context. */
+export interface StrategyRollout {
+  readonly definition: StrategyDefinition;
+  readonly rollout: RolloutExplanation;
+}
+
+/** A change of a snapshot. A given flag or segment replaces that of the same name or id. */
+export interface SnapshotChange {
+  readonly flags?: readonly FlagDefinition[];
+  /** Names of flags. A flag that is also in `flags` is kept. */
+  readonly removedFlags?: readonly string[];
+  readonly segments?: readonly SegmentDefinition[];
+  /** Ids of segments. A segment that is also in `segments` is kept. */
+  readonly removedSegments?: readonly number[];
+}
+
+export interface SnapshotOptions {
+  /** They must have names. If two flags have the same name, the later one counts. */
+  readonly flags: readonly FlagDefinition[];
+  readonly segments?: readonly SegmentDefinition[];
+  /** Strategies that the host implements. */
+  readonly strategies?: readonly CustomStrategy[];
+  /** Returns the time for `DATE_*` constraints if the context has none: milliseconds since 1970, UTC. */
+  readonly now: () => number;
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive), for stickiness `random` and for contexts without an id.
+   * Default: `Math.random`.
+   */
+  readonly random?: () => number;
+  /** The host name for the strategy `applicationHostname`, which never holds without one. */
+  readonly hostname?: string;
+  /** How non-ASCII ids are hashed. Default: `utf8`. */
+  readonly idEncoding?: TextEncoding;
+  /** Default: new counters. */
+  readonly counters?: UsageCounters;
+  /** Called once for each problem with a definition or an evaluation. */
+  readonly onProblem?: (problem: EvaluationProblem) => void;
+  /** Called during every counted evaluation of a flag with `impressionData`. */
+  readonly onImpression?: (impression: SnapshotImpression) => void;
+}
 
 /** The parts that a snapshot shares with the snapshots created from it. */
 export interface SnapshotRuntime {
   readonly compiler: FlagCompiler;
   readonly counters: UsageCounters;
   readonly problems: ProblemReporter;
-  readonly onImpression: ((impression: Impression) => void) | undefined;
+  readonly onImpression: ((impression: SnapshotImpression) => void) | undefined;
 }
 
 const NO_SEGMENTS: ReadonlySet<number> = new Set();
@@ -214,7 +260,7 @@ export class Snapshot {
     this.runtime.problems.report({ code: 'evaluation_failed', flag, message }, '');
   }
 
-  private emitImpression(impression: Impression): void {
+  private emitImpression(impression: SnapshotImpression): void {
     try {
       this.runtime.onImpression?.(impression);
     } catch (error) {
@@ -255,15 +301,16 @@ function compileWith(compiler: FlagCompiler, segments: Segments): Compile {
 }
 
 /**
- * Compiles the flags of one environment. All parsing happens here, or with `isLazy` when a flag is first evaluated;
- * evaluation only compares and hashes. Never throws because of a definition: an unreadable flag is off and reported.
+ * Creates a snapshot of the flags of one environment. A flag is parsed when it is first evaluated, or when a change
+ * brings it; evaluation only compares and hashes. Never throws because of a definition: an unreadable flag is off, and
+ * reported when it is parsed.
  *
  * @example
  * const snapshot = compileSnapshot({ flags, segments, now: Date.now, onProblem: ({ message }) => log.warn(message) });
  * snapshot.isEnabled('checkout', { userId: 'ada' });
  */
 export function compileSnapshot(options: SnapshotOptions): Snapshot {
-  const { flags, isLazy = false, segments = [], strategies = [], now, random = Math.random } = options;
+  const { flags, segments = [], strategies = [], now, random = Math.random } = options;
   const { hostname, idEncoding = 'utf8', counters = new UsageCounters(), onProblem, onImpression } = options;
   const problems = new ProblemReporter(onProblem);
   const strategyContext = { random, hostname, idEncoding };
@@ -272,9 +319,5 @@ export function compileSnapshot(options: SnapshotOptions): Snapshot {
   const compiled = segments.flatMap((definition) => compiler.segment(definition) ?? []);
   const segmentsById = new Map(compiled.map((segment) => [segment.id, segment]));
   const runtime = { compiler, counters, problems, onImpression };
-  const snapshot = isLazy
-    ? Snapshot.create(runtime, flags, segmentsById)
-    : Snapshot.create(runtime, [], segmentsById).with({ flags });
-  counters.retireAllBut((flag) => snapshot.definition(flag) !== undefined);
-  return snapshot;
+  return Snapshot.create(runtime, flags, segmentsById);
 }

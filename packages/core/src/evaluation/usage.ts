@@ -66,8 +66,7 @@ export class FlagCounter {
 }
 
 /**
- * The counters of all flags of one environment. Snapshots created by {@link Snapshot.with} share them, and
- * `compileSnapshot` can take them over.
+ * The counters of all flags of one environment. Snapshots created by {@link Snapshot.with} share them.
  */
 export class UsageCounters {
   private readonly counters = new Map<string, FlagCounter>();
@@ -105,11 +104,6 @@ export class UsageCounters {
   /** Removes a deleted flag's counts at once, so that a later flag of the same name does not inherit them. */
   forget(flag: string): void {
     this.counters.delete(flag);
-  }
-
-  /** @internal */
-  retireAllBut(isKept: (flag: string) => boolean): void {
-    for (const [flag, counter] of this.counters) if (!isKept(flag)) counter.retired = true;
   }
 
   /**

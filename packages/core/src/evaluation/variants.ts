@@ -1,7 +1,7 @@
 import { type FieldReader, fieldReader, userSessionOrAddress } from './context.js';
 import { NONE, toList, toText } from './convert.js';
 import type { VariantDefinition } from './definitions.types.js';
-import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext, VariantExplanation } from './evaluation.types.js';
 import { type HashedPrefix, hashPrefix, hashWith } from './murmur3.js';
 import type { StrategyContext } from './rollout.js';
 import type { FlagCounter, VariantCounter } from './usage.js';

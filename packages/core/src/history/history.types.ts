@@ -7,8 +7,14 @@ import type {
   PreviewQuery,
   UndoOptions,
 } from '../changesets/change-set.types.js';
-import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
-import type { EnvironmentChoice, EvaluationOptions, VariantOptions } from '../evaluation/evaluation.types.js';
+import type {
+  EnvironmentChoice,
+  EvaluatedVariant,
+  EvaluationContext,
+  EvaluationOptions,
+  FlagExplanation,
+  VariantOptions,
+} from '../evaluation/evaluation.types.js';
 import type { FlagDetail } from '../flags/flag.types.js';
 
 /** Selects the history of a flag, of a project, or of the whole instance. */

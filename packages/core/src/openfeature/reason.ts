@@ -1,8 +1,7 @@
 import { isSameJson } from '../base/json.js';
 import { admitsEverybody } from '../evaluation/audience.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
-import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
-import type { FlagConfiguration } from '../evaluation/evaluation.types.js';
+import type { EvaluatedVariant, FlagConfiguration } from '../evaluation/evaluation.types.js';
 import { percentageParameter } from '../evaluation/strategies.js';
 
 /**

@@ -2,10 +2,10 @@ import { compareCodePoints } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import type { Payload } from '../evaluation/definitions.types.js';
 import { evaluatePaced, type PacedEvaluation } from '../evaluation/evaluate-paced.js';
-import type { EvaluatedVariant } from '../evaluation/evaluated.types.js';
 import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
+  EvaluatedVariant,
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';

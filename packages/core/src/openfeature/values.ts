@@ -2,7 +2,7 @@ import { isDate } from 'node:util/types';
 import { isContainer } from '../base/json.js';
 import { parseNumber } from '../base/primitives.js';
 import type { Payload } from '../evaluation/definitions.types.js';
-import type { EvaluationContext } from '../evaluation/evaluated.types.js';
+import type { EvaluationContext } from '../evaluation/evaluation.types.js';
 
 /** An OpenFeature context: `targetingKey` and any other members. */
 export type OpenFeatureContext = Readonly<Record<string, unknown>>;

@@ -64,7 +64,7 @@ function pauseAfter(failures: number, interval: number): number {
 
 /** Events per read. */
 const BATCH = 500;
-/** Documents of a backlog that are applied at once. They occupy the event loop for some tens of milliseconds. */
+/** Documents that are applied at once. They occupy the event loop for some tens of milliseconds. */
 const BACKLOG = 2_000;
 /** Own change sets to remember. A loss begins with the newest ones. */
 const MAX_EXPECTED = 100;
@@ -192,8 +192,8 @@ function createCatchUp({
   const expected = new Set<string>();
 
   /**
-   * Returns the document after the last event of its step. A document that was changed since then is computed from the
-   * log: together with the others, its current state would show a part of a later change set.
+   * Returns the document after this event. A document that was changed since then is computed from the log: together
+   * with the others, its current state would show a part of a later change set.
    */
   async function readUpdate({ subject: key, revision }: StoredEventHead, until: string): Promise<KeyedUpdate> {
     const document = await storage.get(key);
@@ -201,8 +201,8 @@ function createCatchUp({
     return { key, update: { revision, state: await stateAt(key, until) } };
   }
 
-  /** Reads the documents concurrently, then applies all of them at once. */
-  async function follow({ events, position }: FeedStep): Promise<void> {
+  /** Reads the documents of these events concurrently, then applies all of them at once. */
+  async function follow(events: readonly StoredEventHead[], position: string): Promise<void> {
     const changed = events.filter(({ subject, revision }) => isNewer(subject, revision));
     const updates: KeyedUpdate[] = [];
     for (let first = 0; first < changed.length; first += CONCURRENT_READS) {
@@ -210,13 +210,7 @@ function createCatchUp({
       updates.push(...(await Promise.all(batch.map((event) => readUpdate(event, position)))));
     }
     applyUpdates(updates);
-  }
-
-  async function followSteps(steps: readonly FeedStep[]): Promise<void> {
-    for (const step of steps) {
-      await follow(step);
-      after = step.position;
-    }
+    after = position;
   }
 
   /** Fails with `history_lost` if the storage has no event of an own commit. The feed may only hold it back. */
@@ -230,24 +224,24 @@ function createCatchUp({
   }
 
   async function followFeed(): Promise<void> {
-    let backlog: readonly StoredEventHead[] = [];
+    /** The event with the highest revision of each document. */
+    const latest = new Map<string, StoredEventHead>();
     let position = after;
-    for (;;) {
+    for (let isLast = false; !isLast; ) {
       const events = await readFeedHeads(storage, { after: position, limit: BATCH });
-      for (const { changeSet } of events) if (changeSet !== null) expected.delete(changeSet);
-      const isLast = events.length < BATCH;
-      if (isLast && backlog.length === 0) return followSteps(stepsOf(events));
-      // Later pages of a backlog often change the same documents again, and their states in between would be computed from
-      // the log. Only the latest states are read, all for one step.
-      backlog = [...latestOfEach([...backlog, ...events]).values()];
-      position = events.at(-1)?.position ?? position;
-      if (position !== undefined && (isLast || backlog.length >= BACKLOG)) {
-        await followSteps([{ events: backlog, position }]);
-        backlog = [];
+      for (const event of events) {
+        const name = nameOf(event.subject);
+        if (event.changeSet !== null) expected.delete(event.changeSet);
+        if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
       }
-      if (isLast) return;
+      position = events.at(-1)?.position ?? position;
+      isLast = events.length < BATCH;
+      if (position !== undefined && (isLast || latest.size >= BACKLOG)) {
+        await follow([...latest.values()], position);
+        latest.clear();
+      }
       // Yields, because a synchronous storage would block the event loop until the last event.
-      await setImmediate();
+      if (!isLast) await setImmediate();
     }
   }
 
@@ -276,46 +270,4 @@ function createCatchUp({
       }
     },
   };
-}
-
-/** Events that are followed at once. */
-interface FeedStep {
-  /** One event of each document: that of the highest revision. */
-  readonly events: readonly StoredEventHead[];
-  /** The position of the last event. */
-  readonly position: string;
-}
-
-/**
- * Divides a page into steps of some documents. A step ends at the end of a change set, and no later step of the page
- * changes its documents again: one read per document is enough, and every step leaves a state that the log had.
- */
-function stepsOf(events: readonly StoredEventHead[]): readonly FeedStep[] {
-  const latest = latestOfEach(events);
-  const lastIndexes = new Map(events.map(({ subject }, index) => [nameOf(subject), index]));
-  const steps: FeedStep[] = [];
-  let found: StoredEventHead[] = [];
-  let end = 0;
-  for (const [index, event] of events.entries()) {
-    const name = nameOf(event.subject);
-    const lastIndex = lastIndexes.get(name) ?? index;
-    end = Math.max(end, lastIndex);
-    if (lastIndex === index) found.push(latest.get(name) ?? event);
-    const next = events[index + 1];
-    const isWithinSet = next !== undefined && event.changeSet !== null && next.changeSet === event.changeSet;
-    if (index < end || isWithinSet || (next && found.length < CONCURRENT_READS)) continue;
-    steps.push({ events: found, position: event.position });
-    found = [];
-  }
-  return steps;
-}
-
-/** Returns the event with the highest revision of each document. */
-function latestOfEach(events: readonly StoredEventHead[]): ReadonlyMap<string, StoredEventHead> {
-  const latest = new Map<string, StoredEventHead>();
-  for (const event of events) {
-    const name = nameOf(event.subject);
-    if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
-  }
-  return latest;
 }

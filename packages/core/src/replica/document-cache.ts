@@ -2,48 +2,55 @@ import { deepFreeze, isSameJson } from '../base/json.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import type { Documents, Versioned } from '../storage/documents.js';
+import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';
 
 /** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
-export interface DocumentCache {
-  readonly flags: ReadonlyMap<string, FlagState>;
-  readonly segments: ReadonlyMap<string, SegmentState>;
+export class DocumentCache {
+  private readonly kinds = new Map<string, CachedKind>([
+    [segmentDocuments.kind, new CachedKind()],
+    [flagDocuments.kind, new CachedKind()],
+  ]);
+  readonly flags = this.statesOf<FlagState>(flagDocuments.kind);
+  readonly segments = this.statesOf<SegmentState>(segmentDocuments.kind);
+
   /** Reads all documents. Keeps cached documents that are newer. */
-  load(): Promise<void>;
+  async load(storage: FlagsStorage): Promise<void> {
+    for (const [name, kind] of this.kinds) {
+      for (const { key, revision, body } of await readAll(storage, name)) kind.applyUpdate(key.id, revision, body);
+    }
+  }
+
   /**
    * Applies the state of a document at a revision; undefined deletes the document. Returns whether the state changes.
    * Commits and events may deliver revisions repeatedly and in any order. The revision of an unchanged document grows
    * when another document begins to refer to it.
    */
-  applyUpdate(key: DocumentKey, revision: number, state: unknown): boolean;
+  applyUpdate({ kind, id }: DocumentKey, revision: number, state: unknown): boolean {
+    return this.kinds.get(kind)?.applyUpdate(id, revision, state) ?? false;
+  }
+
   /** Takes the documents of another cache, also older revisions. Returns the keys of the documents that change. */
-  replaceBy(other: DocumentCache): readonly DocumentKey[];
+  replaceBy(other: DocumentCache): readonly DocumentKey[] {
+    return [...this.kinds].flatMap(([kind, cached]) => {
+      const ids = cached.replaceBy(other.kinds.get(kind) ?? new CachedKind());
+      return ids.map((id) => ({ kind, id }));
+    });
+  }
+
   /** Whether this revision of a document is newer than the known one. */
-  isNewer(key: DocumentKey, revision: number): boolean;
+  isNewer({ kind, id }: DocumentKey, revision: number): boolean {
+    return this.kinds.get(kind)?.isNewer(id, revision) ?? false;
+  }
+
   /** Returns a document from memory. */
-  get(key: DocumentKey): Versioned<unknown> | undefined;
-}
+  get({ kind, id }: DocumentKey): Versioned<unknown> | undefined {
+    return this.kinds.get(kind)?.get(id);
+  }
 
-export function createDocumentCache(storage: FlagsStorage): DocumentCache {
-  const flags = createCachedKind<FlagState>(flagDocuments);
-  const segments = createCachedKind<SegmentState>(segmentDocuments);
-  const kinds: readonly CachedKind<unknown>[] = [segments, flags];
-  const cacheOf = (kind: string) => kinds.find((one) => one.kind === kind);
-
-  return {
-    flags: flags.states,
-    segments: segments.states,
-    async load() {
-      for (const { kind, applyUpdate } of kinds) {
-        for (const { key, revision, body } of await readAll(storage, kind)) applyUpdate(key.id, revision, body);
-      }
-    },
-    applyUpdate: ({ kind, id }, revision, state) => cacheOf(kind)?.applyUpdate(id, revision, state) ?? false,
-    replaceBy: (other) => kinds.flatMap((one) => one.replaceBy(other)),
-    isNewer: ({ kind, id }, revision) => cacheOf(kind)?.isNewer(id, revision) ?? false,
-    get: ({ kind, id }) => cacheOf(kind)?.get(id),
-  };
+  private statesOf<State>(kind: string): ReadonlyMap<string, State> {
+    return this.kinds.get(kind)?.states as ReadonlyMap<string, State>;
+  }
 }
 
 /** Reads all documents of a kind. Shares them with a storage that keeps them in this process. */
@@ -57,50 +64,37 @@ async function readAll(storage: FlagsStorage, kind: string): Promise<readonly Om
 }
 
 /** The documents of one kind. */
-interface CachedKind<State> {
-  readonly kind: string;
-  readonly states: ReadonlyMap<string, State>;
-  applyUpdate(id: string, revision: number, state: unknown): boolean;
-  isNewer(id: string, revision: number): boolean;
-  replaceBy(other: DocumentCache): readonly DocumentKey[];
-  get(id: string): Versioned<State> | undefined;
-}
+class CachedKind {
+  readonly states = new Map<string, unknown>();
+  /** Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document. */
+  private revisions = new Map<string, number>();
 
-function createCachedKind<State>({ kind }: Documents<State>): CachedKind<State> {
-  const states = new Map<string, State>();
-  // Keeps the revisions of deleted documents. A late update must not restore one, or overwrite a newer document.
-  const revisions = new Map<string, number>();
-  const revisionOf = (id: string) => revisions.get(id) ?? 0;
-  const isNewer = (id: string, revision: number) => revision > revisionOf(id);
-  return {
-    kind,
-    states,
-    isNewer,
-    replaceBy(other) {
-      const found = kind === flagDocuments.kind ? other.flags : other.segments;
-      revisions.clear();
-      for (const id of found.keys()) revisions.set(id, other.get({ kind, id })?.revision ?? 0);
-      const changed = [...new Set([...states.keys(), ...found.keys()])].filter((id) => {
-        return !isSameJson(states.get(id), found.get(id));
-      });
-      for (const id of changed) {
-        const state = found.get(id);
-        if (state === undefined) states.delete(id);
-        else states.set(id, state as State);
-      }
-      return changed.map((id) => ({ kind, id }));
-    },
-    get(id) {
-      const state = states.get(id);
-      return state && { state, revision: revisionOf(id) };
-    },
-    applyUpdate(id, revision, state) {
-      if (!isNewer(id, revision)) return false;
-      revisions.set(id, revision);
-      if (state === undefined) return states.delete(id);
-      if (isSameJson(state, states.get(id))) return false;
-      states.set(id, deepFreeze(state as State));
-      return true;
-    },
-  };
+  isNewer(id: string, revision: number): boolean {
+    return revision > (this.revisions.get(id) ?? 0);
+  }
+
+  get(id: string): Versioned<unknown> | undefined {
+    const state = this.states.get(id);
+    return state === undefined ? undefined : { state, revision: this.revisions.get(id) ?? 0 };
+  }
+
+  applyUpdate(id: string, revision: number, state: unknown): boolean {
+    if (!this.isNewer(id, revision)) return false;
+    this.revisions.set(id, revision);
+    return this.set(id, state);
+  }
+
+  replaceBy(other: CachedKind): readonly string[] {
+    this.revisions = new Map(other.revisions);
+    const ids = new Set([...this.states.keys(), ...other.states.keys()]);
+    return [...ids].filter((id) => this.set(id, other.states.get(id)));
+  }
+
+  /** Returns whether the state changes. */
+  private set(id: string, state: unknown): boolean {
+    if (state === undefined) return this.states.delete(id);
+    if (isSameJson(state, this.states.get(id))) return false;
+    this.states.set(id, deepFreeze(state));
+    return true;
+  }
 }

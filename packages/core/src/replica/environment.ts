@@ -8,8 +8,7 @@ import type {
   Impression,
   SegmentConfiguration,
 } from '../evaluation/evaluation.types.js';
-import { compileSnapshot, type Snapshot } from '../evaluation/snapshot.js';
-import type { SnapshotOptions } from '../evaluation/snapshot.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../evaluation/snapshot.js';
 import { UsageCounters } from '../evaluation/usage.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import { type FlagState, orderedEnvironmentOf } from '../flags/flag.js';
@@ -39,12 +38,8 @@ function toDependency({ flag, enabled, variants }: Dependency) {
   return Object.freeze({ flag, enabled, variants });
 }
 
-function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
+export function toSegmentConfiguration({ id, name, constraints }: SegmentState): SegmentConfiguration {
   return Object.freeze({ id, name, constraints });
-}
-
-export function toSegmentDefinition({ id, constraints }: SegmentState): SegmentDefinition {
-  return { id, constraints };
 }
 
 /** Options that all environments share. */
@@ -70,8 +65,7 @@ export function compileEnvironment(
   return compileSnapshot({
     ...options,
     flags: [...flags.values()].filter(isLive).map((flag) => toConfiguration(flag, environment)),
-    isLazy: true,
-    segments: [...segments.values()].map(toSegmentDefinition),
+    segments: [...segments.values()].map(toSegmentConfiguration),
     onImpression: (impression) => onImpression({ ...impression, environment }),
   });
 }
@@ -114,7 +108,7 @@ export class Environment {
     const removedSegments: number[] = [];
     for (const id of changed.segments) {
       const state = this.documents.segments.get(`${id}`);
-      if (state) segments.push(toSegmentDefinition(state));
+      if (state) segments.push(toSegmentConfiguration(state));
       else removedSegments.push(id);
     }
     const names = [...flags.map(({ name }) => name), ...removedFlags];

@@ -1,23 +1,24 @@
+import { LRUCache } from 'lru-cache';
 import { compareCodePoints } from '../base/collections.js';
 import { deepFreeze } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { EVALUATE_PACED, type PinnedFlags } from '../evaluation/evaluate-paced.js';
-import type { EvaluatedVariant, EvaluationContext } from '../evaluation/evaluated.types.js';
 import type {
   ConfigurationChange,
   ContextualFlags,
   EnvironmentChoice,
   EnvironmentConfiguration,
   EvaluatedFlag,
+  EvaluatedVariant,
+  EvaluationContext,
   EvaluationOperations,
   EvaluationStatus,
   Impression,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
-import type { FlagsStorage } from '../storage/port.js';
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
@@ -27,12 +28,16 @@ export function evaluationOperations(engine: Engine): BoundEvaluation {
   const { state: live, documents, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;
 
-  const withDropped = (status: EvaluationStatus): EvaluationStatus => {
+  function describe(status: EvaluationStatus): EvaluationStatus {
+    const walBytes = engine.storage.walBytes?.();
     const { names, reports, usage } = engine.usageWriter.dropped;
-    if (names + reports + usage === 0) return status;
-    return Object.freeze({ ...status, dropped: { names, reports, ...(usage > 0 && { usage }) } });
-  };
-  const describe = (status: EvaluationStatus) => withDropped(withWalBytes(engine.storage, status));
+    const hasDropped = names + reports + usage > 0;
+    return Object.freeze({
+      ...status,
+      ...(walBytes !== undefined && { walBytes }),
+      ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),
+    });
+  }
 
   function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
     if (options !== null) assertOptions('an evaluation', options);
@@ -108,11 +113,6 @@ export function withEvaluator(operations: BoundEvaluation): EvaluationOperations
   return { ...operations, evaluator };
 }
 
-function withWalBytes(storage: FlagsStorage, status: EvaluationStatus): EvaluationStatus {
-  const walBytes = storage.walBytes?.();
-  return walBytes === undefined ? status : Object.freeze({ ...status, walBytes });
-}
-
 function fallbackIn<Fallback>(options: { readonly fallback?: Fallback } | null | undefined): Fallback | undefined {
   if (options !== null) assertOptions('an evaluation', options);
   return options?.fallback;
@@ -163,18 +163,14 @@ const MAX_PROPERTIES = 50;
  * memory of the process.
  */
 export function rememberContexts(operations: BoundEvaluation, limit: number): BoundEvaluation {
-  const texts = new Set<string>();
+  const texts = new LRUCache<string, true>({ max: limit });
   let last: unknown;
 
   function remember(context: EvaluationContext | undefined): void {
     if (context === last) return;
     last = context;
     const text = textOf(context);
-    if (text === undefined) return;
-    texts.delete(text);
-    texts.add(text);
-    const [oldest = text] = texts;
-    if (texts.size > limit) texts.delete(oldest);
+    if (text !== undefined) texts.set(text, true);
   }
 
   return {
@@ -199,7 +195,8 @@ export function rememberContexts(operations: BoundEvaluation, limit: number): Bo
       remember(context);
       return operations.evaluateAll(context, options);
     },
-    recentContexts: () => [...texts].reverse().map((text): EvaluationContext => JSON.parse(text)),
+    // The cache lists the newest first.
+    recentContexts: () => [...texts.keys()].map((text): EvaluationContext => JSON.parse(text)),
   };
 }
 

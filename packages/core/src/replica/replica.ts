@@ -1,22 +1,27 @@
 import { hostname } from 'node:os';
 import { createListeners, type Listeners } from '../base/collections.js';
-import { type MergeSources, mergeJson } from '../base/json.js';
+import { mergeJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
-import type { CustomStrategy, EvaluationProblem, TextEncoding } from '../evaluation/evaluated.types.js';
-import type { ConfigurationChange, EnvironmentConfiguration, Impression } from '../evaluation/evaluation.types.js';
-import { ProblemReporter } from '../evaluation/problem.js';
+import type {
+  ConfigurationChange,
+  CustomStrategy,
+  EnvironmentConfiguration,
+  Impression,
+  TextEncoding,
+} from '../evaluation/evaluation.types.js';
+import { type EvaluationProblem, ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
 import { newestPosition } from '../events/feed-cursor.js';
 import { flagDocuments } from '../flags/flag-documents.js';
 import { segmentDocuments } from '../segments/segment.js';
-import type { KeyedUpdate, Versioned } from '../storage/documents.js';
+import type { KeyedUpdate } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
-import { createDocumentCache, type DocumentCache } from './document-cache.js';
+import { DocumentCache } from './document-cache.js';
 import { Environment, type EnvironmentOptions } from './environment.js';
 
 /** All compiled environments, kept current with the documents in memory. */
@@ -81,9 +86,9 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
    * Returns a state that nobody else changes: the one that the storage keeps, or a copy. The caller of a change holds
    * parts of the written state.
    */
-  function ownState(key: DocumentKey, { revision, state, before }: KeyedUpdate['update']): unknown {
+  function ownState(key: DocumentKey, { revision, state }: KeyedUpdate['update']): unknown {
     const stored = storage.peek?.(key);
-    return stored && stored.revision === revision ? stored.body : mergeJson(state, knownOf(key, documents, before));
+    return stored && stored.revision === revision ? stored.body : mergeJson(state, documents.get(key)?.state);
   }
 
   /** Compiles what the changed documents concern, and notifies listeners. */
@@ -120,11 +125,6 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
     },
     drain: () => [...environments].flatMap(([environment, { counters }]) => countsOf(environment, counters.drain())),
   };
-}
-
-function knownOf(key: DocumentKey, documents: DocumentCache, before: Versioned<unknown> | undefined): MergeSources {
-  const known = documents.get(key);
-  return { known: known?.state, ...(known && known.revision === before?.revision && { twin: before.state }) };
 }
 
 function countsOf(environment: string, usage: readonly FlagUsage[]): readonly EnvironmentCount[] {
@@ -198,8 +198,8 @@ export async function openReplica(options: ReplicaOptions, context: ReplicaConte
 async function loadDocuments({ storage, size }: Pick<ReplicaContext, 'storage' | 'size'>): Promise<LoadedDocuments> {
   // The position is read before the documents, so that the poller misses no change.
   const after = await newestPosition(storage);
-  const documents = createDocumentCache(storage);
-  await documents.load();
+  const documents = new DocumentCache();
+  await documents.load(storage);
   await size?.load(storage);
   return { after, documents };
 }

@@ -24,7 +24,7 @@ interface DocumentUpdate {
   readonly revision: number;
   /** Undefined after a deletion. */
   readonly state: unknown;
-  /** The earlier document that the new state shares parts with. */
+  /** The document that the change was decided on. */
   readonly before?: Versioned<unknown> | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { FlagsSchema } from '../definitions/schema.types.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
-import { createDocumentCache } from '../replica/document-cache.js';
+import { DocumentCache } from '../replica/document-cache.js';
 import { type Replica, startReplica } from '../replica/replica.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
@@ -109,7 +109,7 @@ function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
   const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usage: { interval: 0 } };
   const { context, start } = prepareEngine(all, storage);
-  const documents = createDocumentCache(storage);
+  const documents = new DocumentCache();
   loadCommits(documents, storage, earlier);
   const loaded = startReplica(all, context, { after: undefined, documents });
   const overrides = createOverrides();

@@ -7,7 +7,7 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 
 /**
  * Documents and contexts as a service would have them, including odd values. They draw nothing at random in an

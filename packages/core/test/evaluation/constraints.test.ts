@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import type { EvaluationContext, EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 import { inAnyRange, parseAddress, parseRange } from '../../src/evaluation/ip-address.js';
+import type { EvaluationProblem } from '../../src/evaluation/problem.js';
 import { compareSemver, isSemver } from '../../src/evaluation/semver.js';
 import { createTextSearch } from '../../src/evaluation/text-search.js';
 import { flag, rollout, snapshotOf, weighted, withConstraint } from './one-flag.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 import type { Snapshot } from '../../src/evaluation/snapshot.js';
 import {
   arbitraryContext,

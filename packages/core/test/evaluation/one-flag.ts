@@ -4,8 +4,7 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
+import { compileSnapshot, type Snapshot, type SnapshotOptions } from '../../src/evaluation/snapshot.js';
 
 /** Noon of the day that all tests use. */
 export const NOON = Date.parse('2024-05-06T12:00:00Z');
@@ -14,7 +13,13 @@ export function flag(changes: Partial<FlagDefinition> = {}): FlagDefinition {
   return { name: 'checkout', enabled: true, strategies: [{ name: 'default' }], ...changes };
 }
 
+/** Compiles the flags at once. */
 export function snapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
+  return lazySnapshotOf([], options).with({ flags });
+}
+
+/** Compiles each flag when it is first evaluated. */
+export function lazySnapshotOf(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}): Snapshot {
   return compileSnapshot({ flags, now: () => NOON, ...options });
 }
 

@@ -4,9 +4,8 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
-import { ProblemReporter, reasonOf } from '../../src/evaluation/problem.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
+import { type EvaluationProblem, ProblemReporter, reasonOf } from '../../src/evaluation/problem.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
 import { flag, rollout, snapshotOf } from './one-flag.js';
 
 function watched(flags: readonly FlagDefinition[], options: Partial<SnapshotOptions> = {}) {

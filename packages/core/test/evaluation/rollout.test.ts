@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { audienceOf, describeAudience, describeState } from '../../src/admin.js';
 import type { StrategyDefinition } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
 import { hashPrefix, hashWith } from '../../src/evaluation/murmur3.js';
-import type { Snapshot } from '../../src/evaluation/snapshot.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
+import type { EvaluationProblem } from '../../src/evaluation/problem.js';
+import type { Snapshot, SnapshotOptions } from '../../src/evaluation/snapshot.js';
 import { flag, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 import { unleashReference } from './unleash-reference.js';
 

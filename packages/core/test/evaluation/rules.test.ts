@@ -6,8 +6,8 @@ import type {
   FlagDefinition,
   StrategyDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationProblem } from '../../src/evaluation/evaluated.types.js';
-import type { SnapshotOptions } from '../../src/evaluation/snapshot.types.js';
+import type { EvaluationProblem } from '../../src/evaluation/problem.js';
+import type { SnapshotOptions } from '../../src/evaluation/snapshot.js';
 import { flag, NOON, rollout, snapshotOf, weighted, withStrategy } from './one-flag.js';
 
 const OFF = { name: 'disabled', enabled: false, flagEnabled: false };

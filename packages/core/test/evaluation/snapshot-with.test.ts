@@ -4,9 +4,8 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import type { FlagDefinition, SegmentDefinition, StrategyDefinition } from '../../src/evaluation/definitions.types.js';
-import type { EvaluationContext } from '../../src/evaluation/evaluated.types.js';
-import type { Snapshot } from '../../src/evaluation/snapshot.js';
-import type { SnapshotChange } from '../../src/evaluation/snapshot.types.js';
+import type { EvaluationContext } from '../../src/evaluation/evaluation.types.js';
+import type { Snapshot, SnapshotChange } from '../../src/evaluation/snapshot.js';
 import {
   arbitraryContext,
   arbitraryFlag,
@@ -16,7 +15,7 @@ import {
   FLAG_NAMES,
   SEGMENT_IDS,
 } from './arbitrary-documents.js';
-import { flag, rollout, snapshotOf, weighted } from './one-flag.js';
+import { flag, lazySnapshotOf, rollout, snapshotOf, weighted } from './one-flag.js';
 
 const change: fc.Arbitrary<SnapshotChange> = fc.record(
   {
@@ -178,7 +177,7 @@ describe('flags that are compiled when they are first evaluated', () => {
     const problems: string[] = [];
     const strategies = [{ name: 'mystery' }];
     const flags = [flag(), flag({ name: 'broken', strategies })];
-    const snapshot = snapshotOf(flags, { isLazy: true, onProblem: ({ code }) => problems.push(code) });
+    const snapshot = lazySnapshotOf(flags, { onProblem: ({ code }) => problems.push(code) });
     expect([...snapshot.names()]).toEqual(['checkout', 'broken']);
     expect(snapshot.definition('broken')).toBe(flags[1]);
     expect(problems).toEqual([]);
@@ -196,7 +195,7 @@ describe('flags that are compiled when they are first evaluated', () => {
         return strategies;
       },
     });
-    const first = snapshotOf([counted], { isLazy: true });
+    const first = lazySnapshotOf([counted]);
     expect(reads).toBe(0);
     first.isEnabled('checkout');
     const readsWhenCompiled = reads;
@@ -207,7 +206,7 @@ describe('flags that are compiled when they are first evaluated', () => {
   it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[2, 0, 3, 1]]])(
     'use the segments of their snapshot, evaluated in the order %j',
     (order) => {
-      const first = snapshotOf([users], { isLazy: true });
+      const first = lazySnapshotOf([users]);
       const second = first.with({ flags: [flag({ name: 'other' })] });
       const third = second.with({ segments });
       const fourth = third.with({ removedSegments: [1] });
@@ -219,7 +218,7 @@ describe('flags that are compiled when they are first evaluated', () => {
   );
 
   it('are shared with an earlier snapshot', () => {
-    const first = snapshotOf([flag(), flag({ name: 'gone' })], { isLazy: true });
+    const first = lazySnapshotOf([flag(), flag({ name: 'gone' })]);
     const second = first.with({ flags: [flag({ enabled: false })], removedFlags: ['gone'] });
     expect(['checkout', 'gone'].map((name) => second.isEnabled(name))).toEqual([false, false]);
     expect(['checkout', 'gone'].map((name) => first.isEnabled(name))).toEqual([true, true]);

@@ -1,5 +1,5 @@
 import type { FlagDefinition, SegmentDefinition } from '../../src/evaluation/definitions.types.js';
-import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 
 interface UnleashClient {
   isEnabled(name: string, context: EvaluationContext, fallback: () => boolean): boolean;

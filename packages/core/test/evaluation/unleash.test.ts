@@ -5,7 +5,7 @@ import type {
   FlagDefinition,
   SegmentDefinition,
 } from '../../src/evaluation/definitions.types.js';
-import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluated.types.js';
+import type { EvaluatedVariant, EvaluationContext } from '../../src/evaluation/evaluation.types.js';
 import { compileSnapshot, type Snapshot } from '../../src/evaluation/snapshot.js';
 import { fromUnleash } from '../specification/wire-words.js';
 import { flag, rollout, snapshotOf, weighted } from './one-flag.js';

@@ -201,7 +201,7 @@ function memoryDocuments(): MemoryDocuments {
 function toContent({ body: text, ...prepared }: PreparedContent, before: Content | null | undefined): Content {
   const summary = freezeParsed(JSON.parse(prepared.summary));
   if (!before || before.text !== undefined) return { text, value: undefined, summary };
-  const value = deepFreeze(mergeJson(JSON.parse(text), { known: before.value }));
+  const value = deepFreeze(mergeJson(JSON.parse(text), before.value));
   return { text: undefined, value, summary };
 }
 
