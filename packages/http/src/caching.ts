@@ -2,8 +2,7 @@ import { createHash, hash, randomUUID } from 'node:crypto';
 import { paced } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
-import { jsonArray } from './json-chunks.js';
-import { ownBytes, type Reply } from './reply.js';
+import { type FlagsReply, jsonArray, ownBytes } from './reply.js';
 
 /** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
@@ -97,10 +96,10 @@ const ENTRY_OVERHEAD = 1024;
  * data; replies of older versions are evicted as the least recently used ones. A stream can be written only once: other
  * calls then get its status and headers, without a body.
  */
-export type ResponseCache = (key: string, make: () => Promise<Reply>) => Awaitable<Reply>;
+export type ResponseCache = (key: string, make: () => Promise<FlagsReply>) => Awaitable<FlagsReply>;
 
 export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCache {
-  const cache = new LRUCache<string, Reply, () => Promise<Reply>>({
+  const cache = new LRUCache<string, FlagsReply, () => Promise<FlagsReply>>({
     maxSize: bytes,
     maxEntrySize: entryBytes,
     sizeCalculation: ({ body = '' }, key) => ENTRY_OVERHEAD + 2 * key.length + body.length,
@@ -111,8 +110,8 @@ export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCac
     // A reply whose entry is evicted before it is made is still sent.
     ignoreFetchAbort: true,
   });
-  async function fetch(key: string, make: () => Promise<Reply>): Promise<Reply> {
-    let own: Reply | undefined;
+  async function fetch(key: string, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
+    let own: FlagsReply | undefined;
     const makeOwn = async () => {
       own = await make();
       return own;

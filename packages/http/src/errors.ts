@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
 import { shortenMessage } from '@flags/core/integration';
-import { jsonReply, type Reply } from './reply.js';
+import { type FlagsReply, jsonReply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */
 export type HttpErrorCode =
@@ -176,7 +176,7 @@ interface ErrorPlace {
  * Converts a refusal to a reply. Returns undefined for defects and for errors of host functions, which the host
  * handles.
  */
-export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
+export function errorReply(error: unknown, { route, params }: ErrorPlace): FlagsReply | undefined {
   if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
   // A newer core may have codes without a status in this table. The host handles these errors.
   if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;

@@ -11,18 +11,16 @@ import type { Route } from '../route.js';
 import { createEventHub } from '../streaming/event-hub.js';
 import { createHub } from '../streaming/hub.js';
 import { createUserDirectory } from '../users.js';
-import { changeRoutes } from './changes.js';
+import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
-import { dependencyRoutes } from './dependencies.js';
 import { eventRoutes, eventToWire } from './events.js';
 import { featureRoutes } from './features.js';
-import { environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
+import { dependencyRoutes, environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
 import { archiveRoutes, flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
-import { historyRoutes } from './history.js';
 import { memberRoutes } from './members.js';
-import { metricsRoutes } from './metrics.js';
+import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
@@ -30,7 +28,6 @@ import { segmentRoutes } from './segments.js';
 import { adminActionsOf, openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
-import { usageRoutes } from './usage.js';
 
 /** All routes of the API, in the groups of the OpenAPI document. */
 export const GROUPS: readonly RouteGroup[] = [
@@ -107,8 +104,8 @@ export function createEndpoints<A extends Actor, Native>(flags: Flags, options: 
   return {
     endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
     close() {
-      parts.hub.close();
-      parts.eventHub.close();
+      parts.services.hub.close();
+      parts.services.eventHub.close();
     },
   };
 }
@@ -120,14 +117,16 @@ function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions
   return {
     flags,
     inputs,
-    admin: { auth, actions: adminActionsOf(ROUTES) },
+    services: {
+      admin: { auth, actions: adminActionsOf(ROUTES) },
+      openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
+      hub: createHub(flags, heartbeatInterval),
+      eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
+    },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
     replies: createResponseCache(),
     describeUsers: describeUsersFor(options),
-    hub: createHub(flags, { heartbeatInterval }),
-    eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
   };
 }
 

@@ -4,8 +4,9 @@ import type { JsonSchema, WireEventQuery } from '@flags/core/integration';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
-import { jsonTexts } from '../json-chunks.js';
 import { inputParameters, parameter, textsOfPage } from '../query.js';
+import { jsonTexts } from '../reply.js';
+import { lastEventIdOf } from '../request.js';
 import type { Action } from '../roles.js';
 import {
   type QueryParameter,
@@ -217,10 +218,12 @@ export const eventRoutes: readonly Route[] = [
     reply: eventStreamSchema,
     media: 'text/event-stream',
     errors: ['invalid_input'],
-    async handle({ principal, eventHub, lastEventId, isStillAdmitted }) {
+    async handle({ principal, eventHub, sent, isStillAdmitted }) {
       const { hasValidToken } = principal;
       const maySee = (project: string | null) => isPermitted(principal, 'listEvents', project);
-      return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
+      return {
+        stream: await eventHub.prepare({ lastEventId: lastEventIdOf(sent), maySee, isStillAdmitted, hasValidToken }),
+      };
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
 import { nextTurn, pause } from '@flags/core/integration';
+import { LRUCache } from 'lru-cache';
 import {
   type ProjectFilter,
   projectsOfSetIn,
@@ -63,7 +64,13 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
-  const projectsOfSet = rememberLast(projectsOfSetIn(flags));
+  // Keeps the latest set, because every client meets each of its events. An evicted read still answers its callers.
+  const sets = new LRUCache<string, readonly (string | null)[]>({
+    max: 1,
+    fetchMethod: projectsOfSetIn(flags),
+    ignoreFetchAbort: true,
+  });
+  const projectsOfSet = (id: string) => sets.forceFetch(id);
   const frames = new WeakMap<FlagsEvent, Buffer>();
   /** The position of the newest event that the subscription has heard. */
   let newest: string | undefined;
@@ -205,20 +212,6 @@ function createPageReader(flags: Flags) {
     const result = reading.then(() => read(after));
     reading = result.catch(() => undefined);
     return use(await result);
-  };
-}
-
-/** Keeps the latest result, because a stream meets each event of a change set. */
-function rememberLast<T>(find: (id: string) => Promise<T>): (id: string) => Promise<T> {
-  let latest: { readonly id: string; readonly found: Promise<T> } | undefined;
-  return (id) => {
-    if (latest?.id !== id) {
-      latest = { id, found: find(id) };
-      latest.found.catch(() => {
-        latest = undefined;
-      });
-    }
-    return latest.found;
   };
 }
 
