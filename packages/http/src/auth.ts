@@ -261,9 +261,7 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
     return await read();
   } catch (error) {
     const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
-    if (isAboutBody && (route.permissionBy === 'handler' || route.permissionBy === 'body')) {
-      await principal.check(permissionOf(route), null);
-    }
+    if (isAboutBody && route.permissionBy === 'handler') await principal.check(permissionOf(route), null);
     throw error;
   }
 }

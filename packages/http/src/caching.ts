@@ -69,14 +69,12 @@ export function revisionsIn(header: string): readonly number[] | undefined {
   });
 }
 
-interface ResponseCacheLimits {
+const LIMITS = {
   /** The total bytes of bodies, keys and bookkeeping. */
-  readonly bytes: number;
+  bytes: 16 * 1024 * 1024,
   /** The maximum bytes of one response. Larger responses are not cached. */
-  readonly entryBytes: number;
-}
-
-const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 5 * 1024 * 1024 };
+  entryBytes: 5 * 1024 * 1024,
+};
 
 /** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
 export interface CachedBody {

@@ -184,20 +184,12 @@ interface FoundRoute {
 }
 
 /**
- * Returns the routes whose path matches, with any method, in their order. Matches as Express does: ignores case and a
- * trailing slash. Collapses repeated slashes, because some SDKs join URLs with them.
+ * Creates a function that returns the routes whose path matches, with any method, in their order. Matches as Express does:
+ * ignores case and a trailing slash. Collapses repeated slashes, because some SDKs join URLs with them. Tests patterns
+ * only against paths with the same number of segments.
  */
-type RouteLookup = (path: string) => readonly FoundRoute[];
-
-/** The routes of one path, which differ in their methods. */
-interface RoutesOfPath {
-  readonly pattern: RegExp;
-  readonly routes: Route[];
-}
-
-/** Tests patterns only against paths with the same number of segments. */
-function createRouteLookup(routes: readonly Route[]): RouteLookup {
-  const patterns = new Map<number, RoutesOfPath[]>();
+function createRouteLookup(routes: readonly Route[]): (path: string) => readonly FoundRoute[] {
+  const patterns = new Map<number, { readonly pattern: RegExp; readonly routes: readonly Route[] }[]>();
   // Fixed paths come before paths with parameters.
   const sorted = routes.toSorted((one, other) => Number(isPattern(one)) - Number(isPattern(other)));
   for (const path of new Set(sorted.map((route) => route.path))) {

@@ -8,7 +8,7 @@ import {
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
 import { checkPermission, permissionOf, readOrCheck } from './auth.js';
-import { type BodyReader, readThenCheck } from './body.js';
+import type { BodyReader } from './body.js';
 import {
   type CachedBody,
   contentTag,
@@ -93,12 +93,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return checkBody(body);
   }
 
-  async function answer({ request, params, principal, dataVersion, project: asked = null, visit }: Exchange) {
+  async function answer({ request, params, principal, dataVersion, project = null, visit }: Exchange) {
     const query = queryOf(request);
-    const { body, project } =
-      route.permissionBy === 'body'
-        ? await readThenCheck(route, principal, () => read(request, visit))
-        : { body: await readOrCheck(route, principal, () => read(request, visit)), project: asked };
+    const body = await readOrCheck(route, principal, () => read(request, visit));
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;

@@ -5,14 +5,11 @@ import { jsonArray, jsonTexts, type Pieces } from './reply.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from './schema.js';
 
-export interface RequestTarget {
-  readonly path: string;
-  /** The query without the question mark; empty when absent. */
-  readonly query: string;
-}
-
-/** Splits a request target into path and query. Drops a fragment, as Express does for the path. */
-export function partsOfTarget(url: string): RequestTarget {
+/**
+ * Splits a request target into path and query. Drops a fragment, as Express does for the path. The query has no question
+ * mark, and is empty when absent.
+ */
+export function partsOfTarget(url: string): { readonly path: string; readonly query: string } {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');
   return queryStart === -1

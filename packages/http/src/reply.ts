@@ -14,16 +14,10 @@ export interface FlagsReply {
   readonly discard?: () => Promise<void>;
 }
 
-interface ReplyContent {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-export function jsonReply({ status, headers = {}, body }: ReplyContent): FlagsReply {
-  return body === undefined ? { status, headers } : textReply({ status, headers, body: JSON.stringify(body) });
+export function jsonReply(status: number, body: unknown, headers: FlagsReply['headers'] = {}): FlagsReply {
+  return textReply({ status, headers, body: JSON.stringify(body) });
 }
 
 /** Returns a reply of JSON text. Long text is written in slices. */

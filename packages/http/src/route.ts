@@ -3,6 +3,7 @@ import type { DataVersionScope, InputSchemas, JsonSchema, RevisionContext } from
 import type { SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
+import type { ErrorForm } from './errors.js';
 import type { Weight } from './gate.js';
 import type { AuthMode } from './options.js';
 import type { Access, Principal } from './permissions.js';
@@ -61,10 +62,8 @@ export interface Route {
    * endpoint ignores the header.
    */
   readonly ifMatch?: Revised;
-  /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
-  readonly badRequest?: 'messages';
-  /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
-  readonly protocol?: 'ofrep';
+  /** `messages`: a 400 has the body `[{ "msg" }]`. `ofrep`: that protocol defines the 400 and 404 bodies. */
+  readonly errorForm?: ErrorForm;
   /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
   readonly conditional?: true;
   /** Caches the reply per address until this data version changes. The reply must not depend on the caller. */
@@ -93,11 +92,10 @@ export interface Route {
   /**
    * How the permission check finds its project if neither the path nor `projectOf` names it.
    *
-   * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
-   * - `handler`: the request concerns several projects, so the handler checks them.
+   * - `handler`: the body names one or several, so the handler checks them.
    */
-  readonly permissionBy?: 'body' | 'anyProject' | 'handler';
+  readonly permissionBy?: 'anyProject' | 'handler';
   /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Handled;
 }

@@ -1,4 +1,4 @@
-import { type FlagsSettings, TOKEN_KINDS } from '@flags/core';
+import { TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { kindsFor } from '../auth.js';
 import type { AuthMode } from '../options.js';
@@ -15,25 +15,22 @@ export interface RouteGroup {
   readonly routes: readonly Route[];
 }
 
-/** The inputs of the OpenAPI document. */
-interface DocumentSources {
+interface DocumentSources extends OperationContext {
   readonly groups: readonly RouteGroup[];
-  readonly schemas: InputSchemas;
-  readonly settings: FlagsSettings;
-  readonly auth: AuthMode;
 }
 
 /**
  * Returns the OpenAPI 3.1 document of these routes. Its server URL is relative, so that it points to the mount path.
  */
-export function openApiDocument({ groups, schemas, settings, auth }: DocumentSources): object {
+export function openApiDocument({ groups, ...context }: DocumentSources): object {
+  const { schemas, auth } = context;
   const inputs = new Map<JsonSchema, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const paths = new Map<string, Record<string, object>>();
   for (const { tag, routes } of groups) {
     for (const route of routes) {
       const path = openApiPath(route.path);
       const item = paths.get(path) ?? {};
-      const operation = describeOperation(route, { schemas, settings, auth }, inputs);
+      const operation = describeOperation(route, context, inputs);
       item[route.method.toLowerCase()] = { ...operation, tags: [tag] };
       paths.set(path, item);
     }

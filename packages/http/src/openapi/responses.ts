@@ -167,11 +167,11 @@ function errorResponse(route: Route, status: number, codes: readonly PossibleCod
   };
 }
 
-function errorContent({ badRequest, protocol }: Route, status: number, codes: readonly PossibleCode[]): Content {
-  if (status === 400 && badRequest === 'messages') {
+function errorContent({ errorForm }: Route, status: number, codes: readonly PossibleCode[]): Content {
+  if (status === 400 && errorForm === 'messages') {
     return { schema: memberErrorsSchema, example: [{ msg: reasonOf(status) }] };
   }
-  if ((status === 400 || status === 404) && protocol === 'ofrep') {
+  if ((status === 400 || status === 404) && errorForm === 'ofrep') {
     return { schema: ofrepFailureSchema, example: { errorCode: 'GENERAL', errorDetails: reasonOf(status) } };
   }
   return { schema: schemaOfCodes(codes), example: errorExample(status, codes) };

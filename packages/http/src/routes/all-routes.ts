@@ -10,7 +10,7 @@ import { type Actor, authModeOf, DEFAULT_BODY_LIMIT, DEFAULT_HEARTBEAT_INTERVAL 
 import type { Route } from '../route.js';
 import { createEventHub } from '../streaming/event-hub.js';
 import { createHub } from '../streaming/hub.js';
-import { createUserDirectory } from '../users.js';
+import { createUserLookup } from '../users.js';
 import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
@@ -92,17 +92,11 @@ export const GROUPS: readonly RouteGroup[] = [
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
-interface Endpoints {
-  readonly endpoints: ReadonlyMap<Route, Endpoint>;
-  /** Ends all streams, and refuses new ones. */
-  close(): void;
-}
-
-/** Creates the endpoints of all routes with their shared state. */
-export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): Endpoints {
+/** Creates the endpoints of all routes with their shared state. `close` ends all streams, and refuses new ones. */
+export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>) {
   const parts = createParts(flags, options);
   return {
-    endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
+    endpoints: new Map(ROUTES.map((route): [Route, Endpoint] => [route, createEndpoint(route, parts)])),
     close() {
       parts.services.hub.close();
       parts.services.eventHub.close();
@@ -135,6 +129,6 @@ function describeUsersFor<A extends Actor, Native>({
   onError = () => undefined,
 }: AuthOptions<A, Native>): EndpointParts['describeUsers'] {
   if (describeUsers === undefined) return undefined;
-  const directory = createUserDirectory(describeUsers);
-  return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));
+  const lookUp = createUserLookup(describeUsers);
+  return (ids, request) => lookUp(ids, (error) => onError(error, request.native as Native));
 }

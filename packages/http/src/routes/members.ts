@@ -74,7 +74,7 @@ export const memberRoutes: readonly Route[] = [
     body: { schema: memberBodySchema, required: false },
     errors: ['user_not_found', 'member_exists'],
     changes: 'project',
-    badRequest: 'messages',
+    errorForm: 'messages',
     handle: ({ flags, ref, params, body, context }) => flags.addMember(ref, memberFromWire(params, body), context),
   }),
   route('PUT', USER_ROLE, 'changeMemberRole', {
@@ -82,7 +82,7 @@ export const memberRoutes: readonly Route[] = [
     body: { schema: memberBodySchema, required: false },
     errors: ['last_owner'],
     changes: 'project',
-    badRequest: 'messages',
+    errorForm: 'messages',
     handle: ({ flags, ref, params, body, context }) =>
       flags.changeMemberRole(ref, memberFromWire(params, body), context),
   }),
@@ -90,7 +90,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Remove a user, who must hold that role, from a project',
     errors: ['member_not_found', 'last_owner'],
     changes: 'project',
-    badRequest: 'messages',
+    errorForm: 'messages',
     handle: ({ flags, ref, params, context }) => flags.removeMember(ref, memberFromWire(params, undefined), context),
   }),
 ];

@@ -93,7 +93,7 @@ export const ofrepRoutes: readonly Route[] = [
     body: { schema: ofrepRequestSchema },
     reply: ofrepEvaluationSchema,
     errors: ['environment_not_found'],
-    protocol: 'ofrep',
+    errorForm: 'ofrep',
     async handle(request) {
       const { flags, params, principal } = request;
       const asked = queryIn(request);
@@ -110,7 +110,7 @@ export const ofrepRoutes: readonly Route[] = [
     body: { schema: ofrepRequestSchema },
     reply: objectComponent('OfrepEvaluations', { flags: listOf(ofrepEvaluationSchema) }),
     errors: ['environment_not_found'],
-    protocol: 'ofrep',
+    errorForm: 'ofrep',
     conditional: true,
     async handle(request) {
       const asked = queryIn(request);

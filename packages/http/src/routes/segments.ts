@@ -62,9 +62,11 @@ export const segmentRoutes: readonly Route[] = [
     status: 201,
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists'],
-    permissionBy: 'body',
-    handle: async ({ flags, body, context }) =>
-      revised(await flags.createSegment(unchecked(body), context), segmentToWire),
+    permissionBy: 'handler',
+    async handle({ flags, principal, body, context }) {
+      await principal.check('createSegment', projectIn(body) ?? null);
+      return revised(await flags.createSegment(unchecked(body), context), segmentToWire);
+    },
   }),
   route('GET', SEGMENT, 'getSegment', {
     summary: 'A segment',

@@ -23,23 +23,7 @@ export interface EventStreamRequest extends StreamPermission {
   readonly maySee: ProjectFilter;
 }
 
-/**
- * Streams the event log to administrators. Each client has a position in the log, and nothing else: the hub reads the next
- * events after the client has taken the previous ones. A slow client therefore holds one event, and no backlog.
- */
-export interface EventHub {
-  /**
-   * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
-   * error of a host function.
-   *
-   * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
-   */
-  prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>>;
-  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
-  close(): void;
-}
-
-export interface EventHubOptions {
+interface EventHubOptions {
   /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
   /** Converts an event to its wire form. */
@@ -58,8 +42,14 @@ interface Client {
   isWoken: boolean;
 }
 
-/** Creates the hub. Its subscription exists only while clients listen. */
-export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions): EventHub {
+export type EventHub = ReturnType<typeof createEventHub>;
+
+/**
+ * Streams the event log to administrators. Each client has a position in the log, and nothing else: the hub reads the next
+ * events after the client has taken the previous ones. A slow client therefore holds one event, and no backlog. The
+ * subscription of the hub exists only while clients listen.
+ */
+export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions) {
   const clients = new Map<Listener, Client>();
   const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
@@ -182,7 +172,13 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   }
 
   return {
-    async prepare(request) {
+    /**
+     * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
+     * error of a host function.
+     *
+     * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
+     */
+    async prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>> {
       listeners.assertOpen();
       const after = await findStart(request.lastEventId);
       return (sink) => listen(sink, request, after);

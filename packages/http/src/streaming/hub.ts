@@ -13,23 +13,17 @@ export interface StreamRequest extends StreamPermission {
   readonly tokenId: string | undefined;
 }
 
-/** Streams the changes of flags to client SDKs. */
-export interface Hub {
-  /**
-   * Returns a function that streams to one client.
-   *
-   * @throws FlagsError `environment_not_found`, `closed`
-   */
-  prepare(request: StreamRequest): (sink: ReplySink) => Promise<void>;
-  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
-  close(): void;
-}
-
 /** The maximum number of channels without listeners. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
-/** @param heartbeatInterval milliseconds between two heartbeats */
-export function createHub(flags: Flags, heartbeatInterval: number): Hub {
+export type Hub = ReturnType<typeof createHub>;
+
+/**
+ * Streams the changes of flags to client SDKs.
+ *
+ * @param heartbeatInterval milliseconds between two heartbeats
+ */
+export function createHub(flags: Flags, heartbeatInterval: number) {
   const listeners = createListeners(flags, { heartbeatInterval });
   const channels = new Map<string, Channel>();
 
@@ -52,7 +46,12 @@ export function createHub(flags: Flags, heartbeatInterval: number): Hub {
   }
 
   return {
-    prepare(request) {
+    /**
+     * Returns a function that streams to one client.
+     *
+     * @throws FlagsError `environment_not_found`, `closed`
+     */
+    prepare(request: StreamRequest): (sink: ReplySink) => Promise<void> {
       listeners.assertOpen();
       // Refuses an unknown environment before the reply begins.
       flags.configuration(request.asked);
@@ -69,7 +68,7 @@ export function createHub(flags: Flags, heartbeatInterval: number): Hub {
         channel.join(listener, request);
       };
     },
-    close() {
+    close(): void {
       listeners.close();
       forgetIdle(0);
     },
