@@ -5,7 +5,7 @@ import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
-import { type FlagsRequest, headerOf } from './request.js';
+import type { FlagsRequest } from './request.js';
 import type { Action } from './roles.js';
 import type { Route } from './route.js';
 
@@ -71,6 +71,12 @@ function identifyByHost<Native>(
     const sent = await tokenIn(request, access, flags);
     return sent?.id === actor.id ? identityOf(actor, access, true) : identity;
   };
+}
+
+/** Returns the first value of a header. */
+export function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Calls a host function. Wraps its errors in `HostFault`. */

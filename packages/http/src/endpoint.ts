@@ -7,7 +7,7 @@ import {
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
-import { checkPermission, permissionOf, readOrCheck } from './auth.js';
+import { checkPermission, headerOf, permissionOf, readOrCheck } from './auth.js';
 import type { BodyReader } from './body.js';
 import {
   type CachedBody,
@@ -23,7 +23,7 @@ import { type Gate, leaveAfter, type Visit } from './gate.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
 import { collectPieces, type FlagsReply, jsonOf, type StartedText, textReply } from './reply.js';
-import { type FlagsRequest, headerOf, urlOf } from './request.js';
+import { type FlagsRequest, urlOf } from './request.js';
 import {
   ID_HEADER,
   isLogged,

@@ -46,17 +46,6 @@ export interface ReplySink {
   on(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
 }
 
-/** Returns the first value of a header. */
-export function headerOf({ headers }: Pick<FlagsRequest, 'headers'>, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** Clients send an empty header on the first connection. */
-export function lastEventIdOf(request: FlagsRequest): string | undefined {
-  return headerOf(request, 'last-event-id') || undefined;
-}
-
 /** Returns the URL below the mount: path and query. */
 export function urlOf({ path, rawQuery }: Pick<FlagsRequest, 'path' | 'rawQuery'>): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`;

@@ -209,10 +209,6 @@ export function revised<Document extends { readonly revision: number }>(
   return { body: toWire(document), revision: document.revision };
 }
 
-export async function changed(flag: Promise<Flag>): Promise<RouteResult> {
-  return { changed: await flag };
-}
-
 /** The query parameters that lead from this page to the next one. */
 export type NextPage = Readonly<Record<string, string>>;
 

@@ -1,5 +1,6 @@
 import { FlagsError } from '@flags/core';
 import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
+import { headerOf } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
   CLIENT_SPEC_HEADER,
@@ -9,7 +10,6 @@ import {
   clientQueryOf,
   segmentFormFor,
 } from '../client/client-document.js';
-import { headerOf, lastEventIdOf } from '../request.js';
 import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
 import {
   boolean,
@@ -170,7 +170,7 @@ export const clientRoutes: readonly Route[] = [
       return {
         stream: hub.prepare({
           asked,
-          lastEventId: lastEventIdOf(sent),
+          lastEventId: headerOf(sent, 'last-event-id'),
           isStillAdmitted,
           hasValidToken,
           tokenId: token?.id,

@@ -1,8 +1,8 @@
-import type { FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
+import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { inputParameters, listReply, parameter } from '../query.js';
-import { changed, type QueryValues, type Route, route } from '../route.js';
+import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
 import {
   flagDetailSchema,
@@ -61,6 +61,11 @@ async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePref
     return { items: items.map(toSummary), ...(next !== undefined && { next }) };
   }
   return find;
+}
+
+/** The reply to a change that returns its flag. */
+async function changed(flag: Promise<Flag>): Promise<RouteResult> {
+  return { changed: await flag };
 }
 
 export const flagRoutes: readonly Route[] = [
