@@ -3,7 +3,7 @@ import { isApiToken, memoizeAsync } from '@flags/core/integration';
 import type { ProjectFilter } from './changes/visibility.js';
 import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
 import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
-import { createOriginCheck, type OriginCheck } from './origin.js';
+import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
 import type { FlagsRequest } from './request.js';
 import type { Action } from './roles.js';
@@ -20,58 +20,46 @@ function unauthenticated(message: string): HttpError {
 }
 
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
-function identifyByToken(flags: Flags): Identify<Token, unknown> {
-  return async (request, access) => {
-    if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
-    const token = await tokenIn(request, access, flags);
-    if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
-    return identityOf(token, access, true);
-  };
+async function identifyByToken(request: FlagsRequest, access: Access, flags: Flags): Promise<Identity> {
+  if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
+  const token = await tokenIn(request, access, flags);
+  if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
+  return identityOf(token, access, true);
 }
 
 /** Returns the valid token that matches the secret in the request. */
-async function tokenIn(
-  request: Pick<FlagsRequest, 'headers'>,
-  access: Access,
-  flags: Flags,
-): Promise<Token | undefined> {
+async function tokenIn(request: FlagsRequest, access: Access, flags: Flags): Promise<Token | undefined> {
   const secret = secretIn(request, access);
   return secret ? flags.verifyToken(secret) : undefined;
 }
 
 /** Throws `forbidden` when this part of the API does not accept the token's kind. */
-function identityOf<A extends Token>(token: A, access: Access, hasSecret = false): Identity<A> {
+function identityOf(token: Token, access: Access, hasSecret = false): Identity {
   const kinds = kindsFor(access);
   if (!kinds.includes(token.kind)) {
     const wanted = kinds.join(' or ');
     throw new HttpError('forbidden', `This needs a token of kind ${wanted}; ${token.name} is of kind ${token.kind}.`);
   }
-  return { actor: token, scope: scopeOf(token), token, hasSecret };
-}
-
-function scopeOf({ projects, environment }: Pick<Token, 'projects' | 'environment'>): Scope {
-  return { projects: projects.includes('*') ? '*' : projects, environment };
+  const { projects, environment } = token;
+  const scope: Scope = { projects: projects.includes('*') ? '*' : projects, environment };
+  return { actor: token, scope, token, hasSecret };
 }
 
 /** OFREP clients send their token in `Authorization` or in `X-API-Key`. Other parts of the API read the first only. */
-function secretIn({ headers }: Pick<FlagsRequest, 'headers'>, access: Access): string | undefined {
-  const header = headers.authorization ?? (access === 'ofrep' ? apiKeyIn(headers) : undefined);
+function secretIn(request: FlagsRequest, access: Access): string | undefined {
+  const header = request.headers.authorization ?? (access === 'ofrep' ? headerOf(request, 'x-api-key') : undefined);
   return header !== undefined && /^bearer\s/i.test(header) ? header.slice('bearer'.length).trimStart() : header;
-}
-
-function apiKeyIn({ 'x-api-key': key }: FlagsRequest['headers']): string | undefined {
-  return Array.isArray(key) ? key[0] : key;
 }
 
 /**
  * Authenticates users of the host application. If the host function returns an API token, the token rules apply: the
  * kind must fit the path. The scope of the request is then the token's projects and environment.
  */
-function identifyByHost<A extends Actor, Native>(
+function identifyByHost<Native>(
   flags: Flags,
-  authenticate: Authenticate<A, Native>,
+  authenticate: Authenticate<Actor, Native>,
   caller: string,
-): Identify<A, Native> {
+): Identify<Native> {
   return async (request, access) => {
     const actor = await callHost(() => authenticate(request.native));
     if (actor === null || actor === undefined) throw unauthenticated('Sign in first.');
@@ -85,6 +73,12 @@ function identifyByHost<A extends Actor, Native>(
   };
 }
 
+/** Returns the first value of a header. */
+export function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
 /** Calls a host function. Wraps its errors in `HostFault`. */
 async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
@@ -95,17 +89,22 @@ async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
 }
 
 /** Authenticates the admin API by session or API token, and the other APIs by API token. */
-function identifyBySession<A extends Actor, Native>(
-  flags: Flags,
-  session: Authenticate<A, Native>,
-  caller: string,
-): Identify<A | Token, Native> {
-  const byToken = identifyByToken(flags);
-  const byHost = identifyByHost(flags, session, caller);
+function identifyBySession<Native>(flags: Flags, byHost: Identify<Native>): Identify<Native> {
   return async (request, access) => {
-    if (access !== 'admin' || (await tokenIn(request, access, flags))) return byToken(request, access);
-    return byHost(request, access);
+    const isToken = access !== 'admin' || (await tokenIn(request, access, flags)) !== undefined;
+    return isToken ? identifyByToken(request, access, flags) : byHost(request, access);
   };
+}
+
+function createIdentify<A extends Actor, Native>(
+  flags: Flags,
+  auth: AuthOptions<A, Native>['auth'],
+  caller: string,
+): Identify<Native> {
+  if (auth === 'none') return async () => ANONYMOUS;
+  if (typeof auth === 'function') return identifyByHost(flags, auth, caller);
+  if (typeof auth === 'object') return identifyBySession(flags, identifyByHost(flags, auth.session, caller));
+  return (request, access) => identifyByToken(request, access, flags);
 }
 
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
@@ -115,37 +114,19 @@ export type AuthOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | 
 
 const EVERYTHING: Scope = { projects: '*', environment: '*' };
 
-const ANONYMOUS: Identity<Actor> = { actor: { name: 'anonymous' }, scope: EVERYTHING };
+const ANONYMOUS: Identity = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
 export function createAuthentication<A extends Actor, Native>(
   flags: Flags,
   options: AuthOptions<A, Native>,
   caller: string,
 ): Authentication<Native> {
-  const { auth } = options;
-  const parts = { flags, checkOrigin: createOriginCheck(options) };
+  const identify = createIdentify(flags, options.auth, caller);
+  const checkOrigin = createOriginCheck(options);
   // The option types guarantee that `authorize` accepts the actors of `auth`.
   const authorize = options.authorize as Authorize<Actor> | undefined;
-  if (typeof auth === 'function')
-    return authenticateBy<Actor, Native>(identifyByHost(flags, auth, caller), { ...parts, authorize });
-  if (typeof auth === 'object') {
-    return authenticateBy<Actor, Native>(identifyBySession(flags, auth.session, caller), { ...parts, authorize });
-  }
-  const identify: Identify<Actor, Native> = auth === 'none' ? async () => ANONYMOUS : identifyByToken(flags);
-  return authenticateBy(identify, { ...parts, authorize });
-}
 
-interface AuthenticationParts<A extends Actor> {
-  readonly flags: Flags;
-  readonly checkOrigin: OriginCheck;
-  readonly authorize: Authorize<A> | undefined;
-}
-
-function authenticateBy<A extends Actor, Native>(
-  identify: Identify<A, Native>,
-  { flags, checkOrigin, authorize }: AuthenticationParts<A>,
-): Authentication<Native> {
-  async function check(actor: A, action: Action, project: string | null): Promise<void> {
+  async function check(actor: Actor, action: Action, project: string | null): Promise<void> {
     if (!authorize || (await callHost(() => authorize(actor, action, project))) === true) return;
     // The message omits the project: the caller may not see which project owns a flag or segment.
     throw new HttpError('forbidden', `${actor.name} may not ${action} here. Ask for the permission.`);
@@ -170,12 +151,10 @@ function authenticateBy<A extends Actor, Native>(
   };
 }
 
-/** The scope of a caller that authentication refuses. */
-const NOTHING: Scope = { projects: [], environment: '' };
-
+/** A caller that authentication refuses. */
 const OUTSIDER: Principal = {
   name: 'outsider',
-  scope: NOTHING,
+  scope: { projects: [], environment: '' },
   isOutsider: true,
   check: async () => {
     throw unauthenticated('Sign in first.');
@@ -197,8 +176,8 @@ function isFault(error: unknown): boolean {
   return !(error instanceof HttpError);
 }
 
-export interface Identity<A extends Actor> {
-  readonly actor: A;
+interface Identity {
+  readonly actor: Actor;
   readonly scope: Scope;
   /** The API token, if the actor is one. */
   readonly token?: Token;
@@ -210,7 +189,7 @@ export interface Identity<A extends Actor> {
 }
 
 /** Identifies the caller of a request. Rejects with `unauthenticated` or `forbidden`. */
-export type Identify<A extends Actor, Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity<A>>;
+type Identify<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity>;
 
 type Params = Readonly<Record<string, string>>;
 
@@ -288,9 +267,7 @@ export async function readOrCheck(route: Route, principal: Principal, read: () =
     return await read();
   } catch (error) {
     const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
-    if (isAboutBody && (route.permissionBy === 'handler' || route.permissionBy === 'body')) {
-      await principal.check(permissionOf(route), null);
-    }
+    if (isAboutBody && route.permissionBy === 'handler') await principal.check(permissionOf(route), null);
     throw error;
   }
 }

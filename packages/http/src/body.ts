@@ -3,11 +3,8 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { nextTurn } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
-import { permissionOf, readOrCheck } from './auth.js';
 import { HttpError } from './errors.js';
-import type { Principal } from './permissions.js';
 import type { FlagsRequest } from './request.js';
-import type { Route } from './route.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
@@ -131,12 +128,6 @@ export function unchecked<T>(input: unknown): T {
   return input as T;
 }
 
-interface StreamToRead {
-  readonly headers: IncomingHttpHeaders;
-  /** The maximum size in bytes, after decompression. */
-  readonly limit: number;
-}
-
 const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['deflate', createInflate],
@@ -148,26 +139,21 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
  *
  * After a refusal, reads and discards the rest of the body, so that the client receives the reply.
  *
+ * @param limit The maximum size in bytes, after decompression.
  * @throws HttpError `payload_too_large`, `unsupported_media_type`, `invalid_json`
  */
-export async function readStream(source: Readable, { headers, limit }: StreamToRead): Promise<string> {
+export async function readStream(source: Readable, headers: IncomingHttpHeaders, limit: number): Promise<string> {
   try {
     if (source.destroyed) throw endedEarly();
     const decoder = decoderFor(headers['content-type']);
-    const bytes = await collect(source, { decompressor: decompressorFor(headers['content-encoding']), limit });
-    return decoder.decode(bytes);
+    return decoder.decode(await collect(source, decompressorFor(headers['content-encoding']), limit));
   } catch (error) {
     await drain(source);
     throw error;
   }
 }
 
-interface Collecting {
-  readonly decompressor: Transform | undefined;
-  readonly limit: number;
-}
-
-async function collect(source: Readable, { decompressor, limit }: Collecting): Promise<Uint8Array> {
+async function collect(source: Readable, decompressor: Transform | undefined, limit: number): Promise<Uint8Array> {
   // The decompressor may still hold a complete body when the source closes.
   const onClose = () => void (source.readableEnded || decompressor?.destroy(endedEarly()));
   source.once('close', onClose);
@@ -226,21 +212,6 @@ function drain(source: Readable): Promise<void> {
     const done = () => resolve();
     source.on('end', done).on('close', done).on('error', done).resume();
   });
-}
-
-/**
- * Reads the body, which names the project, then checks the permission. Callers without permission learn nothing about a
- * bad body.
- */
-export async function readThenCheck(
-  route: Route,
-  principal: Principal,
-  read: () => Promise<unknown>,
-): Promise<{ readonly body: unknown; readonly project: string | null }> {
-  const body = await readOrCheck(route, principal, read);
-  const project = projectIn(body) ?? null;
-  await principal.check(permissionOf(route), project);
-  return { body, project };
 }
 
 /** Returns the project in a body: null for the instance, undefined when the body names none. */

@@ -2,8 +2,7 @@ import { createHash, hash, randomUUID } from 'node:crypto';
 import { paced } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
 import { LRUCache } from 'lru-cache';
-import { jsonArray } from './json-chunks.js';
-import { ownBytes, type Reply } from './reply.js';
+import { type FlagsReply, jsonArray, ownBytes } from './reply.js';
 
 /** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
@@ -70,14 +69,12 @@ export function revisionsIn(header: string): readonly number[] | undefined {
   });
 }
 
-interface ResponseCacheLimits {
+const LIMITS = {
   /** The total bytes of bodies, keys and bookkeeping. */
-  readonly bytes: number;
+  bytes: 16 * 1024 * 1024,
   /** The maximum bytes of one response. Larger responses are not cached. */
-  readonly entryBytes: number;
-}
-
-const LIMITS: ResponseCacheLimits = { bytes: 16 * 1024 * 1024, entryBytes: 5 * 1024 * 1024 };
+  entryBytes: 5 * 1024 * 1024,
+};
 
 /** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
 export interface CachedBody {
@@ -97,10 +94,10 @@ const ENTRY_OVERHEAD = 1024;
  * data; replies of older versions are evicted as the least recently used ones. A stream can be written only once: other
  * calls then get its status and headers, without a body.
  */
-export type ResponseCache = (key: string, make: () => Promise<Reply>) => Awaitable<Reply>;
+export type ResponseCache = (key: string, make: () => Promise<FlagsReply>) => Awaitable<FlagsReply>;
 
 export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCache {
-  const cache = new LRUCache<string, Reply, () => Promise<Reply>>({
+  const cache = new LRUCache<string, FlagsReply, () => Promise<FlagsReply>>({
     maxSize: bytes,
     maxEntrySize: entryBytes,
     sizeCalculation: ({ body = '' }, key) => ENTRY_OVERHEAD + 2 * key.length + body.length,
@@ -111,8 +108,8 @@ export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCac
     // A reply whose entry is evicted before it is made is still sent.
     ignoreFetchAbort: true,
   });
-  async function fetch(key: string, make: () => Promise<Reply>): Promise<Reply> {
-    let own: Reply | undefined;
+  async function fetch(key: string, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
+    let own: FlagsReply | undefined;
     const makeOwn = async () => {
       own = await make();
       return own;

@@ -6,7 +6,7 @@ import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js'
 import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
 import { createCors, createHostCheck } from './origin.js';
 import type { Access } from './permissions.js';
-import { type FlagsReply, type Reply, toFlagsReply } from './reply.js';
+import { type FlagsReply, toFlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 import type { Route } from './route.js';
 import { createEndpoints, ROUTES } from './routes/all-routes.js';
@@ -86,7 +86,7 @@ export function createFlagsApi<A extends Actor, Native>(
   const turn = coalescePerTick();
 
   /** Finds the route of a request, authenticates the caller, and calls the endpoint. */
-  async function dispatch(request: FlagsRequest<Native>): Promise<Reply | undefined> {
+  async function dispatch(request: FlagsRequest<Native>): Promise<FlagsReply | undefined> {
     const { path, method } = request;
     const access = accessOf(path);
     if (access === undefined) return undefined;
@@ -106,7 +106,7 @@ export function createFlagsApi<A extends Actor, Native>(
   }
 
   /** Converts a refusal to a reply. Rethrows every other error. */
-  function refuse(error: unknown, request: FlagsRequest<Native>): Reply {
+  function refuse(error: unknown, request: FlagsRequest<Native>): FlagsReply {
     const found = findRoutes(request.path).find(({ route }) => route.method === request.method);
     if (isAbort(error, request)) return { status: CLIENT_GONE, headers: {} };
     const reply = errorReply(error, { route: found?.route, params: decodeParams(request.path, found?.params ?? {}) });
@@ -172,7 +172,7 @@ function coalescePerTick(): () => Promise<void> {
  * Lists the methods of a known path without authentication, as Express does. An unknown path passes through to the
  * host.
  */
-function answerOptions(path: string, known: readonly FoundRoute[]): Reply | undefined {
+function answerOptions(path: string, known: readonly FoundRoute[]): FlagsReply | undefined {
   if (!isDecodable(path)) return undecodablePathError(path);
   return known.length === 0 ? undefined : { status: 200, headers: { allow: allowedMethods(known) } };
 }
@@ -184,20 +184,12 @@ interface FoundRoute {
 }
 
 /**
- * Returns the routes whose path matches, with any method, in their order. Matches as Express does: ignores case and a
- * trailing slash. Collapses repeated slashes, because some SDKs join URLs with them.
+ * Creates a function that returns the routes whose path matches, with any method, in their order. Matches as Express does:
+ * ignores case and a trailing slash. Collapses repeated slashes, because some SDKs join URLs with them. Tests patterns
+ * only against paths with the same number of segments.
  */
-type RouteLookup = (path: string) => readonly FoundRoute[];
-
-/** The routes of one path, which differ in their methods. */
-interface RoutesOfPath {
-  readonly pattern: RegExp;
-  readonly routes: Route[];
-}
-
-/** Tests patterns only against paths with the same number of segments. */
-function createRouteLookup(routes: readonly Route[]): RouteLookup {
-  const patterns = new Map<number, RoutesOfPath[]>();
+function createRouteLookup(routes: readonly Route[]): (path: string) => readonly FoundRoute[] {
+  const patterns = new Map<number, { readonly pattern: RegExp; readonly routes: readonly Route[] }[]>();
   // Fixed paths come before paths with parameters.
   const sorted = routes.toSorted((one, other) => Number(isPattern(one)) - Number(isPattern(other)));
   for (const path of new Set(sorted.map((route) => route.path))) {

@@ -7,8 +7,8 @@ import {
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
-import { checkPermission, permissionOf, readOrCheck } from './auth.js';
-import { type BodyReader, readThenCheck } from './body.js';
+import { checkPermission, headerOf, permissionOf, readOrCheck } from './auth.js';
+import type { BodyReader } from './body.js';
 import {
   type CachedBody,
   contentTag,
@@ -18,16 +18,13 @@ import {
   revisionsIn,
   versionTag,
 } from './caching.js';
-import { CLIENT_SPEC_HEADER } from './client/client-document.js';
 import { invalidInput } from './errors.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
-import { collectPieces, jsonOf, type StartedText } from './json-chunks.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
-import { type Reply, textReply } from './reply.js';
+import { collectPieces, type FlagsReply, jsonOf, type StartedText, textReply } from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import {
-  type AdminFacts,
   ID_HEADER,
   isLogged,
   isRepeatable,
@@ -36,10 +33,9 @@ import {
   type Route,
   type RouteBody,
   type RouteResult,
+  type RouteServices,
 } from './route.js';
 import { schemaFrom } from './schema.js';
-import type { EventHub } from './streaming/event-hub.js';
-import type { Hub } from './streaming/hub.js';
 import type { ShownUser, UserId } from './users.js';
 import { flagTag, flagToWire } from './wire/flag.js';
 
@@ -55,12 +51,9 @@ const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 export interface EndpointParts {
   readonly flags: Flags;
   readonly inputs: InputSchemas;
-  readonly admin: AdminFacts;
+  readonly services: RouteServices;
   readonly readBody: BodyReader;
   readonly gate: Gate;
-  readonly openApi: () => object;
-  readonly hub: Hub;
-  readonly eventHub: EventHub;
   readonly replies: ResponseCache;
   /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
   readonly describeUsers: DescribeUsersFor | undefined;
@@ -81,11 +74,11 @@ export interface Exchange {
   readonly visit?: Visit;
 }
 
-export type Endpoint = (exchange: Exchange) => Promise<Reply>;
+export type Endpoint = (exchange: Exchange) => Promise<FlagsReply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
 export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, admin, readBody, gate, hub, eventHub, openApi, describeUsers } = parts;
+  const { flags, inputs, services, readBody, gate, describeUsers } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
   const takesReason = isLogged(route);
@@ -100,12 +93,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return checkBody(body);
   }
 
-  async function answer({ request, params, principal, dataVersion, project: asked = null, visit }: Exchange) {
+  async function answer({ request, params, principal, dataVersion, project = null, visit }: Exchange) {
     const query = queryOf(request);
-    const { body, project } =
-      route.permissionBy === 'body'
-        ? await readThenCheck(route, principal, () => read(request, visit))
-        : { body: await readOrCheck(route, principal, () => read(request, visit)), project: asked };
+    const body = await readOrCheck(route, principal, () => read(request, visit));
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;
@@ -114,11 +104,12 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const onRevision = (written: number) => {
       revision = written;
     };
-    const result: RouteResult =
-      (await route.handle({
+    const result =
+      ((await route.handle({
+        ...services,
         flags: flags.as(principal.token ?? principal.name),
         principal,
-        admin,
+        sent: request,
         project,
         params,
         get ref() {
@@ -132,19 +123,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
           ...(ifRevision !== undefined && { ifRevision }),
           ...(route.changes === 'flag' && { onRevision }),
         },
-        hub,
-        eventHub,
-        get signal() {
-          return request.signal;
-        },
-        openApi,
         describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
-        clientIp: () => request.ip(),
-        // Clients send an empty header on the first connection.
-        lastEventId: headerOf(request, 'last-event-id') || undefined,
-        clientSpec: headerOf(request, CLIENT_SPEC_HEADER.toLowerCase()),
         isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
-      })) ?? {};
+      })) as RouteResult | undefined) ?? {};
     if (result.cached) return answerKept(request, result.cached);
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion });
     const { changed } = result;
@@ -158,14 +139,14 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   /** Keeps the reply to a request whose handler names its version. */
-  function answerKept(request: FlagsRequest, { key, version, body, contents }: CachedBody): Promise<Reply> {
+  function answerKept(request: FlagsRequest, { key, version, body, contents }: CachedBody): Promise<FlagsReply> {
     const tag = () => contentTag(key, contents());
     return fetchReply(request, `${route.action} ${key} ${version}`, () =>
       replyTo(request, route, { result: { body: body() }, dataVersion: undefined, tag }),
     );
   }
 
-  async function fetchReply(request: FlagsRequest, key: string, make: () => Promise<Reply>): Promise<Reply> {
+  async function fetchReply(request: FlagsRequest, key: string, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
     const reply = await parts.replies(key, make);
     const isLong = reply.body === undefined && !reply.stream;
     return isLong && !matchesClientTag(request, reply.headers.etag) ? make() : reply;
@@ -193,7 +174,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const { request, principal } = exchange;
     const { heavy, isLight, body } = route;
     if (heavy === undefined || (!body && isLight?.({ query: queryOf(request), body }))) return answerLight(exchange);
-    const visit = gate.visit({ weight: heavy, actor: actorOf(principal), signal: request.signal });
+    const visit = gate({ weight: heavy, actor: actorOf(principal), signal: request.signal });
     try {
       return leaveAfter(await answerLight({ ...exchange, visit }), visit.leave);
     } catch (error) {
@@ -273,11 +254,6 @@ function keyIn(request: FlagsRequest): string | undefined {
   return KEY.exec(headerOf(request, ID_HEADER.toLowerCase()) ?? '')?.[2]?.toLowerCase();
 }
 
-function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
 interface Outcome {
   readonly result: RouteResult;
   readonly dataVersion: string | undefined;
@@ -285,7 +261,11 @@ interface Outcome {
   readonly tag?: () => Promise<string>;
 }
 
-async function replyTo(request: FlagsRequest, route: Route, { result, dataVersion, tag }: Outcome): Promise<Reply> {
+async function replyTo(
+  request: FlagsRequest,
+  route: Route,
+  { result, dataVersion, tag }: Outcome,
+): Promise<FlagsReply> {
   const { body: content, stream, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
   const { status, isSecret, vary } = route;
@@ -340,7 +320,11 @@ async function readChanged(
 }
 
 /** Returns 304 without a body when `If-None-Match` names the tag of the reply. */
-function toConditionalReply(request: FlagsRequest, { method, conditional }: Route, reply: Reply): Awaitable<Reply> {
+function toConditionalReply(
+  request: FlagsRequest,
+  { method, conditional }: Route,
+  reply: FlagsReply,
+): Awaitable<FlagsReply> {
   const { etag, link, vary } = reply.headers;
   if (reply.status !== 200 || !(method === 'GET' || conditional) || !matchesClientTag(request, etag)) return reply;
   const headers = { ...(etag && { etag }), ...(link !== undefined && { link }), ...(vary !== undefined && { vary }) };

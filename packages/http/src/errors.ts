@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from '@flags/core';
 import { shortenMessage } from '@flags/core/integration';
-import { jsonReply, type Reply } from './reply.js';
+import { type FlagsReply, jsonReply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */
 export type HttpErrorCode =
@@ -124,12 +124,8 @@ export function invalidInput(details: readonly ErrorDetail[]): FlagsError {
   );
 }
 
-interface MemberMessage {
-  readonly msg: string;
-}
-
 /** The 400 body of a member endpoint. Its texts are part of the contract. */
-function memberMessages(error: FlagsError | HttpError, project: string): readonly MemberMessage[] {
+function memberMessages(error: FlagsError | HttpError, project: string) {
   if (error instanceof HttpError) return [{ msg: error.message }];
   if (error.code === 'member_exists') return [{ msg: `User already has access to project=${project}` }];
   if (error.code === 'last_owner') return [{ msg: 'A project must have at least one owner.' }];
@@ -159,11 +155,12 @@ function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | u
   return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
 }
 
-/** The members of a route that decide on the form of its errors. */
+/** The form of error bodies. Absent: the common form. */
+export type ErrorForm = 'messages' | 'ofrep';
+
 interface FailedRoute {
   readonly path: string;
-  readonly badRequest?: 'messages';
-  readonly protocol?: 'ofrep';
+  readonly errorForm?: ErrorForm;
 }
 
 /** The route of the failed request, if one matched, and its path parameters. */
@@ -176,19 +173,19 @@ interface ErrorPlace {
  * Converts a refusal to a reply. Returns undefined for defects and for errors of host functions, which the host
  * handles.
  */
-export function errorReply(error: unknown, { route, params }: ErrorPlace): Reply | undefined {
+export function errorReply(error: unknown, { route, params }: ErrorPlace): FlagsReply | undefined {
   if (!isFlagsError(error) && !(error instanceof HttpError)) return undefined;
   // A newer core may have codes without a status in this table. The host handles these errors.
   if (!Object.hasOwn(ERROR_KINDS, error.code)) return undefined;
   const { status, name } = ERROR_KINDS[error.code];
-  if (status === 400 && route?.badRequest === 'messages') {
-    return jsonReply({ status, body: memberMessages(error, params.projectId ?? '') });
+  if (status === 400 && route?.errorForm === 'messages') {
+    return jsonReply(status, memberMessages(error, params.projectId ?? ''));
   }
-  if ((status === 400 || status === 404) && route?.protocol === 'ofrep') {
-    return jsonReply({ status, body: ofrepFailure(error, keyOf(route, params)) });
+  if ((status === 400 || status === 404) && route?.errorForm === 'ofrep') {
+    return jsonReply(status, ofrepFailure(error, keyOf(route, params)));
   }
   const { code, message } = error;
-  return jsonReply({ status, body: { name, code, message, details: detailsOf(error) }, headers: headersOf(error) });
+  return jsonReply(status, { name, code, message, details: detailsOf(error) }, headersOf(error));
 }
 
 /** Returns the requested flag of a single-flag endpoint. Empty when the path cannot be decoded. */

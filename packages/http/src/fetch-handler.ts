@@ -39,23 +39,17 @@ export function toFetchHandler(
   assertApi('toFetchHandler', api);
   const belowBase = createPathBelow(basePath);
   return async (request) => {
-    const url = new URL(request.url);
-    const path = belowBase(url.pathname);
+    const path = belowBase(new URL(request.url).pathname);
     const reply =
       path !== undefined && api.isOwnPath(path)
-        ? await api.handle(fromFetch(request, { url, path, ip: () => ip?.(request) }))
+        ? await api.handle(fromFetch(request, path, () => ip?.(request)))
         : undefined;
     return reply ? toResponse(reply, onUnexpectedError) : new Response(NOT_FOUND, { status: 404, headers: JSON_TYPE });
   };
 }
 
-interface FetchMount {
-  readonly url: URL;
-  readonly path: string;
-  readonly ip: () => string | undefined;
-}
-
-function fromFetch(request: Request, { url, path, ip }: FetchMount): FlagsRequest<Request> {
+function fromFetch(request: Request, path: string, ip: FlagsRequest['ip']): FlagsRequest<Request> {
+  const url = new URL(request.url);
   const headers = Object.fromEntries(request.headers);
   return {
     method: request.method,
@@ -72,7 +66,7 @@ function fromFetch(request: Request, { url, path, ip }: FetchMount): FlagsReques
     async readBody(limit) {
       if (request.bodyUsed) throw new TypeError('The body was read before the handler got the request. Pass a clone.');
       if (request.body === null) return undefined;
-      return readStream(Readable.fromWeb(request.body as NodeReadableStream), { headers, limit });
+      return readStream(Readable.fromWeb(request.body as NodeReadableStream), headers, limit);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { HttpError } from './errors.js';
-import type { Reply } from './reply.js';
+import type { FlagsReply } from './reply.js';
 
 /** The kind of a heavy request: reads share several places, and changes share one. */
 export type Weight = 'read' | 'change';
@@ -38,9 +38,7 @@ export interface Visit {
 }
 
 /** Limits how many heavy requests of one API work at once. */
-export interface Gate {
-  visit(visitor: Visitor): Visit;
-}
+export type Gate = (visitor: Visitor) => Visit;
 
 export function createGate(): Gate {
   const inside = new Set<Visitor>();
@@ -82,21 +80,17 @@ export function createGate(): Gate {
     });
   }
 
-  return {
-    visit(visitor) {
-      return {
-        async enter() {
-          if (inside.has(visitor)) return;
-          visitor.signal?.throwIfAborted();
-          if (hasRoom(visitor)) inside.add(visitor);
-          else await wait(visitor);
-        },
-        leave() {
-          if (inside.delete(visitor)) admitNext();
-        },
-      };
+  return (visitor) => ({
+    async enter() {
+      if (inside.has(visitor)) return;
+      visitor.signal?.throwIfAborted();
+      if (hasRoom(visitor)) inside.add(visitor);
+      else await wait(visitor);
     },
-  };
+    leave() {
+      if (inside.delete(visitor)) admitNext();
+    },
+  });
 }
 
 function overloaded(): HttpError {
@@ -105,7 +99,7 @@ function overloaded(): HttpError {
 }
 
 /** Keeps the place until the client has taken the reply, because a long reply holds its source data. */
-export function leaveAfter(reply: Reply, leave: () => void): Reply {
+export function leaveAfter(reply: FlagsReply, leave: () => void): FlagsReply {
   const { stream, discard } = reply;
   if (!stream) {
     leave();

@@ -165,7 +165,7 @@ export function fromNode<Request extends NodeRequest>(
     },
     async readBody(limit) {
       if (!hasBody) return isEmptyBody(request.body) ? undefined : request.body;
-      return isBodyRead(request) ? request.body : readStream(request, { headers, limit });
+      return isBodyRead(request) ? request.body : readStream(request, headers, limit);
     },
   };
 }

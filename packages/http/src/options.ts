@@ -181,14 +181,10 @@ export function assertOptions<A extends Actor, Native>(
     throw new TypeError(`${caller}: auth must be 'token', 'none', a function or { session, tokens: true }.`);
   }
   assertOriginOptions(caller, options);
-  if (authorize !== undefined && typeof authorize !== 'function') {
-    throw new TypeError(`${caller}: authorize must be a function.`);
-  }
-  if (describeUsers !== undefined && typeof describeUsers !== 'function') {
-    throw new TypeError(`${caller}: describeUsers must be a function.`);
-  }
-  if (onError !== undefined && typeof onError !== 'function') {
-    throw new TypeError(`${caller}: onError must be a function.`);
+  for (const [name, value] of Object.entries({ authorize, describeUsers, onError })) {
+    if (value !== undefined && typeof value !== 'function') {
+      throw new TypeError(`${caller}: ${name} must be a function.`);
+    }
   }
   if (bodyLimit !== undefined && !(Number.isSafeInteger(bodyLimit) && bodyLimit > 0)) {
     throw new TypeError(`${caller}: bodyLimit must be a positive number of bytes.`);

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { HttpError } from './errors.js';
 import type { Access } from './permissions.js';
-import type { Reply } from './reply.js';
+import type { FlagsReply } from './reply.js';
 import type { FlagsRequest } from './request.js';
 
 /** Throws `host_not_allowed` when the `Host` header names another server. */
@@ -43,7 +43,7 @@ function isLocal(name: string): boolean {
 }
 
 /** Throws `cross_origin` when a page of another origin sends a write with the user's cookies. */
-export type OriginCheck = (request: Pick<FlagsRequest, 'method' | 'host' | 'headers'>, access: Access) => void;
+type OriginCheck = (request: Pick<FlagsRequest, 'method' | 'host' | 'headers'>, access: Access) => void;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The frontend API and OFREP are absent: they change nothing, and the `cors` option controls them. */
@@ -92,7 +92,7 @@ interface CorsAnswer {
   /** Headers for every reply to the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The complete reply, if the request is a preflight from an allowed origin. */
-  readonly preflight?: Reply;
+  readonly preflight?: FlagsReply;
 }
 
 export type Cors = (
@@ -122,7 +122,7 @@ function isPreflight({ method, headers }: Pick<FlagsRequest, 'method' | 'headers
 }
 
 /** Allows every requested header, because SDKs send custom headers and let applications add more. */
-function preflightReply({ headers }: Pick<FlagsRequest, 'headers'>): Reply {
+function preflightReply({ headers }: Pick<FlagsRequest, 'headers'>): FlagsReply {
   const requestedHeaders = headers['access-control-request-headers'];
   return {
     status: 204,

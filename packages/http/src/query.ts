@@ -1,18 +1,15 @@
 import type { ListPage, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
 import { invalidInput } from './errors.js';
-import { jsonArray, jsonTexts, type Pieces } from './json-chunks.js';
+import { jsonArray, jsonTexts, type Pieces } from './reply.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
 import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from './schema.js';
 
-export interface RequestTarget {
-  readonly path: string;
-  /** The query without the question mark; empty when absent. */
-  readonly query: string;
-}
-
-/** Splits a request target into path and query. Drops a fragment, as Express does for the path. */
-export function partsOfTarget(url: string): RequestTarget {
+/**
+ * Splits a request target into path and query. Drops a fragment, as Express does for the path. The query has no question
+ * mark, and is empty when absent.
+ */
+export function partsOfTarget(url: string): { readonly path: string; readonly query: string } {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');
   return queryStart === -1
@@ -113,27 +110,33 @@ export function segmentIdIn(text: string): number {
 }
 
 /** The list of a route, for {@link listReply}. */
-interface List<Item> {
-  readonly page: (query: PageQuery) => Promise<ListPage<Item>>;
+interface List<Item, Page extends ListPage<Item>> {
+  readonly page: (query: PageQuery) => Promise<Page>;
   /** Reads the whole list at once. Default: page by page, so that the list is not a consistent snapshot. */
   readonly isWhole?: true;
   /** Default: the item itself. */
   readonly toWire?: (item: Item) => unknown;
-  /** Returns the reply's body for the JSON of the items. */
-  readonly body: (items: Pieces) => unknown;
+  /** Returns the reply's body for the JSON of the items. The page is absent if the list is read page by page. */
+  readonly body: (items: Pieces, page: Partial<Page>) => unknown;
 }
 
 /** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
-export async function listReply<Item>({ limit, after }: QueryValues, list: List<Item>): Promise<RouteResult> {
+export async function listReply<Item, Page extends ListPage<Item>>(
+  { limit, after }: QueryValues,
+  list: List<Item, Page>,
+): Promise<RouteResult> {
   const { page, isWhole, toWire, body } = list;
   if (limit === undefined && after === undefined) {
-    return { body: body(jsonArray(isWhole ? (await page({})).items : readPages(page), toWire)) };
+    if (!isWhole) return { body: body(jsonArray(readPages(page), toWire), {}) };
+    const whole = await page({});
+    return { body: body(jsonArray(whole.items, toWire), whole) };
   }
-  const { items, next } = await page({ limit, after } as PageQuery);
+  const read = await page({ limit, after } as PageQuery);
+  const { items, next } = read;
   const texts = textsOfPage(items, toWire);
   // The page was cut: ask again with the smaller limit to get its cursor.
   if (texts.length < items.length) return listReply({ limit: texts.length, after }, list);
-  return { body: body(jsonTexts(texts)), next: next === undefined ? undefined : { after: next } };
+  return { body: body(jsonTexts(texts), read), next: next === undefined ? undefined : { after: next } };
 }
 
 /** The maximum size of the items on a page, in bytes. The rest of 1 MiB is for the enclosing object. */

@@ -1,44 +1,6 @@
+import { paced } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
-import { type StartedText, writeSlices } from './json-chunks.js';
 import type { FlagsRequest, ReplySink } from './request.js';
-
-/** A reply inside this package, without the headers that all replies share. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  /** Writes the body after the head, in place of `body`. */
-  readonly stream?: (sink: ReplySink) => Awaitable<void>;
-  /** Releases the resources of a stream that is not written. */
-  readonly discard?: () => Promise<void>;
-}
-
-interface ReplyContent {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
-
-export function jsonReply({ status, headers = {}, body }: ReplyContent): Reply {
-  return body === undefined ? { status, headers } : textReply({ status, headers, body: JSON.stringify(body) });
-}
-
-/** Returns a reply of JSON text. Long text is written in slices. */
-export function textReply({
-  status,
-  headers,
-  body,
-}: Pick<Reply, 'status' | 'headers'> & { readonly body: string | StartedText }): Reply {
-  const head = { status, headers: { ...headers, ...JSON_TYPE } };
-  if (typeof body === 'string') return { ...head, body };
-  return {
-    ...head,
-    stream: (sink) => writeSlices(sink, body),
-    discard: async () => void (await body.rest.return()),
-  };
-}
 
 /** A reply, independent of any framework. Adapters write it. */
 export interface FlagsReply {
@@ -50,6 +12,27 @@ export interface FlagsReply {
   readonly stream?: (sink: ReplySink) => Promise<void>;
   /** Releases the resources of a stream. Call it if you do not write the stream. */
   readonly discard?: () => Promise<void>;
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+export function jsonReply(status: number, body: unknown, headers: FlagsReply['headers'] = {}): FlagsReply {
+  return textReply({ status, headers, body: JSON.stringify(body) });
+}
+
+/** Returns a reply of JSON text. Long text is written in slices. */
+export function textReply({
+  status,
+  headers,
+  body,
+}: Pick<FlagsReply, 'status' | 'headers'> & { readonly body: string | StartedText }): FlagsReply {
+  const head = { status, headers: { ...headers, ...JSON_TYPE } };
+  if (typeof body === 'string') return { ...head, body };
+  return {
+    ...head,
+    stream: (sink) => writeSlices(sink, body),
+    discard: async () => void (await body.rest.return()),
+  };
 }
 
 /** Default headers, which the host can override: no content sniffing; private; revalidate on every use. */
@@ -80,8 +63,8 @@ export interface ReplyContext {
   readonly onLateError: (error: unknown) => void;
 }
 
-/** Converts a reply to its public form. */
-export function toFlagsReply(reply: Reply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
+/** Completes a reply with the headers of every reply. A stream ends with its client. */
+export function toFlagsReply(reply: FlagsReply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
   const { status, body, stream, discard = async () => undefined } = reply;
   const { method, signal } = request;
   const headers = mergeHeaders(shared, reply.headers);
@@ -118,4 +101,138 @@ export function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
+}
+
+/** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
+export type Pieces = AsyncGenerator<string, void>;
+
+/** The items of a list: all of them, or page by page. */
+type Items<Item> = Iterable<Item> | AsyncIterable<readonly Item[]>;
+
+/** The target length of a piece, in characters. One piece per item would cost more than the items. */
+const PIECE_LENGTH = 8 * 1024;
+
+/** Generates the JSON of an array. Converts each item on demand. */
+export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown = (item) => item): Pieces {
+  return join(items, '[]', (item) => jsonOf(toWire(item)));
+}
+
+/** Generates the JSON of an array from items that are JSON texts. */
+export function jsonTexts(texts: readonly string[]): Pieces {
+  return join(texts, '[]', (text) => text);
+}
+
+/** Generates the JSON of an object from name-value entries. Names may be any text. */
+export function jsonMap(entries: Iterable<readonly [name: string, value: unknown]>): Pieces {
+  return join(entries, '{}', ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+}
+
+/** Returns the JSON of a value. It is generated in pieces if the value is, or has members, such as {@link jsonArray}. */
+export function jsonOf(value: unknown): string | Pieces {
+  if (isPieces(value)) return value;
+  const hasPieces = typeof value === 'object' && value !== null && Object.values(value).some(isPieces);
+  return hasPieces ? jsonObject(value) : JSON.stringify(value);
+}
+
+function isPieces(value: unknown): value is Pieces {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+async function* jsonObject(members: object): Pieces {
+  let separator = '{';
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    if (isPieces(value)) yield* value;
+    else yield JSON.stringify(value);
+    separator = ',';
+  }
+  yield '}';
+}
+
+async function* join<Item>(items: Items<Item>, brackets: string, toText: (item: Item) => string | Pieces): Pieces {
+  let piece = brackets.charAt(0);
+  let separator = '';
+  for await (const page of Symbol.asyncIterator in items ? items : [items]) {
+    for (const item of page) {
+      const text = toText(item);
+      piece += separator;
+      separator = ',';
+      if (typeof text === 'string') piece += text;
+      if (typeof text === 'string' && piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+      if (typeof text !== 'string') yield* text;
+    }
+  }
+  yield piece + brackets.charAt(1);
+}
+
+/** The maximum length of a slice, in characters. */
+const SLICE_LENGTH = 64 * 1024;
+
+/** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
+export interface StartedText {
+  readonly first: readonly string[];
+  readonly rest: Pieces;
+}
+
+/** Returns the whole text up to a length, else a started text. */
+export async function collectPieces(pieces: AsyncIterable<string>, longest: number): Promise<string | StartedText> {
+  const first: string[] = [];
+  const rest = slicesOf(pieces);
+  for (let length = 0; length <= longest; ) {
+    const slice = await rest.next();
+    if (slice.done) return first.join('');
+    first.push(slice.value);
+    length += slice.value.length;
+  }
+  return { first, rest };
+}
+
+/** Joins short pieces and splits long ones. */
+export async function* slicesOf(pieces: AsyncIterable<string>): Pieces {
+  let text = '';
+  for await (const piece of paced(pieces)) {
+    text += piece;
+    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
+  }
+  if (text !== '') yield text;
+}
+
+/**
+ * Writes a long body after the head, with backpressure: generates a slice after the client has taken the previous one.
+ * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
+ * body for a complete one.
+ */
+export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
+  const write = createSliceWriter(sink);
+  try {
+    for (const slice of first) if (!(await write(slice))) return;
+    for await (const slice of rest) if (!(await write(slice))) return;
+    sink.end();
+  } catch (error) {
+    sink.destroy();
+    throw error;
+  } finally {
+    await rest.return();
+  }
+}
+
+/** Creates a function that writes one slice. It returns true if the client takes it at once, false if it has left. */
+export function createSliceWriter(sink: ReplySink): (slice: string | Uint8Array) => Awaitable<boolean> {
+  let proceed: () => void = () => undefined;
+  // Each response gets one listener: compression middleware replaces `on`, but not `off`.
+  sink.on('drain', () => proceed());
+  sink.on('close', () => proceed());
+  // A failed write also closes the connection.
+  sink.on('error', () => undefined);
+
+  return (slice) => {
+    if (sink.destroyed) return false;
+    if (sink.write(slice)) return true;
+    return new Promise((resolve) => {
+      proceed = () => resolve(!sink.destroyed);
+    });
+  };
 }

@@ -1,12 +1,14 @@
 import type { EnvironmentRef, ErrorCode, Flag, FlagRef, Flags, ProjectRef, StrategyRef } from '@flags/core';
 import type { DataVersionScope, InputSchemas, JsonSchema, RevisionContext } from '@flags/core/integration';
-import type { Awaitable, SegmentRef } from '@flags/core/types';
+import type { SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
+import type { ErrorForm } from './errors.js';
 import type { Weight } from './gate.js';
 import type { AuthMode } from './options.js';
 import type { Access, Principal } from './permissions.js';
-import type { ReplySink } from './request.js';
+import type { FlagsReply } from './reply.js';
+import type { FlagsRequest } from './request.js';
 import type { Action } from './roles.js';
 import { roles } from './roles.js';
 import type { SchemaSource } from './schema.js';
@@ -60,10 +62,8 @@ export interface Route {
    * endpoint ignores the header.
    */
   readonly ifMatch?: Revised;
-  /** `messages`: a 400 has the body `[{ "msg" }]`. Absent: the common error body. */
-  readonly badRequest?: 'messages';
-  /** The protocol that defines the 400 and 404 bodies. Absent: the common error body. */
-  readonly protocol?: 'ofrep';
+  /** `messages`: a 400 has the body `[{ "msg" }]`. `ofrep`: that protocol defines the 400 and 404 bodies. */
+  readonly errorForm?: ErrorForm;
   /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
   readonly conditional?: true;
   /** Caches the reply per address until this data version changes. The reply must not depend on the caller. */
@@ -92,13 +92,12 @@ export interface Route {
   /**
    * How the permission check finds its project if neither the path nor `projectOf` names it.
    *
-   * - `body`: the body names it, so the endpoint reads the body first.
    * - `anyProject`: the caller needs the permission for the instance, or for any project. The handler shows only those.
-   * - `handler`: the request concerns several projects, so the handler checks them.
+   * - `handler`: the body names one or several, so the handler checks them.
    */
-  readonly permissionBy?: 'body' | 'anyProject' | 'handler';
+  readonly permissionBy?: 'anyProject' | 'handler';
   /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
-  handle(request: RouteRequest): Promise<RouteResult | undefined>;
+  handle(request: RouteRequest): Handled;
 }
 
 /** The codes of changes of definitions. Other bodies cannot exceed these limits. */
@@ -144,14 +143,22 @@ export interface SentContent {
   readonly body: unknown;
 }
 
-/** The framework-independent request of a handler. */
-export interface RouteRequest<Parameter extends string = string, Ref = unknown> {
+/** The parts of the API that handlers share. */
+export interface RouteServices {
+  /** How requests authenticate, and the actions of the admin API. */
+  readonly admin: AdminFacts;
+  readonly openApi: () => object;
+  readonly hub: Hub;
+  readonly eventHub: EventHub;
+}
+
+export interface RouteRequest<Parameter extends string = string, Ref = unknown> extends RouteServices {
   /** The engine on behalf of the actor. */
   readonly flags: Flags;
   /** The caller, and its permissions. */
   readonly principal: Principal;
-  /** How requests authenticate, and the actions of the admin API. */
-  readonly admin: AdminFacts;
+  /** The request as the adapter passes it. Long work should end when its signal aborts. */
+  readonly sent: FlagsRequest;
   /** The project of the permission check. */
   readonly project: string | null;
   readonly params: Readonly<Record<Parameter, string>>;
@@ -163,20 +170,10 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly body: unknown;
   /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
   readonly context: RevisionContext;
-  /** Returns the client's address according to the host's `trust proxy` setting. */
-  readonly clientIp: () => string | undefined;
-  readonly openApi: () => object;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
-  /** The client's version of the client specification. */
-  readonly clientSpec: string | undefined;
-  readonly hub: Hub;
-  readonly lastEventId: string | undefined;
   /** Authenticates and authorizes the caller again. */
   readonly isStillAdmitted: () => Promise<boolean>;
-  readonly eventHub: EventHub;
-  /** Aborts when the client disconnects. Long work should end then. Undefined if the adapter cannot tell. */
-  readonly signal: AbortSignal | undefined;
 }
 
 /** The result of a handler. The route defines the status. */
@@ -190,7 +187,7 @@ export interface RouteResult {
   /** The tag, if the handler knows it. */
   readonly etag?: string | undefined;
   /** Writes the body while the client listens, in place of `body`. */
-  readonly stream?: (sink: ReplySink) => Awaitable<void>;
+  readonly stream?: FlagsReply['stream'];
   /**
    * The revision of the flag, project or segment in the body. It is part of the `ETag`, and clients send it in
    * `If-Match`.
@@ -200,6 +197,16 @@ export interface RouteResult {
   readonly flag?: FlagRef;
   /** The query parameters of the next page; absent on the last page. */
   readonly next?: NextPage | undefined;
+}
+
+type Handled = Promise<RouteResult | undefined> | Promise<void>;
+
+/** Returns a document in its wire form, with its revision. */
+export function revised<Document extends { readonly revision: number }>(
+  document: Document,
+  toWire: (document: Document) => unknown,
+): RouteResult {
+  return { body: toWire(document), revision: document.revision };
 }
 
 /** The query parameters that lead from this page to the next one. */
@@ -231,7 +238,7 @@ type Row<Path extends string> = Omit<Route, 'method' | 'path' | 'access' | 'acti
    * validates. Required unless the row says otherwise.
    */
   readonly body?: keyof InputSchemas | (Pick<RouteBody, 'schema'> & Partial<Omit<RouteBody, 'schema'>>);
-  handle(request: RouteRequest<ParameterOf<Path>, RefOf<ParameterOf<Path>>>): Promise<RouteResult | undefined>;
+  handle(request: RouteRequest<ParameterOf<Path>, RefOf<ParameterOf<Path>>>): Handled;
 };
 
 /** Required for a route whose name is not an action. */

@@ -51,24 +51,18 @@ export interface ShownUser {
 /** Resolves to the known users. */
 export type FindUsers = (ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, ShownUser>>;
 
-/** The users of the host application. */
-interface UserDirectory {
-  /**
-   * Resolves to the descriptions of known users. Never rejects for a failure of the host's function: the users of a failed
-   * call are absent.
-   *
-   * @param report called with a failed call
-   */
-  describe(ids: Iterable<UserId>, report: (error: FlagsError) => void): Promise<ReadonlyMap<UserId, ShownUser>>;
-}
+type Report = (error: FlagsError) => void;
 
-/** Creates a directory that calls the host's function for batches of users, and caches the results for a minute. */
-export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory {
+/**
+ * Creates a function that calls the host's function for batches of users, and caches the results for a minute. It reports
+ * a failure of the host's function, and does not reject: the users of that call are absent.
+ */
+export function createUserLookup(describeUsers: DescribeUsers) {
   const cache = createUserCache();
   const pending = new Map<UserId, Promise<void>>();
   let pausedUntil = 0;
 
-  async function load(ids: readonly UserId[], report: (error: FlagsError) => void): Promise<void> {
+  async function load(ids: readonly UserId[], report: Report): Promise<void> {
     try {
       const answer = await withTimeLimit(async () => describeUsers(ids));
       const find = finderIn(answer, ids);
@@ -81,7 +75,7 @@ export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory
   }
 
   /** Starts a call, except shortly after a failure. Simultaneous requests share it. */
-  async function loadOnce(ids: readonly UserId[], report: (error: FlagsError) => void): Promise<void> {
+  async function loadOnce(ids: readonly UserId[], report: Report): Promise<void> {
     if (Date.now() < pausedUntil) return;
     const loading = load(ids, report).finally(() => {
       for (const id of ids) pending.delete(id);
@@ -90,23 +84,21 @@ export function createUserDirectory(describeUsers: DescribeUsers): UserDirectory
     await loading;
   }
 
-  return {
-    async describe(ids, report) {
-      const wanted = [...new Set(ids)];
-      const shown = new Map<UserId, ShownUser>();
-      const deadline = Date.now() + TIME_LIMIT;
-      for (let first = 0; first < wanted.length; first += BATCH) {
-        const batch = wanted.slice(first, first + BATCH);
-        await Promise.all(batch.flatMap((id) => pending.get(id) ?? []));
-        const missing = batch.filter((id) => !cache.has(id));
-        if (missing.length > 0 && Date.now() < deadline) await loadOnce(missing, report);
-        for (const id of batch) {
-          const { user } = cache.get(id) ?? {};
-          if (user) shown.set(id, user);
-        }
+  return async (ids: Iterable<UserId>, report: Report): Promise<ReadonlyMap<UserId, ShownUser>> => {
+    const wanted = [...new Set(ids)];
+    const shown = new Map<UserId, ShownUser>();
+    const deadline = Date.now() + TIME_LIMIT;
+    for (let first = 0; first < wanted.length; first += BATCH) {
+      const batch = wanted.slice(first, first + BATCH);
+      await Promise.all(batch.flatMap((id) => pending.get(id) ?? []));
+      const missing = batch.filter((id) => !cache.has(id));
+      if (missing.length > 0 && Date.now() < deadline) await loadOnce(missing, report);
+      for (const id of batch) {
+        const { user } = cache.get(id) ?? {};
+        if (user) shown.set(id, user);
       }
-      return shown;
-    },
+    }
+    return shown;
   };
 }
 
@@ -145,13 +137,8 @@ function toShownUser(description: unknown): ShownUser | undefined {
   return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
 }
 
-/** The cached result for an id: a user, or none. */
-interface CachedUser {
-  readonly user: ShownUser | undefined;
-}
-
 function createUserCache() {
-  return new LRUCache<UserId, CachedUser>({
+  return new LRUCache<UserId, { readonly user: ShownUser | undefined }>({
     maxSize: CACHE_SIZE,
     sizeCalculation({ user }, id) {
       return ENTRY_OVERHEAD + 2 * (String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0));

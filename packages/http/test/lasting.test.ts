@@ -205,7 +205,7 @@ describe('cached responses', () => {
 
   it('contain only the head of a streamed response, except for the caller that made it', async () => {
     const { cache } = createCache();
-    const made = { status: 200, headers: { etag: '"a"' }, stream: () => undefined };
+    const made = { status: 200, headers: { etag: '"a"' }, stream: async () => undefined };
     expect(await cache('/a', async () => made)).toBe(made);
     expect(await cache('/a', async () => made)).toEqual({ status: 200, headers: { etag: '"a"' } });
   });

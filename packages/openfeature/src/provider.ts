@@ -1,4 +1,4 @@
-import type { Flags } from '@flags/core';
+import { type Flags, FlagsError } from '@flags/core';
 import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
 import { OpenFeatureEventEmitter, type Provider, ProviderEvents } from '@openfeature/server-sdk';
 import type { FlagsProviderOptions } from './options.js';
@@ -45,6 +45,8 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
     events,
 
     async initialize() {
+      if (flags.closing.aborted) throw new FlagsError('closed', 'This instance is closed; create another one.');
+      // Refuses an unknown environment.
       flags.configuration({ environment });
       unsubscribeAll();
       unsubscribers = [

@@ -1,10 +1,9 @@
-import type { Flags, FlagsEvent } from '@flags/core';
-import type { EnvironmentConfiguration, FlagConfiguration } from '@flags/core/types';
+import type { ConfigurationChange, Flags } from '@flags/core';
+import { nextTurn } from '@flags/core/integration';
 import { ProviderEvents } from '@openfeature/server-sdk';
 
 /**
- * Notifies of flags whose evaluation in an environment may have changed, once the new evaluation is in effect. Batches
- * changes that arrive together.
+ * Notifies of flags whose evaluation in an environment has changed. Batches changes of one turn of the event loop.
  *
  * @returns a function that unsubscribes
  */
@@ -13,26 +12,18 @@ export function watchChanges(
   environment: string,
   notify: (names: ReadonlySet<string>) => void,
 ): () => void {
-  const waiting: FlagsEvent[] = [];
-  let isDelivering = false;
+  const waiting: ConfigurationChange[] = [];
   let hasEnded = false;
 
-  async function deliver(): Promise<void> {
-    isDelivering = true;
-    while (waiting.length > 0 && !hasEnded) {
-      const events = waiting.splice(0);
-      // The event of another process may arrive before this process evaluates its change.
-      await flags.refresh();
-      const names = affectedFlags(events, flags.configuration({ environment }));
-      if (names.size > 0 && !hasEnded) notify(names);
-    }
-    isDelivering = false;
+  function deliver(): void {
+    const names = affectedFlags(flags, environment, waiting.splice(0));
+    if (names.size > 0 && !hasEnded) notify(names);
   }
 
-  const unsubscribe = flags.subscribe((event) => {
-    if (event.environment !== null && event.environment !== environment) return;
-    waiting.push(event);
-    if (!isDelivering) void deliver();
+  const unsubscribe = flags.onConfigurationChange((change) => {
+    if (change.environment !== environment) return;
+    waiting.push(change);
+    if (waiting.length === 1) void nextTurn().then(deliver);
   });
 
   return () => {
@@ -41,23 +32,20 @@ export function watchChanges(
   };
 }
 
-/** The flags whose evaluation events may have changed: directly, through a segment, or through a parent. */
-function affectedFlags(events: readonly FlagsEvent[], { flags }: EnvironmentConfiguration): ReadonlySet<string> {
-  const segments = new Set(events.flatMap(segmentOf));
-  const names = new Set(events.flatMap(({ flag }) => flag ?? []));
-  for (const flag of flags) if (usesAny(segments, flag)) names.add(flag.name);
-  const children = flags.filter(({ dependencies }) => dependencies?.some(({ flag }) => names.has(flag)));
+/** The flags whose evaluation has changed: directly, through a segment, or through a parent. */
+function affectedFlags(
+  flags: Flags,
+  environment: string,
+  changes: readonly ConfigurationChange[],
+): ReadonlySet<string> {
+  const names = new Set(changes.flatMap((change) => change.flags));
+  const changedSegments = new Set(changes.flatMap((change) => change.segments));
+  const configured = flags.configuration({ environment }).flags;
+  for (const { name, strategies } of configured) {
+    if (strategies.some(({ segments }) => segments?.some((id) => changedSegments.has(id)))) names.add(name);
+  }
+  const children = configured.filter(({ dependencies }) => dependencies?.some(({ flag }) => names.has(flag)));
   return new Set([...names, ...children.map(({ name }) => name)]);
-}
-
-function segmentOf({ type, data, before }: FlagsEvent): readonly unknown[] {
-  if (!type.startsWith('segment-')) return [];
-  const segment = (data ?? before) as { readonly id?: unknown } | null;
-  return [segment?.id];
-}
-
-function usesAny(ids: ReadonlySet<unknown>, { strategies }: FlagConfiguration): boolean {
-  return ids.size > 0 && strategies.some(({ segments }) => segments?.some((id) => ids.has(id)));
 }
 
 type StatusEvent = ProviderEvents.Ready | ProviderEvents.Stale;

@@ -42,10 +42,10 @@ type Ask = (action: Action, project: string | null) => Promise<void>;
 type Asker = Pick<RouteRequest, 'flags' | 'principal'>;
 
 /** Checks the permissions of the changes of a request, each once. A dry run ends with its client. */
-export function createAsking(request: Asker & Pick<RouteRequest, 'signal'>, needs: Needs): Asking {
+export function createAsking(request: Asker & Pick<RouteRequest, 'sent'>, needs: Needs): Asking {
   const ask = createAsk(request.principal);
   const flags = authorized(request, async (planned) => {
-    if (needs.isDryRun) request.signal?.throwIfAborted();
+    if (needs.isDryRun) request.sent.signal?.throwIfAborted();
     await askForPlanned(planned, { ...needs, ask });
   });
   return { ...needs, ask, flags };

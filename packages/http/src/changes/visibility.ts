@@ -32,7 +32,6 @@ export function projectsOfSetIn(flags: Flags): VisibilityQuestions['projectsOfSe
 }
 
 interface VisibilityQuestions {
-  /** Resolves to all projects that a change set is about. */
   readonly projectsOfSet: (id: string) => Promise<readonly (string | null)[]>;
   readonly maySee: ProjectFilter;
 }

@@ -11,7 +11,7 @@ import type {
 } from '@flags/core';
 import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
 import type { FlagPreview } from '@flags/core/types';
-import { jsonArray } from '../json-chunks.js';
+import { jsonArray } from '../reply.js';
 import {
   actorSchema,
   eventSchema,

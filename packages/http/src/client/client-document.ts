@@ -10,8 +10,8 @@ import type {
   VariantDefinition,
 } from '@flags/core/types';
 import type { CachedBody } from '../caching.js';
-import { jsonArray } from '../json-chunks.js';
 import type { Scope } from '../permissions.js';
+import { jsonArray } from '../reply.js';
 
 /** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {

@@ -1,11 +1,12 @@
-import type { FlagsSettings } from '@flags/core';
+import { TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
+import { kindsFor } from '../auth.js';
 import type { AuthMode } from '../options.js';
+import type { Access } from '../permissions.js';
 import type { Method, Route, RouteBody } from '../route.js';
 import { component, REFERRED, type SchemaSource, schemaFrom } from '../schema.js';
 import { type OperationContext, parametersOf } from './parameters.js';
 import { responsesOf } from './responses.js';
-import { securityFor, securitySchemes } from './security.js';
 
 /** Routes that the document shows together. */
 export interface RouteGroup {
@@ -14,25 +15,22 @@ export interface RouteGroup {
   readonly routes: readonly Route[];
 }
 
-/** The inputs of the OpenAPI document. */
-interface DocumentSources {
+interface DocumentSources extends OperationContext {
   readonly groups: readonly RouteGroup[];
-  readonly schemas: InputSchemas;
-  readonly settings: FlagsSettings;
-  readonly auth: AuthMode;
 }
 
 /**
  * Returns the OpenAPI 3.1 document of these routes. Its server URL is relative, so that it points to the mount path.
  */
-export function openApiDocument({ groups, schemas, settings, auth }: DocumentSources): object {
+export function openApiDocument({ groups, ...context }: DocumentSources): object {
+  const { schemas, auth } = context;
   const inputs = new Map<JsonSchema, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const paths = new Map<string, Record<string, object>>();
   for (const { tag, routes } of groups) {
     for (const route of routes) {
       const path = openApiPath(route.path);
       const item = paths.get(path) ?? {};
-      const operation = describeOperation(route, { schemas, settings, auth }, inputs);
+      const operation = describeOperation(route, context, inputs);
       item[route.method.toLowerCase()] = { ...operation, tags: [tag] };
       paths.set(path, item);
     }
@@ -126,4 +124,63 @@ function requestBodyOf(
 /** The suffix separates inputs from replies: a strategy in a request has no id, in a reply it has one. */
 function componentName(key: string): string {
   return `${key.charAt(0).toUpperCase()}${key.slice(1)}Input`;
+}
+
+/** An empty requirement beside the others says that authentication is optional. */
+export function securityFor({ access, isOpen }: Route, auth: AuthMode): readonly object[] {
+  const requirements = securityOf(access, auth);
+  return isOpen && requirements.length > 0 ? [...requirements, {}] : requirements;
+}
+
+const TOKENS: Readonly<Record<string, object>> = Object.fromEntries(
+  TOKEN_KINDS.map((kind) => [
+    `${kind}Token`,
+    {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description: `An API token of kind ${kind}, bare or after the word Bearer.`,
+    },
+  ]),
+);
+
+/** The other header that OFREP clients send. */
+const OFREP_KEY = {
+  ofrepApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'An API token of kind client or frontend, for OFREP only.',
+  },
+};
+
+const HOST: Readonly<Record<string, object>> = {
+  hostApplication: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'Whatever the application that this API is part of asks for: a session, a header or a certificate.',
+  },
+};
+
+const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
+  none: {},
+  token: { ...TOKENS, ...OFREP_KEY },
+  host: HOST,
+  session: { ...HOST, ...TOKENS, ...OFREP_KEY },
+};
+
+export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
+  return SCHEMES[auth];
+}
+
+/** Returns the security requirements of an operation; empty when it needs no authentication. */
+function securityOf(access: Access, auth: AuthMode): readonly Readonly<Record<string, readonly string[]>>[] {
+  if (auth === 'none') return [];
+  if (auth === 'host') return [{ hostApplication: [] }];
+  const byToken: Readonly<Record<string, readonly string[]>>[] = kindsFor(access).map((kind) => ({
+    [`${kind}Token`]: [],
+  }));
+  if (access === 'ofrep') byToken.push({ ofrepApiKey: [] });
+  return auth === 'session' && access === 'admin' ? [{ hostApplication: [] }, ...byToken] : byToken;
 }

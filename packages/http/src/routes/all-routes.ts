@@ -10,19 +10,17 @@ import { type Actor, authModeOf, DEFAULT_BODY_LIMIT, DEFAULT_HEARTBEAT_INTERVAL 
 import type { Route } from '../route.js';
 import { createEventHub } from '../streaming/event-hub.js';
 import { createHub } from '../streaming/hub.js';
-import { createUserDirectory } from '../users.js';
-import { changeRoutes } from './changes.js';
+import { createUserLookup } from '../users.js';
+import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
-import { dependencyRoutes } from './dependencies.js';
 import { eventRoutes, eventToWire } from './events.js';
 import { featureRoutes } from './features.js';
-import { environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
+import { dependencyRoutes, environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
 import { archiveRoutes, flagRoutes } from './flags.js';
 import { frontendRoutes } from './frontend.js';
-import { historyRoutes } from './history.js';
 import { memberRoutes } from './members.js';
-import { metricsRoutes } from './metrics.js';
+import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
@@ -30,7 +28,6 @@ import { segmentRoutes } from './segments.js';
 import { adminActionsOf, openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
-import { usageRoutes } from './usage.js';
 
 /** All routes of the API, in the groups of the OpenAPI document. */
 export const GROUPS: readonly RouteGroup[] = [
@@ -95,20 +92,14 @@ export const GROUPS: readonly RouteGroup[] = [
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
 
-interface Endpoints {
-  readonly endpoints: ReadonlyMap<Route, Endpoint>;
-  /** Ends all streams, and refuses new ones. */
-  close(): void;
-}
-
-/** Creates the endpoints of all routes with their shared state. */
-export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): Endpoints {
+/** Creates the endpoints of all routes with their shared state. `close` ends all streams, and refuses new ones. */
+export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>) {
   const parts = createParts(flags, options);
   return {
-    endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
+    endpoints: new Map(ROUTES.map((route): [Route, Endpoint] => [route, createEndpoint(route, parts)])),
     close() {
-      parts.hub.close();
-      parts.eventHub.close();
+      parts.services.hub.close();
+      parts.services.eventHub.close();
     },
   };
 }
@@ -120,14 +111,16 @@ function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions
   return {
     flags,
     inputs,
-    admin: { auth, actions: adminActionsOf(ROUTES) },
+    services: {
+      admin: { auth, actions: adminActionsOf(ROUTES) },
+      openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
+      hub: createHub(flags, heartbeatInterval),
+      eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
+    },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
     replies: createResponseCache(),
     describeUsers: describeUsersFor(options),
-    hub: createHub(flags, { heartbeatInterval }),
-    eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
   };
 }
 
@@ -136,6 +129,6 @@ function describeUsersFor<A extends Actor, Native>({
   onError = () => undefined,
 }: AuthOptions<A, Native>): EndpointParts['describeUsers'] {
   if (describeUsers === undefined) return undefined;
-  const directory = createUserDirectory(describeUsers);
-  return (ids, request) => directory.describe(ids, (error) => onError(error, request.native as Native));
+  const lookUp = createUserLookup(describeUsers);
+  return (ids, request) => lookUp(ids, (error) => onError(error, request.native as Native));
 }

@@ -6,6 +6,10 @@ import type {
   ErrorCode,
   FlagEffect,
   FlagRef,
+  HistoryEntry,
+  HistoryRef,
+  ListPage,
+  PageQuery,
   PlannedDocument,
 } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
@@ -19,11 +23,21 @@ import {
   projectsCreatedBy,
   projectsOfDocument,
 } from '../changes/permissions.js';
-import { areAll, hasMembers, isAboutAccess, type ProjectFilter } from '../changes/visibility.js';
+import {
+  areAll,
+  hasMembers,
+  isAboutAccess,
+  type ProjectFilter,
+  projectsOfSetIn,
+  subjectsOf,
+  visibilityOf,
+} from '../changes/visibility.js';
 import {
   BODIES,
   changeSetSchema,
   changeSetToWire,
+  historyEntryToWire,
+  historySchema,
   planSchema,
   planToWire,
   previewSchema,
@@ -32,9 +46,12 @@ import {
   validatePreview,
 } from '../changes/wire.js';
 import { invalidInput } from '../errors.js';
+import { inputParameters } from '../query.js';
+import { jsonTexts } from '../reply.js';
 import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { describeActors } from '../users.js';
 import { contextFromWire } from '../wire/client.js';
+import { FLAG, PROJECT } from './paths.js';
 
 const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;
@@ -130,7 +147,7 @@ export const changeRoutes: readonly Route[] = [
       const query = {
         environment,
         contexts: contexts.map((context) => contextFromWire(context)),
-        signal: request.signal,
+        signal: request.sent.signal,
       };
       const preview = await asking.flags.preview(changes, query);
       const maySee = createProjectFilter(request.principal, 'previewChanges');
@@ -263,4 +280,76 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: FlagRef; re
   if (!written || others.length > 0 || !last || last.flag === null || last.project === null) return {};
   const { project } = Object(last.type === 'flag-moved' ? last.data : last) as { readonly project: string };
   return { flag: { project, flag: last.flag }, revision: written[1] };
+}
+
+const PAGE = inputParameters('pageQuery', {
+  limit: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
+  after: 'From where the page before has ended: `next` of its answer.',
+});
+
+/** The maximum number of change sets of a light page. Longer pages pass the gate. */
+const SHORT_PAGE = 100;
+
+/** The common members of all history routes. */
+const HISTORY = {
+  permission: 'listHistory',
+  query: PAGE,
+  paged: 'always',
+  heavy: 'read',
+  isLight: ({ query: { limit = 0 } }) => Number(limit) <= SHORT_PAGE,
+  streamed: 'flags',
+  reply: historySchema,
+} as const satisfies Partial<Route>;
+
+export const historyRoutes: readonly Route[] = [
+  route('GET', '/api/admin/history', 'listHistory', {
+    ...HISTORY,
+    permissionBy: 'anyProject',
+    summary: 'The change sets of all projects that the caller may read, newest first',
+    handle: (request) => readHistory(request, {}),
+  }),
+  route('GET', `${PROJECT}/history`, 'listProjectHistory', {
+    ...HISTORY,
+    summary: 'The change sets of a project, newest first',
+    handle: (request) => readHistory(request, request.ref),
+  }),
+  route('GET', `${FLAG}/history`, 'listFlagHistory', {
+    ...HISTORY,
+    summary: 'The change sets of a flag, newest first',
+    handle: (request) => readHistory(request, request.ref),
+  }),
+];
+
+/** The maximum number of pages that one request reads to find change sets that the caller may see. */
+const MAX_PAGES = 10;
+
+/** Leaves out change sets with an event about a project, or about tokens or members, that the caller may not read. */
+async function readHistory(
+  { flags, principal, query, describeUsers }: RouteRequest,
+  ref: HistoryRef,
+): Promise<RouteResult> {
+  const maySee = createProjectFilter(principal, 'listHistory');
+  const maySeeAccess = createProjectFilter(principal, 'listEvents');
+  const { limit } = unchecked<PageQuery>(query);
+  const texts: string[] = [];
+  let after = unchecked<PageQuery>(query).after;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page: ListPage<HistoryEntry> = await flags.listHistory(ref, { limit, after });
+    const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
+    const visibility = await visibilityOf(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
+    const visible: HistoryEntry[] = [];
+    for (const entry of page.items) {
+      const shown = visibility.showSet(entry);
+      if (shown && (await areAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
+    }
+    // The engine limits the size of a page.
+    const first = visible.flatMap(({ events }) => events.slice(0, 1));
+    const userOf = await describeActors(describeUsers, first);
+    const toWire = (entry: HistoryEntry) => ({ ...userOf(entry.events[0]), ...historyEntryToWire(entry) });
+    texts.push(...visible.map((entry) => JSON.stringify(toWire(entry))));
+    after = page.next;
+    if (texts.length > 0 || after === undefined) break;
+  }
+  const body = { version: 1, changes: jsonTexts(texts), next: after };
+  return { body, next: after === undefined ? undefined : { after } };
 }

@@ -1,5 +1,6 @@
 import { FlagsError } from '@flags/core';
 import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
+import { headerOf } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
   CLIENT_SPEC_HEADER,
@@ -163,15 +164,24 @@ export const clientRoutes: readonly Route[] = [
     reply: featureStreamSchema,
     media: 'text/event-stream',
     errors: ['environment_not_found'],
-    async handle({ flags: { settings }, hub, principal, query, lastEventId, isStillAdmitted }) {
+    async handle({ flags: { settings }, hub, principal, query, sent, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;
       const asked = clientQueryOf({ scope, query, settings });
-      return { stream: hub.prepare({ asked, lastEventId, isStillAdmitted, hasValidToken, tokenId: token?.id }) };
+      return {
+        stream: hub.prepare({
+          asked,
+          lastEventId: headerOf(sent, 'last-event-id'),
+          isStillAdmitted,
+          hasValidToken,
+          tokenId: token?.id,
+        }),
+      };
     },
   }),
 ];
 
-function clientRequestOf({ flags: { settings }, principal, query, clientSpec }: RouteRequest): ClientRequest {
+function clientRequestOf({ flags: { settings }, principal, query, sent }: RouteRequest): ClientRequest {
+  const clientSpec = headerOf(sent, CLIENT_SPEC_HEADER.toLowerCase());
   return { asked: clientQueryOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
 }
 
@@ -236,7 +246,7 @@ async function report(request: RouteRequest, access: ReportAccess): Promise<unde
 }
 
 function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin {
-  const address = request.clientIp();
+  const address = request.sent.ip();
   return { ...(address !== undefined && { clientIp: address }), ...originOf(request, access) };
 }
 

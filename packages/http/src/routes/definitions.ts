@@ -1,9 +1,8 @@
-import { type Definitions, definitionsSchema, type ErrorCode } from '@flags/core';
+import { type Definitions, definitionsSchema, type ErrorCode, type ImportOptions } from '@flags/core';
 import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
 import { createProjectFilter, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { createAsking } from '../changes/permissions.js';
-
 import { definitionsToWire, importResultSchema, importResultToWire } from '../changes/wire.js';
 import { parameter } from '../query.js';
 import { type Route, type RouteRequest, route } from '../route.js';
@@ -94,7 +93,7 @@ export const definitionRoutes: readonly Route[] = [
         prune,
         dryRun,
         reason = request.context.reason,
-      } = unchecked<WireImport>(Object(given));
+      } = unchecked<Omit<ImportOptions, 'id'> & { readonly definitions: Definitions }>(Object(given));
       await checkNamedProjects(request.principal, document);
       const needs = { action: 'importDefinitions', isDryRun: dryRun === true, ownsNewProjects: true } as const;
       const result = await createAsking(request, needs).flags.importDefinitions(document, {
@@ -113,13 +112,6 @@ export const definitionRoutes: readonly Route[] = [
     },
   }),
 ];
-
-interface WireImport {
-  readonly definitions: Definitions;
-  readonly prune?: boolean;
-  readonly dryRun?: boolean;
-  readonly reason?: string;
-}
 
 /**
  * Checks the permission in every project that a document names, before the document is validated: callers without

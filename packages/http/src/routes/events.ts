@@ -1,11 +1,11 @@
 import type { Dependency, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
 import { TOKEN_KINDS } from '@flags/core';
 import type { JsonSchema, WireEventQuery } from '@flags/core/integration';
-import { isPermitted } from '../auth.js';
+import { headerOf, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
-import { jsonTexts } from '../json-chunks.js';
 import { inputParameters, parameter, textsOfPage } from '../query.js';
+import { jsonTexts } from '../reply.js';
 import type { Action } from '../roles.js';
 import {
   type QueryParameter,
@@ -217,9 +217,11 @@ export const eventRoutes: readonly Route[] = [
     reply: eventStreamSchema,
     media: 'text/event-stream',
     errors: ['invalid_input'],
-    async handle({ principal, eventHub, lastEventId, isStillAdmitted }) {
+    async handle({ principal, eventHub, sent, isStillAdmitted }) {
       const { hasValidToken } = principal;
       const maySee = (project: string | null) => isPermitted(principal, 'listEvents', project);
+      // Clients send an empty header on the first connection.
+      const lastEventId = headerOf(sent, 'last-event-id') || undefined;
       return { stream: await eventHub.prepare({ lastEventId, maySee, isStillAdmitted, hasValidToken }) };
     },
   }),

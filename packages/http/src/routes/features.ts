@@ -3,16 +3,8 @@ import { searchReadableFlags } from '@flags/core/integration';
 import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { labelsInQuery } from '../client/client-document.js';
-import { jsonArray, jsonTexts } from '../json-chunks.js';
-import { inputParameters, parameter, textsOfPage } from '../query.js';
-import {
-  type QueryParameter,
-  type QueryValues,
-  type Route,
-  type RouteRequest,
-  type RouteResult,
-  route,
-} from '../route.js';
+import { inputParameters, listReply, parameter } from '../query.js';
+import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../route.js';
 import {
   boolean,
   count,
@@ -130,23 +122,6 @@ export async function listReadable(query: FlagQuery, { flags, principal }: Pick<
   return page;
 }
 
-type ListFlags = (query: FlagQuery) => ReturnType<typeof listReadable>;
-
-/** Returns a page of at most 1 MiB. */
-async function readPage(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
-  const { items, next, total } = await list(query);
-  const texts = textsOfPage(items);
-  // The page was cut: ask again with the smaller limit to get its cursor.
-  if (texts.length < items.length) return readPage(list, { ...query, limit: texts.length });
-  const body = { version: 1, total, features: jsonTexts(texts) };
-  return { body, next: next === undefined ? undefined : { after: next } };
-}
-
-async function readWhole(list: ListFlags, query: FlagQuery): Promise<RouteResult> {
-  const { items, total } = await list(query);
-  return { body: { version: 1, total, features: jsonArray(items) } };
-}
-
 export const featureRoutes: readonly Route[] = [
   route('GET', FEATURES, 'searchFlags', {
     permission: 'listFlags',
@@ -157,13 +132,12 @@ export const featureRoutes: readonly Route[] = [
     permissionBy: 'handler',
     reply: featureListSchema,
     errors: ['environment_not_found'],
-    async handle({ flags, query, principal }) {
-      const search = flagQueryOf(query);
-      const list = (one: FlagQuery) => listReadable(one, { flags, principal });
-      return search.limit === undefined && search.after === undefined
-        ? readWhole(list, search)
-        : readPage(list, search);
-    },
+    handle: (request) =>
+      listReply(request.query, {
+        isWhole: true,
+        page: (page) => listReadable({ ...flagQueryOf(request.query), ...page }, request),
+        body: (features, { total }) => ({ version: 1, total, features }),
+      }),
   }),
   route('POST', `${FEATURES}/validate`, 'validateFlagName', {
     permission: 'createFlag',

@@ -1,6 +1,15 @@
-import { type EnvironmentRef, type FlagDetail, type Flags, FlagsError, type FlagsSettings } from '@flags/core';
+import {
+  type DependencyInput,
+  type EnvironmentRef,
+  type FlagDetail,
+  type Flags,
+  FlagsError,
+  type FlagsSettings,
+} from '@flags/core';
+import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { askingForSegments } from '../changes/permissions.js';
+import { listReply } from '../query.js';
 import { type Route, route } from '../route.js';
 import {
   boolean,
@@ -10,11 +19,15 @@ import {
   listOf,
   objectComponent,
   positiveInteger,
+  propertiesOf,
+  propertyOf,
   text,
   variantName,
   version,
 } from '../schema.js';
 import {
+  dependencySchema,
+  dependencyToWire,
   flagInEnvironmentToWire,
   strategySchema,
   strategyToWire,
@@ -24,7 +37,16 @@ import {
   weight,
   weightType,
 } from '../wire/flag.js';
-import { ENVIRONMENT, ENVIRONMENT_VARIANTS, STRATEGIES, STRATEGY, STRATEGY_ORDER, VARIANTS } from './paths.js';
+import {
+  DEPENDENCIES,
+  ENVIRONMENT,
+  ENVIRONMENT_VARIANTS,
+  FLAG,
+  STRATEGIES,
+  STRATEGY,
+  STRATEGY_ORDER,
+  VARIANTS,
+} from './paths.js';
 
 /** The types of environments that Unleash 4.x knows. */
 const ENVIRONMENT_TYPES = ['development', 'test', 'preproduction', 'production'];
@@ -38,8 +60,6 @@ const environmentSchema = objectComponent('Environment', {
   sortOrder: positiveInteger,
 });
 
-const environmentListSchema = objectComponent('EnvironmentList', { version, environments: listOf(environmentSchema) });
-
 const flagInEnvironmentSchema = objectComponent('FlagInEnvironment', {
   name: { ...text, description: 'The name of the flag.' },
   environment: text,
@@ -47,18 +67,12 @@ const flagInEnvironmentSchema = objectComponent('FlagInEnvironment', {
   strategies: listOf(strategySchema),
 });
 
-const strategyListSchema = component('StrategyList', listOf(strategySchema));
-
-const variantListSchema = objectComponent('VariantList', {
-  version: { type: 'string', const: '1' },
-  variants: listOf(variantSchema),
-});
-
-const variantWeightSchema = objectComponent('VariantWeight', { name: variantName, weightType, weight });
+/** Replies about variants have their version as text. */
+const textVersion: JsonSchema = { type: 'string', const: '1' };
 
 const variantWeightsSchema = objectComponent('VariantWeights', {
-  version: { type: 'string', const: '1' },
-  variants: listOf(variantWeightSchema),
+  version: textVersion,
+  variants: listOf(objectComponent('VariantWeight', { name: variantName, weightType, weight })),
 });
 
 /** Returns the type with this name. Otherwise `production` for the default environment, `development` for others. */
@@ -94,7 +108,7 @@ export const environmentRoutes: readonly Route[] = [
     permission: 'listFlags',
     permissionBy: 'anyProject',
     summary: 'The environments of the instance, in the configured order',
-    reply: environmentListSchema,
+    reply: objectComponent('EnvironmentList', { version, environments: listOf(environmentSchema) }),
     handle: async ({ flags }) => ({ body: environmentListToWire(flags.settings) }),
   }),
   route('GET', ENVIRONMENT, 'getFlagEnvironment', {
@@ -110,16 +124,12 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag on in one environment',
     changes: 'flag',
     errors: ['environment_has_no_strategies'],
-    async handle({ flags, ref, context }) {
-      await flags.enable(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.enable(ref, context),
   }),
   route('POST', `${ENVIRONMENT}/off`, 'disable', {
     summary: 'Switch a flag off in one environment',
     changes: 'flag',
-    async handle({ flags, ref, context }) {
-      await flags.disable(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.disable(ref, context),
   }),
 ];
 
@@ -127,7 +137,7 @@ export const strategyRoutes: readonly Route[] = [
   route('GET', STRATEGIES, 'listStrategies', {
     permission: 'getFlag',
     summary: 'The strategies of a flag in one environment, in the order of their evaluation',
-    reply: strategyListSchema,
+    reply: component('StrategyList', listOf(strategySchema)),
     async handle({ flags, ref }) {
       const { flag, environment } = await readEnvironment(flags, ref);
       return { body: environment.strategies.map(strategyToWire), revision: flag.revision };
@@ -186,9 +196,7 @@ export const strategyRoutes: readonly Route[] = [
   route('DELETE', STRATEGY, 'removeStrategy', {
     summary: 'Remove a strategy; the last one switches the environment off',
     changes: 'flag',
-    async handle({ flags, ref, context }) {
-      await flags.removeStrategy(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.removeStrategy(ref, context),
   }),
 ];
 
@@ -196,7 +204,7 @@ export const variantRoutes: readonly Route[] = [
   route('GET', ENVIRONMENT_VARIANTS, 'listVariants', {
     permission: 'getFlag',
     summary: 'The variants of a flag, which are the same in every environment',
-    reply: variantListSchema,
+    reply: objectComponent('VariantList', { version: textVersion, variants: listOf(variantSchema) }),
     async handle({ flags, ref }) {
       const { flag } = await readEnvironment(flags, ref);
       return { body: variantListToWire(flag.variants), revision: flag.revision };
@@ -221,5 +229,56 @@ export const variantRoutes: readonly Route[] = [
     handle: async ({ flags, ref, body, context }) => ({
       body: variantWeightsToWire(await flags.patchVariants(ref, unchecked(body), context)),
     }),
+  }),
+];
+
+/** A dependency in wire form: `feature` is the parent's name. */
+interface WireDependency extends Omit<DependencyInput, 'flag'> {
+  readonly feature: string;
+}
+
+/** Applies the engine's schema to the wire names. */
+function dependencyInput({ dependency }: InputSchemas): JsonSchema {
+  const { flag: _flag, ...rest } = propertiesOf(dependency);
+  return { type: 'object', properties: { feature: propertyOf(dependency, 'flag'), ...rest }, required: ['feature'] };
+}
+
+function dependencyFromWire({ feature, enabled, variants }: WireDependency): DependencyInput {
+  return { flag: feature, ...(enabled !== undefined && { enabled }), ...(variants !== undefined && { variants }) };
+}
+
+export const dependencyRoutes: readonly Route[] = [
+  route('POST', DEPENDENCIES, 'addDependency', {
+    summary: 'Make a flag depend on a parent, or change how it does',
+    body: { schema: dependencyInput },
+    changes: 'flag',
+    reply: dependencySchema,
+    errors: ['parent_not_found', 'dependency_cycle', 'dependency_too_deep'],
+    async handle({ flags, ref, body, context }) {
+      const input = dependencyFromWire(unchecked<WireDependency>(body));
+      return { body: dependencyToWire(await flags.addDependency(ref, input, context)) };
+    },
+  }),
+  route('DELETE', `${DEPENDENCIES}/:parentName`, 'removeDependency', {
+    summary: 'End the dependency of a flag on one parent',
+    changes: 'flag',
+    handle: ({ flags, ref, params, context }) => flags.removeDependency(ref, { flag: params.parentName }, context),
+  }),
+  route('DELETE', DEPENDENCIES, 'removeDependencies', {
+    summary: 'End all dependencies of a flag',
+    changes: 'flag',
+    handle: ({ flags, ref, context }) => flags.removeDependencies(ref, context),
+  }),
+  route('GET', `${FLAG}/parents`, 'listPossibleParents', {
+    summary: 'The names of the flags that a flag could depend on',
+    paged: 'optional',
+    streamed: 'flags',
+    reply: component('PossibleParents', example(['payments', 'search'], listOf(text))),
+    handle: ({ flags, ref, query }) =>
+      listReply(query, {
+        isWhole: true,
+        page: (page) => flags.listPossibleParents(ref, page),
+        body: (names) => names,
+      }),
   }),
 ];

@@ -1,8 +1,8 @@
-import type { FlagChanges, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
+import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { inputParameters, listReply, parameter } from '../query.js';
-import { type QueryValues, type Route, route } from '../route.js';
+import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
 import {
   flagDetailSchema,
@@ -16,8 +16,6 @@ import {
 } from '../wire/flag.js';
 import { flagQueryOf } from './features.js';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from './paths.js';
-
-const flagListSchema = objectComponent('FlagList', { version, features: listOf(flagSummarySchema) });
 
 const archivedFlagSchema = objectComponent('ArchivedFlag', {
   ...flagSummary,
@@ -65,6 +63,11 @@ async function filteredFlags(flags: Flags, ref: ProjectRef, { archived, namePref
   return find;
 }
 
+/** The reply to a change that returns its flag. */
+async function changed(flag: Promise<Flag>): Promise<RouteResult> {
+  return { changed: await flag };
+}
+
 export const flagRoutes: readonly Route[] = [
   route('GET', FLAGS, 'listFlags', {
     summary: 'The flags of a project, by name',
@@ -75,13 +78,13 @@ export const flagRoutes: readonly Route[] = [
     ],
     paged: 'optional',
     cacheBy: 'flags',
-    reply: flagListSchema,
+    reply: objectComponent('FlagList', { version, features: listOf(flagSummarySchema) }),
     async handle({ flags, ref, query }) {
       const live = (page: PageQuery) => flags.listFlags(ref, page);
       const archived = (page: PageQuery) => flags.listArchivedFlags(ref, page);
       const all = query.archived === true ? archived : live;
       const isFiltered = query.namePrefix !== undefined || query.tag !== undefined;
-      return listReply<FlagSummary>(query, {
+      return listReply(query, {
         page: isFiltered ? await filteredFlags(flags, ref, query) : all,
         isWhole: true,
         toWire: summaryToWire,
@@ -96,9 +99,7 @@ export const flagRoutes: readonly Route[] = [
     status: 201,
     reply: flagSchema,
     errors: ['flag_exists'],
-    async handle({ flags, ref, body, context }) {
-      return { changed: await flags.createFlag(ref, unchecked(body), context) };
-    },
+    handle: ({ flags, ref, body, context }) => changed(flags.createFlag(ref, unchecked(body), context)),
   }),
   route('GET', FLAG, 'getFlag', {
     summary: 'A flag, archived or not, with its configuration in every environment',
@@ -123,9 +124,7 @@ export const flagRoutes: readonly Route[] = [
     body: { schema: flagUpdateInput },
     changes: 'flag',
     reply: flagSchema,
-    async handle({ flags, ref, body, context }) {
-      return { changed: await flags.updateFlag(ref, unchecked<FlagChanges>(body), context) };
-    },
+    handle: ({ flags, ref, body, context }) => changed(flags.updateFlag(ref, unchecked(body), context)),
   }),
   route('PATCH', FLAG, 'patchFlag', {
     summary: 'Change a flag by a JSON Patch (RFC 6902)',
@@ -133,9 +132,7 @@ export const flagRoutes: readonly Route[] = [
     changes: 'flag',
     reply: flagSchema,
     errors: ['invalid_patch', 'patch_test_failed'],
-    async handle({ flags, ref, body, context }) {
-      return { changed: await flags.patchFlag(ref, unchecked(body), context) };
-    },
+    handle: ({ flags, ref, body, context }) => changed(flags.patchFlag(ref, unchecked(body), context)),
   }),
   route('POST', `${FLAG}/clone`, 'cloneFlag', {
     summary: 'Copy a flag under a new name, off in every environment',
@@ -144,9 +141,7 @@ export const flagRoutes: readonly Route[] = [
     status: 201,
     reply: flagSchema,
     errors: ['flag_exists'],
-    async handle({ flags, ref, body, context }) {
-      return { changed: await flags.cloneFlag(ref, unchecked(body), context) };
-    },
+    handle: ({ flags, ref, body, context }) => changed(flags.cloneFlag(ref, unchecked(body), context)),
   }),
   route('DELETE', FLAG, 'archiveFlag', {
     summary: 'Archive a flag',
@@ -154,9 +149,7 @@ export const flagRoutes: readonly Route[] = [
     status: 202,
     errors: ['flag_has_children'],
     never: ['flag_archived'],
-    async handle({ flags, ref, context }) {
-      await flags.archiveFlag(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.archiveFlag(ref, context),
   }),
 ];
 
@@ -191,17 +184,13 @@ export const archiveRoutes: readonly Route[] = [
     reply: flagSchema,
     never: ['flag_archived'],
     projectOf: projectOfFlag,
-    async handle({ flags, ref, context }) {
-      return { changed: await flags.reviveFlag(ref, context) };
-    },
+    handle: ({ flags, ref, context }) => changed(flags.reviveFlag(ref, context)),
   }),
   route('DELETE', `${ARCHIVE}/:featureName`, 'deleteFlag', {
     summary: 'Delete an archived flag for good; its name is free again',
     errors: ['flag_not_archived'],
     ifMatch: 'flag',
     projectOf: projectOfFlag,
-    async handle({ flags, ref, context }) {
-      await flags.deleteFlag(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.deleteFlag(ref, context),
   }),
 ];

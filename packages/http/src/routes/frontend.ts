@@ -2,11 +2,11 @@ import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/
 import { evaluatePaced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { clientQueryOf, isSelected } from '../client/client-document.js';
-import { jsonArray } from '../json-chunks.js';
 import { parameter } from '../query.js';
+import { jsonArray } from '../reply.js';
 import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
 import { boolean, listOf, mapOf, objectComponent, text, variantName } from '../schema.js';
-import { contextFromWire, frontendBodySchema, type WireFrontendBody } from '../wire/client.js';
+import { contextFromWire, frontendBodySchema, type WireContext } from '../wire/client.js';
 import { payloadSchema } from '../wire/flag.js';
 import { FRONTEND } from './paths.js';
 
@@ -68,7 +68,7 @@ export const frontendRoutes: readonly Route[] = [
     reply: frontendTogglesSchema,
     errors: ['environment_not_found'],
     async handle(request) {
-      const context = contextFromWire(request.query, request.clientIp());
+      const context = contextFromWire(request.query, request.sent.ip());
       return toToggles(await evaluate(request, context));
     },
   }),
@@ -78,15 +78,15 @@ export const frontendRoutes: readonly Route[] = [
     reply: frontendTogglesSchema,
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
-      const { context } = unchecked<WireFrontendBody | undefined>(request.body) ?? {};
-      return toToggles(await evaluate(request, contextFromWire(context ?? {}, request.clientIp())));
+      const { context } = unchecked<{ readonly context?: WireContext | null } | undefined>(request.body) ?? {};
+      return toToggles(await evaluate(request, contextFromWire(context ?? {}, request.sent.ip())));
     },
   }),
 ];
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
 async function evaluate(
-  { flags, principal: { scope }, signal }: RouteRequest,
+  { flags, principal: { scope }, sent: { signal } }: RouteRequest,
   context: EvaluationContext,
 ): Promise<readonly EvaluatedFlag[]> {
   const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });

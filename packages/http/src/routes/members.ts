@@ -2,8 +2,8 @@ import type { ErrorDetail, Member } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import type { Role } from '@flags/core/types';
 import { invalidInput } from '../errors.js';
-import { jsonArray } from '../json-chunks.js';
 import { positiveIntegerIn } from '../query.js';
+import { jsonArray } from '../reply.js';
 import { type Route, route } from '../route.js';
 import { example, listOf, objectComponent, positiveInteger, text } from '../schema.js';
 import type { ShownUser, UserId } from '../users.js';
@@ -23,14 +23,6 @@ const memberSchema = objectComponent(
   },
 );
 
-const memberListSchema = objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) });
-
-export interface MemberParams {
-  readonly projectId: string;
-  readonly userId: string;
-  readonly roleId: string;
-}
-
 /** The body repeats the ids of the path. */
 const memberBodySchema: JsonSchema = {
   type: 'object',
@@ -38,7 +30,7 @@ const memberBodySchema: JsonSchema = {
 };
 
 /** Returns the member in the path. Throws when the body contradicts the path. */
-function memberFromWire(params: MemberParams, body: unknown): Member {
+function memberFromWire(params: Readonly<Record<'projectId' | 'userId' | 'roleId', string>>, body: unknown): Member {
   const member = { userId: positiveIntegerIn(params.userId), roleId: positiveIntegerIn(params.roleId) };
   const { userId, roleId } = member;
   const faults = [
@@ -70,7 +62,7 @@ export const memberRoutes: readonly Route[] = [
   route('GET', USERS, 'listMembers', {
     summary: 'The roles of the instance, and who has which in a project',
     streamed: 'flags',
-    reply: memberListSchema,
+    reply: objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) }),
     async handle({ flags, ref, describeUsers }) {
       const { items: members } = await flags.listMembers(ref);
       const users = await describeUsers?.(members.map(({ userId }) => userId));
@@ -82,28 +74,23 @@ export const memberRoutes: readonly Route[] = [
     body: { schema: memberBodySchema, required: false },
     errors: ['user_not_found', 'member_exists'],
     changes: 'project',
-    badRequest: 'messages',
-    async handle({ flags, ref, params, body, context }) {
-      await flags.addMember(ref, memberFromWire(params, body), context);
-    },
+    errorForm: 'messages',
+    handle: ({ flags, ref, params, body, context }) => flags.addMember(ref, memberFromWire(params, body), context),
   }),
   route('PUT', USER_ROLE, 'changeMemberRole', {
     summary: 'Give a member another role',
     body: { schema: memberBodySchema, required: false },
     errors: ['last_owner'],
     changes: 'project',
-    badRequest: 'messages',
-    async handle({ flags, ref, params, body, context }) {
-      await flags.changeMemberRole(ref, memberFromWire(params, body), context);
-    },
+    errorForm: 'messages',
+    handle: ({ flags, ref, params, body, context }) =>
+      flags.changeMemberRole(ref, memberFromWire(params, body), context),
   }),
   route('DELETE', USER_ROLE, 'removeMember', {
     summary: 'Remove a user, who must hold that role, from a project',
     errors: ['member_not_found', 'last_owner'],
     changes: 'project',
-    badRequest: 'messages',
-    async handle({ flags, ref, params, context }) {
-      await flags.removeMember(ref, memberFromWire(params, undefined), context);
-    },
+    errorForm: 'messages',
+    handle: ({ flags, ref, params, context }) => flags.removeMember(ref, memberFromWire(params, undefined), context),
   }),
 ];

@@ -4,17 +4,14 @@ import {
   findFlag,
   type JsonSchema,
   type OpenFeatureContext,
-  type PayloadValue,
   payloadValue,
-  type ResolutionMetadata,
-  type ResolutionReason,
   resolveAll,
   resolveVariant,
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
-import { jsonArray } from '../json-chunks.js';
-import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
+import { jsonArray } from '../reply.js';
+import { type Route, type RouteRequest, route } from '../route.js';
 import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
 
@@ -49,13 +46,7 @@ const ofrepEvaluationSchema = objectComponent(
   },
 );
 
-const ofrepEvaluationsSchema = objectComponent('OfrepEvaluations', { flags: listOf(ofrepEvaluationSchema) });
-
 /** The request body of the OpenFeature Remote Evaluation Protocol. */
-export interface OfrepRequest {
-  readonly context?: OpenFeatureContext;
-}
-
 const ofrepRequestSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -67,23 +58,11 @@ const ofrepRequestSchema: JsonSchema = {
   },
 };
 
-const BODY: RouteBody = { required: true, schema: () => ofrepRequestSchema, checkedBy: 'router' };
-
-/** The evaluation of a flag in the form of the protocol. */
-export interface OfrepEvaluation {
-  readonly key: string;
-  /** Absent if the flag is off and its variants have payloads. The caller then uses its default. */
-  readonly value?: PayloadValue;
-  readonly reason: ResolutionReason;
-  readonly variant?: string;
-  readonly metadata?: ResolutionMetadata;
-}
-
 /**
  * Converts a resolution to the protocol. Its requests name no type, so the value is the variant's payload. Without a
  * payload, the value is whether the flag is enabled.
  */
-function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined): OfrepEvaluation {
+function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined) {
   if (!resolution.enabled) return offToOfrep(resolution, tokenKind);
   const { flag, reason, variant, metadata } = resolution;
   const value = (variant?.payload && payloadValue(variant.payload)) ?? true;
@@ -97,10 +76,7 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
  * @param tokenKind A frontend token is public: it gets no metadata. It still gets the flag, because clients use their
  * own default for a missing one.
  */
-function offToOfrep(
-  { flag, withholdsPayload, metadata }: FlagResolution,
-  tokenKind: TokenKind | undefined,
-): OfrepEvaluation {
+function offToOfrep({ flag, withholdsPayload, metadata }: FlagResolution, tokenKind: TokenKind | undefined) {
   return {
     key: flag,
     ...(!withholdsPayload && { value: false }),
@@ -114,10 +90,10 @@ export const ofrepRoutes: readonly Route[] = [
   route('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'One flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
-    body: BODY,
+    body: { schema: ofrepRequestSchema },
     reply: ofrepEvaluationSchema,
     errors: ['environment_not_found'],
-    protocol: 'ofrep',
+    errorForm: 'ofrep',
     async handle(request) {
       const { flags, params, principal } = request;
       const asked = queryIn(request);
@@ -131,16 +107,16 @@ export const ofrepRoutes: readonly Route[] = [
   route('POST', OFREP_FLAGS, 'resolveFlags', {
     summary: 'All flags for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
-    body: BODY,
-    reply: ofrepEvaluationsSchema,
+    body: { schema: ofrepRequestSchema },
+    reply: objectComponent('OfrepEvaluations', { flags: listOf(ofrepEvaluationSchema) }),
     errors: ['environment_not_found'],
-    protocol: 'ofrep',
+    errorForm: 'ofrep',
     conditional: true,
     async handle(request) {
       const asked = queryIn(request);
       const { flags } = request.flags.configuration(asked);
       const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
-      const { signal } = request;
+      const { signal } = request.sent;
       const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
       const toWire = (one: FlagResolution) => resolutionToOfrep(one, request.principal.token?.kind);
       return { body: { flags: jsonArray(resolutions, toWire) } };
@@ -153,6 +129,6 @@ function queryIn({ flags: { settings }, principal, query }: RouteRequest): Clien
 }
 
 function scopeOf({ body }: RouteRequest, { environment }: ClientQuery) {
-  const { context = {} } = unchecked<OfrepRequest | undefined>(body) ?? {};
+  const { context = {} } = unchecked<{ readonly context?: OpenFeatureContext } | undefined>(body) ?? {};
   return { context, environment };
 }

@@ -2,7 +2,7 @@ import { type FlagExplanation, type Flags, FlagsError } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
 import type { ConstraintExplanation } from '@flags/core/types';
 import { unchecked } from '../body.js';
-import { jsonTexts } from '../json-chunks.js';
+import { jsonTexts } from '../reply.js';
 import { type Route, route, TOO_LARGE } from '../route.js';
 import {
   boolean,
@@ -115,10 +115,8 @@ const playgroundSchema = objectComponent(
   },
 );
 
-const contextListSchema = objectComponent('ContextList', { version, contexts: listOf(contextSchema) });
-
 /** A playground request: for one flag, the flags of a project, or all flags. */
-export interface WirePlayground {
+interface WirePlayground {
   readonly environment: string;
   readonly context: WireContext;
   readonly project?: string;
@@ -213,14 +211,14 @@ export const playgroundRoutes: readonly Route[] = [
     heavy: 'read',
     isLight: ({ body }) => Object(body).asOf === undefined,
     never: TOO_LARGE,
-    async handle({ flags, body, signal }) {
-      const { environment, project, flag, from, asOf, context: wireContext } = unchecked<WirePlayground>(body);
+    async handle({ flags, body, sent: { signal } }) {
+      const { environment, project, flag, asOf, context: wireContext } = unchecked<WirePlayground>(body);
       // Refuses an invalid time, even if there is nothing to explain.
       if (asOf !== undefined) flags.asOf(asOf);
       if (project !== undefined) await flags.getProject({ project });
       const { flags: configured } = flags.configuration({ environment });
       const candidates = asOf === undefined ? configured : await withArchived(flags, configured);
-      const selected = candidates.filter((one) => isRequested(one, { project, flag, from }));
+      const selected = candidates.filter((one) => isRequested(one, unchecked(body)));
       if (flag !== undefined && selected.length === 0) {
         throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
       }
@@ -236,7 +234,7 @@ export const playgroundRoutes: readonly Route[] = [
   }),
   route('GET', '/api/admin/contexts', 'listRecentContexts', {
     summary: 'The contexts that this process has evaluated last, newest first, if it keeps them',
-    reply: contextListSchema,
+    reply: objectComponent('ContextList', { version, contexts: listOf(contextSchema) }),
     handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
   }),
 ];
@@ -282,16 +280,10 @@ async function withArchived(flags: Flags, configured: readonly Candidate[]): Pro
   return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-interface FlagSelection {
-  readonly project: string | undefined;
-  readonly flag: string | undefined;
-  readonly from: string | undefined;
-}
-
 /** Flag names are ASCII, so string comparison follows the order of the flags. */
 function isRequested(
   configured: Candidate,
-  { project = configured.project, flag = configured.name, from = '' }: FlagSelection,
+  { project = configured.project, flag = configured.name, from = '' }: Partial<WirePlayground>,
 ): boolean {
   return configured.project === project && configured.name === flag && configured.name >= from;
 }

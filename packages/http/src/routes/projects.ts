@@ -1,9 +1,9 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { jsonArray } from '../json-chunks.js';
 import { listReply } from '../query.js';
-import { type Route, route } from '../route.js';
+import { jsonArray } from '../reply.js';
+import { type Route, revised, route } from '../route.js';
 import { count, example, listOf, objectComponent, text, timestamp, version } from '../schema.js';
 import { flagSummarySchema } from '../wire/flag.js';
 import { PROJECT, PROJECTS } from './paths.js';
@@ -36,10 +36,6 @@ const projectSummarySchema = objectComponent('ProjectSummary', {
   featureCount: count,
 });
 
-const projectListSchema = objectComponent('ProjectList', { version, projects: listOf(projectSummarySchema) });
-
-const projectOverviewSchema = objectComponent('ProjectOverview', overview);
-
 const healthReportSchema = objectComponent('HealthReport', {
   ...overview,
   potentiallyStaleCount: { ...count, description: 'Not stale, but older than the lifetime of their type.' },
@@ -71,7 +67,7 @@ export const projectRoutes: readonly Route[] = [
     summary: 'All projects, by id',
     paged: 'optional',
     cacheBy: 'projects',
-    reply: projectListSchema,
+    reply: objectComponent('ProjectList', { version, projects: listOf(projectSummarySchema) }),
     handle: ({ flags, query }) =>
       listReply(query, {
         isWhole: true,
@@ -87,46 +83,34 @@ export const projectRoutes: readonly Route[] = [
     status: 201,
     reply: projectSchema,
     errors: ['project_exists'],
-    async handle({ flags, body, context }) {
-      const project = await flags.createProject(unchecked(body), context);
-      return { body: projectToWire(project), revision: project.revision };
-    },
+    handle: async ({ flags, body, context }) =>
+      revised(await flags.createProject(unchecked(body), context), projectToWire),
   }),
   route('GET', PROJECT, 'getProject', {
     summary: 'A project with its flags and its health',
     cacheBy: 'projects',
-    reply: projectOverviewSchema,
-    async handle({ flags, ref }) {
-      const project = await flags.getProject(ref);
-      return { body: projectOverviewToWire(project), revision: project.revision };
-    },
+    reply: objectComponent('ProjectOverview', overview),
+    handle: async ({ flags, ref }) => revised(await flags.getProject(ref), projectOverviewToWire),
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     permission: 'getProject',
     summary: 'A project as its overview shows it, and how many of its flags are stale, potentially stale and active',
     cacheBy: 'projects',
     reply: healthReportSchema,
-    async handle({ flags, ref }) {
-      const project = await flags.getProject(ref);
-      return { body: healthReportToWire(project), revision: project.revision };
-    },
+    handle: async ({ flags, ref }) => revised(await flags.getProject(ref), healthReportToWire),
   }),
   route('PUT', PROJECT, 'updateProject', {
     summary: 'Change the display name or the description of a project',
     body: 'projectChanges',
     reply: projectSchema,
     changes: 'project',
-    async handle({ flags, ref, body, context }) {
-      const project = await flags.updateProject(ref, unchecked(body), context);
-      return { body: projectToWire(project), revision: project.revision };
-    },
+    handle: async ({ flags, ref, body, context }) =>
+      revised(await flags.updateProject(ref, unchecked(body), context), projectToWire),
   }),
   route('DELETE', PROJECT, 'deleteProject', {
     summary: 'Delete a project that has no flags, and its archived flags for good',
     errors: ['project_protected', 'project_not_empty'],
     changes: 'project',
-    async handle({ flags, ref, context }) {
-      await flags.deleteProject(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.deleteProject(ref, context),
   }),
 ];

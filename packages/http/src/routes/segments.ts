@@ -1,8 +1,8 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { projectIn, unchecked } from '../body.js';
-import { jsonArray } from '../json-chunks.js';
 import { listReply, segmentIdIn } from '../query.js';
-import { type Route, route } from '../route.js';
+import { jsonArray } from '../reply.js';
+import { type Route, revised, route } from '../route.js';
 import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../schema.js';
 import { constraintSchema, constraintToWire } from '../wire/flag.js';
 import { SEGMENT, SEGMENTS } from './paths.js';
@@ -28,8 +28,6 @@ const segmentUseSchema = objectComponent('SegmentUse', {
   projectId: text,
   environment: text,
 });
-
-const segmentUsesSchema = objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) });
 
 function segmentToWire({ id, name, description, constraints, project, createdAt, createdBy }: Segment) {
   return { id, name, description, constraints: constraints.map(constraintToWire), project, createdAt, createdBy };
@@ -64,20 +62,17 @@ export const segmentRoutes: readonly Route[] = [
     status: 201,
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists'],
-    permissionBy: 'body',
-    async handle({ flags, body, context }) {
-      const segment = await flags.createSegment(unchecked(body), context);
-      return { body: segmentToWire(segment), revision: segment.revision };
+    permissionBy: 'handler',
+    async handle({ flags, principal, body, context }) {
+      await principal.check('createSegment', projectIn(body) ?? null);
+      return revised(await flags.createSegment(unchecked(body), context), segmentToWire);
     },
   }),
   route('GET', SEGMENT, 'getSegment', {
     summary: 'A segment',
     reply: segmentSchema,
     projectOf: projectOfSegment,
-    async handle({ flags, ref }) {
-      const segment = await flags.getSegment(ref);
-      return { body: segmentToWire(segment), revision: segment.revision };
-    },
+    handle: async ({ flags, ref }) => revised(await flags.getSegment(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
     summary: 'Change a segment for all strategies that use it',
@@ -89,8 +84,7 @@ export const segmentRoutes: readonly Route[] = [
     async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await principal.check('updateSegment', next);
-      const segment = await flags.updateSegment(ref, unchecked(body), context);
-      return { body: segmentToWire(segment), revision: segment.revision };
+      return revised(await flags.updateSegment(ref, unchecked(body), context), segmentToWire);
     },
   }),
   route('DELETE', SEGMENT, 'deleteSegment', {
@@ -98,14 +92,12 @@ export const segmentRoutes: readonly Route[] = [
     errors: ['segment_in_use'],
     changes: 'segment',
     projectOf: projectOfSegment,
-    async handle({ flags, ref, context }) {
-      await flags.deleteSegment(ref, context);
-    },
+    handle: ({ flags, ref, context }) => flags.deleteSegment(ref, context),
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'The strategies that use a segment, those of archived flags included',
     streamed: 'flags',
-    reply: segmentUsesSchema,
+    reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
     projectOf: projectOfSegment,
     handle: async ({ flags, ref }) => ({
       body: { strategies: jsonArray((await flags.listSegmentUses(ref)).items, segmentUseToWire) },

@@ -3,8 +3,8 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { LabelChanges } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { SIMPLE } from '../client/client-document.js';
-import { jsonArray } from '../json-chunks.js';
-import { type Route, route } from '../route.js';
+import { jsonArray } from '../reply.js';
+import { type Route, revised, route } from '../route.js';
 import { example, listOf, objectComponent, propertyOf, version } from '../schema.js';
 import { listReadable } from './features.js';
 import { FEATURE, projectOfFlag } from './paths.js';
@@ -18,8 +18,6 @@ const tagTypeSchema = objectComponent('TagType', {
   description: example('A label of a flag'),
   icon: example('#'),
 });
-
-const tagTypeListSchema = objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) });
 
 interface Tag {
   readonly type: typeof SIMPLE;
@@ -48,11 +46,6 @@ function tagChangesInput(inputs: InputSchemas): JsonSchema {
     properties: { addedTags: tags, removedTags: tags },
     required: ['addedTags', 'removedTags'],
   };
-}
-
-interface TagChanges {
-  readonly addedTags: readonly Tag[];
-  readonly removedTags: readonly Tag[];
 }
 
 function labelsOf(tags: readonly Tag[]): readonly string[] {
@@ -93,7 +86,7 @@ export const tagRoutes: readonly Route[] = [
     permission: 'listFlags',
     permissionBy: 'anyProject',
     summary: 'The types of tags; there is one',
-    reply: tagTypeListSchema,
+    reply: objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) }),
     handle: async () => ({
       body: { version: 1, tagTypes: [{ name: SIMPLE, description: 'A label of a flag', icon: '#' }] },
     }),
@@ -103,10 +96,7 @@ export const tagRoutes: readonly Route[] = [
     summary: 'The labels of a flag, as tags',
     reply: tagListSchema,
     projectOf: projectOfFlag,
-    async handle({ flags, ref }) {
-      const flag = await flags.getFlag(ref);
-      return { body: tagListToWire(flag), revision: flag.revision };
-    },
+    handle: async ({ flags, ref }) => revised(await flags.getFlag(ref), tagListToWire),
   }),
   route('POST', TAGS, 'addFlagTag', {
     permission: 'updateFlag',
@@ -130,7 +120,7 @@ export const tagRoutes: readonly Route[] = [
     reply: tagListSchema,
     projectOf: projectOfFlag,
     async handle({ flags, ref, body, context }) {
-      const { addedTags, removedTags } = unchecked<TagChanges>(body);
+      const { addedTags, removedTags } = unchecked<Record<'addedTags' | 'removedTags', readonly Tag[]>>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
       const flag = await flags.changeLabels(ref, changes, context);
       return { body: tagListToWire(flag) };

@@ -29,17 +29,13 @@ const token = {
   lastUsedAt: { ...optionalTimestamp, description: 'When the token was last used, accurate to the hour; null: never.' },
 };
 
-const tokenSchema = objectComponent('Token', token);
-
-const tokenListSchema = objectComponent('TokenList', { tokens: listOf(tokenSchema) });
-
 const createdTokenSchema = objectComponent('CreatedToken', {
   ...token,
   secret: { ...example('*:production.<shown once>'), description: 'Shown once, here.' },
 });
 
 /** The request body that creates a token. */
-export interface WireNewToken {
+interface WireNewToken {
   readonly tokenName?: string;
   readonly username?: string;
   /** Case-insensitive: some clients send `ADMIN`. */
@@ -50,11 +46,7 @@ export interface WireNewToken {
   readonly expiresAt?: string | null;
 }
 
-/** The body of a rotation. It contains the id, because a fixed word in the path could be mistaken for a token. */
-interface WireRotation extends TokenRotation {
-  readonly id: string;
-}
-
+/** The body of a rotation contains the id, because a fixed word in the path could be mistaken for a token. */
 function rotationInput({ tokenRotation }: InputSchemas): JsonSchema {
   const id = { type: 'string', minLength: 1, maxLength: 255, description: 'The id of the token, not its secret.' };
   return { type: 'object', properties: { id, ...propertiesOf(tokenRotation) }, required: ['id'] };
@@ -129,7 +121,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'All API tokens, oldest first, without their secrets',
     paged: 'optional',
     streamed: 'flags',
-    reply: tokenListSchema,
+    reply: objectComponent('TokenList', { tokens: listOf(objectComponent('Token', token)) }),
     handle: ({ flags, query }) =>
       listReply(query, {
         isWhole: true,
@@ -159,7 +151,7 @@ export const tokenRoutes: readonly Route[] = [
     errors: ['token_not_found', 'token_exists'],
     never: TOO_LARGE,
     async handle({ flags, body, context }) {
-      const { id, overlap, expiresAt } = unchecked<WireRotation>(body);
+      const { id, overlap, expiresAt } = unchecked<TokenRotation & { readonly id: string }>(body);
       const rotation = { ...(overlap !== undefined && { overlap }), ...(expiresAt !== undefined && { expiresAt }) };
       return { body: createdTokenToWire(await flags.rotateToken({ token: id }, rotation, context)) };
     },
@@ -176,8 +168,6 @@ export const tokenRoutes: readonly Route[] = [
   }),
   route('DELETE', TOKEN, 'deleteToken', {
     summary: 'Delete an API token, named by its id or by its secret',
-    async handle({ flags, params, context }) {
-      await flags.deleteToken({ token: params.token }, context);
-    },
+    handle: ({ flags, params, context }) => flags.deleteToken({ token: params.token }, context),
   }),
 ];

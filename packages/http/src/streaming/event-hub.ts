@@ -1,5 +1,6 @@
 import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
 import { nextTurn, pause } from '@flags/core/integration';
+import { LRUCache } from 'lru-cache';
 import {
   type ProjectFilter,
   projectsOfSetIn,
@@ -22,23 +23,7 @@ export interface EventStreamRequest extends StreamPermission {
   readonly maySee: ProjectFilter;
 }
 
-/**
- * Streams the event log to administrators. Each client has a position in the log, and nothing else: the hub reads the next
- * events after the client has taken the previous ones. A slow client therefore holds one event, and no backlog.
- */
-export interface EventHub {
-  /**
-   * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
-   * error of a host function.
-   *
-   * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
-   */
-  prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>>;
-  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
-  close(): void;
-}
-
-export interface EventHubOptions {
+interface EventHubOptions {
   /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
   /** Converts an event to its wire form. */
@@ -57,13 +42,25 @@ interface Client {
   isWoken: boolean;
 }
 
-/** Creates the hub. Its subscription exists only while clients listen. */
-export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions): EventHub {
+export type EventHub = ReturnType<typeof createEventHub>;
+
+/**
+ * Streams the event log to administrators. Each client has a position in the log, and nothing else: the hub reads the next
+ * events after the client has taken the previous ones. A slow client therefore holds one event, and no backlog. The
+ * subscription of the hub exists only while clients listen.
+ */
+export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions) {
   const clients = new Map<Listener, Client>();
   const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
-  const projectsOfSet = rememberLast(projectsOfSetIn(flags));
+  // Keeps the latest set, because every client meets each of its events. An evicted read still answers its callers.
+  const sets = new LRUCache<string, readonly (string | null)[]>({
+    max: 1,
+    fetchMethod: projectsOfSetIn(flags),
+    ignoreFetchAbort: true,
+  });
+  const projectsOfSet = (id: string) => sets.forceFetch(id);
   const frames = new WeakMap<FlagsEvent, Buffer>();
   /** The position of the newest event that the subscription has heard. */
   let newest: string | undefined;
@@ -175,7 +172,13 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   }
 
   return {
-    async prepare(request) {
+    /**
+     * Returns a function that streams to one client. Its promise resolves when the stream has ended, and rejects with the
+     * error of a host function.
+     *
+     * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
+     */
+    async prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>> {
       listeners.assertOpen();
       const after = await findStart(request.lastEventId);
       return (sink) => listen(sink, request, after);
@@ -205,20 +208,6 @@ function createPageReader(flags: Flags) {
     const result = reading.then(() => read(after));
     reading = result.catch(() => undefined);
     return use(await result);
-  };
-}
-
-/** Keeps the latest result, because a stream meets each event of a change set. */
-function rememberLast<T>(find: (id: string) => Promise<T>): (id: string) => Promise<T> {
-  let latest: { readonly id: string; readonly found: Promise<T> } | undefined;
-  return (id) => {
-    if (latest?.id !== id) {
-      latest = { id, found: find(id) };
-      latest.found.catch(() => {
-        latest = undefined;
-      });
-    }
-    return latest.found;
   };
 }
 

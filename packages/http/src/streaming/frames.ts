@@ -1,6 +1,5 @@
 import { type ClientDocument, clientFlagToWire, clientSegmentToWire } from '../client/client-document.js';
-import { jsonArray, jsonOf, type Pieces } from '../json-chunks.js';
-import { ownBytes } from '../reply.js';
+import { jsonArray, jsonOf, ownBytes, type Pieces } from '../reply.js';
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
 interface EventPosition {
@@ -76,34 +75,25 @@ const MAX_FRAMES = 1000;
 const MAX_BYTES = 1024 * 1024;
 
 /** The latest changes of a channel, numbered without gaps. */
-interface Journal {
+export class Journal {
   /** The number of the newest change, or the initial number. */
-  readonly latest: number;
+  latest = 1;
+  private frames: Buffer[] = [];
+  private bytes = 0;
+
   /** Appends a change. Without a frame, the change is too long: the journal drops it and all earlier frames. */
-  append(frame: Buffer | undefined): void;
+  append(frame: Buffer | undefined): void {
+    this.latest += 1;
+    this.frames = frame ? [...this.frames, frame] : [];
+    this.bytes = frame ? this.bytes + frame.length : 0;
+    while (this.frames.length > 1 && (this.frames.length > MAX_FRAMES || this.bytes > MAX_BYTES)) {
+      this.bytes -= this.frames.shift()?.length ?? 0;
+    }
+  }
+
   /** Returns the frames after that number; undefined when the journal does not have them. */
-  since(eventId: number): readonly Buffer[] | undefined;
-}
-
-export function createJournal(): Journal {
-  let frames: Buffer[] = [];
-  let latest = 1;
-  let bytes = 0;
-
-  return {
-    get latest() {
-      return latest;
-    },
-    append(frame) {
-      latest += 1;
-      frames = frame ? [...frames, frame] : [];
-      bytes = frame ? bytes + frame.length : 0;
-      while (frames.length > 1 && (frames.length > MAX_FRAMES || bytes > MAX_BYTES))
-        bytes -= frames.shift()?.length ?? 0;
-    },
-    since(eventId) {
-      const missed = latest - eventId;
-      return missed >= 0 && missed <= frames.length ? frames.slice(frames.length - missed) : undefined;
-    },
-  };
+  since(eventId: number): readonly Buffer[] | undefined {
+    const missed = this.latest - eventId;
+    return missed >= 0 && missed <= this.frames.length ? this.frames.slice(this.frames.length - missed) : undefined;
+  }
 }

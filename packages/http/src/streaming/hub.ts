@@ -3,7 +3,7 @@ import type { Flags } from '@flags/core';
 import { memoizeAsync, nextTurn } from '@flags/core/integration';
 import { type ClientQuery, clientDocumentOf, keyOf } from '../client/client-document.js';
 import type { ReplySink } from '../request.js';
-import { changesBetween, createJournal, hydrationFrame, updateFrame } from './frames.js';
+import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';
 import { createListeners, type Listener, type StreamPermission } from './listener.js';
 
 export interface StreamRequest extends StreamPermission {
@@ -13,27 +13,17 @@ export interface StreamRequest extends StreamPermission {
   readonly tokenId: string | undefined;
 }
 
-/** Streams the changes of flags to client SDKs. */
-export interface Hub {
-  /**
-   * Returns a function that streams to one client.
-   *
-   * @throws FlagsError `environment_not_found`, `closed`
-   */
-  prepare(request: StreamRequest): (sink: ReplySink) => void;
-  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
-  close(): void;
-}
-
-export interface HubOptions {
-  /** Milliseconds between two heartbeats. */
-  readonly heartbeatInterval: number;
-}
-
 /** The maximum number of channels without listeners. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
-export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub {
+export type Hub = ReturnType<typeof createHub>;
+
+/**
+ * Streams the changes of flags to client SDKs.
+ *
+ * @param heartbeatInterval milliseconds between two heartbeats
+ */
+export function createHub(flags: Flags, heartbeatInterval: number) {
   const listeners = createListeners(flags, { heartbeatInterval });
   const channels = new Map<string, Channel>();
 
@@ -56,11 +46,16 @@ export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub 
   }
 
   return {
-    prepare(request) {
+    /**
+     * Returns a function that streams to one client.
+     *
+     * @throws FlagsError `environment_not_found`, `closed`
+     */
+    prepare(request: StreamRequest): (sink: ReplySink) => Promise<void> {
       listeners.assertOpen();
       // Refuses an unknown environment before the reply begins.
       flags.configuration(request.asked);
-      return (sink) => {
+      return async (sink) => {
         const listener = listeners.add(sink, request, {
           onReady: (ready) => channel.deliver([ready]),
           onLeft(left) {
@@ -73,7 +68,7 @@ export function createHub(flags: Flags, { heartbeatInterval }: HubOptions): Hub 
         channel.join(listener, request);
       };
     },
-    close() {
+    close(): void {
       listeners.close();
       forgetIdle(0);
     },
@@ -104,7 +99,7 @@ interface Client {
 function createChannel(flags: Flags, asked: ClientQuery): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
-  const journal = createJournal();
+  const journal = new Journal();
   const clients = new Map<Listener, Client>();
   const changed = { flags: new Set<string>(), segments: new Set<number>() };
   let isScheduled = false;

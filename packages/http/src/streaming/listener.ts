@@ -1,5 +1,5 @@
 import { type Flags, FlagsError } from '@flags/core';
-import { createSliceWriter, type Pieces, slicesOf } from '../json-chunks.js';
+import { createSliceWriter, type Pieces, slicesOf } from '../reply.js';
 import type { ReplySink } from '../request.js';
 
 /** A message of a stream: bytes that clients share, or a long message, generated at the client's pace. */
@@ -110,18 +110,11 @@ interface ListenersOptions {
   readonly onBeat?: () => void;
 }
 
-/** The clients of one kind of stream, their heartbeats, and the end of all streams. */
-export interface Listeners {
-  /** @throws FlagsError `closed` */
-  assertOpen(): void;
-  /** Adds a client; undefined if it has disconnected, or if the streams have ended. */
-  add(sink: ReplySink, permission: StreamPermission, events: ListenerEvents): Listener | undefined;
-  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
-  close(): void;
-}
-
-/** The timer exists only while clients listen, and keeps no process alive. */
-export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBeat }: ListenersOptions): Listeners {
+/**
+ * Creates the clients of one kind of stream, their heartbeats, and the end of all streams. The timer exists only while
+ * clients listen, and keeps no process alive.
+ */
+export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBeat }: ListenersOptions) {
   const listeners = new Map<Listener, StreamPermission>();
   const pendingChecks = new Set<Listener>();
   let closed = false;
@@ -153,6 +146,7 @@ export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBe
     };
   }
 
+  /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   function close(): void {
     closed = true;
     for (const listener of listeners.keys()) listener.end();
@@ -160,10 +154,12 @@ export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBe
 
   const isClosed = () => closed || flags.closing.aborted;
   return {
-    assertOpen() {
+    /** @throws FlagsError `closed` */
+    assertOpen(): void {
       if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
     },
-    add(sink, permission, { onReady, onLeft }) {
+    /** Adds a client; undefined if it has disconnected, or if the streams have ended. */
+    add(sink: ReplySink, permission: StreamPermission, { onReady, onLeft }: ListenerEvents): Listener | undefined {
       // The sink of a disconnected client emits no further `close` event.
       if (sink.destroyed) return undefined;
       if (isClosed()) return void sink.end();

@@ -33,10 +33,6 @@ export const contextSchema: JsonSchema = {
   },
 };
 
-export interface WireFrontendBody {
-  readonly context?: WireContext | null;
-}
-
 export const frontendBodySchema: JsonSchema = {
   type: 'object',
   properties: { context: { ...contextSchema, type: ['object', 'null'] } },

@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { inlinedFlagToWire } from '../../src/client/client-document.js';
 import { createFlagsApi } from '../../src/create-api.js';
-import { collectPieces, jsonArray } from '../../src/json-chunks.js';
+import { collectPieces, jsonArray } from '../../src/reply.js';
 import { createHostApp } from '../host-app.js';
 import { type LiveServer, startLiveServer } from './live-server.js';
 import { createOn } from './states.js';
