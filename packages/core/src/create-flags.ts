@@ -4,8 +4,9 @@ import { createLifetime } from './base/lifetime.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
+import { stateAt } from './changesets/event-log.js';
 import { engineOf } from './changesets/run-operation.js';
-import { StateSize } from './changesets/size-limits.js';
+import { StateSize } from './changesets/state-size.js';
 import { acceptDeclaredProperties, assertSchemaFits } from './definitions/define-flags.js';
 import { findDrift, reconcileDrift } from './definitions/drift.js';
 import { createPayloadReader } from './definitions/payload.js';
@@ -14,8 +15,6 @@ import type { PreparedChange } from './engine.js';
 import { FlagsError } from './errors.js';
 import { createFeed } from './events/feed.js';
 import { Flags, type SharedMembers } from './flags.js';
-import { stateAt } from './history/event-log.js';
-import { createChangeSetLog } from './history/history.operations.js';
 import { createValidators } from './input-schemas.js';
 import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
@@ -219,7 +218,6 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       usageWriter,
       feed,
       replica,
-      log: createChangeSetLog(storage),
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
       tokenUse,

@@ -1,3 +1,4 @@
+import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { DocumentKey } from '../storage/port.js';
@@ -63,4 +64,27 @@ export function locateRefusal(error: unknown, path: string | undefined): unknown
   const isAboutInput = error.details.some((detail) => detail.path !== undefined);
   if (error.code === 'invalid_input' && isAboutInput) return invalidInput(details);
   return new FlagsError(error.code, error.message, details, { cause: error });
+}
+
+/** What makes a document smaller, by its kind. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['flag', 'shorten its texts and lists, or move constraints into segments'],
+  ['segment', 'divide it into several segments'],
+  ['project', 'remove members first'],
+  ['segment-registry', 'it holds the names of all segments: delete segments, or choose shorter names'],
+]);
+
+/** @param path the place of the last change of the document in the caller's input */
+export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): unknown {
+  const advice = ADVICE.get(kind) ?? 'make it smaller';
+  const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${LIMITS.documentBytes}; ${advice}.`;
+  return locateRefusal(new FlagsError('document_too_large', message), path);
+}
+
+/** @param path the place of the last change of the document in the caller's input */
+export function setTooLarge(path: string | undefined): unknown {
+  const message =
+    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
+    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
+  return locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { foldEvents, hasHistory } from '../../../src/changesets/aggregates.js';
-import { readCheckpoint } from '../../../src/changesets/document-changes.js';
+import { readCheckpoint } from '../../../src/changesets/unit-of-work.js';
 import { flagDocuments } from '../../../src/flags/flag-documents.js';
 import { createFlags } from '../../../src/index.js';
 import { projectDocuments } from '../../../src/projects/project.js';
