@@ -82,7 +82,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
 }
 
 function lockNames(changes: readonly PreparedChange[]): readonly string[] {
-  const names = changes.map(({ subject, lock: { kind, id } = subject }) =>
+  const names = changes.map(({ subject: { kind, id } }) =>
     // JavaScript callers may pass any value. The decision refuses it.
     nameOf({ kind, id: typeof id === 'string' ? id : '' }),
   );

@@ -5,8 +5,7 @@ import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { StrategyRollout } from '../evaluation/snapshot.types.js';
-import { environmentOf, type FlagState } from '../flags/flag.js';
-import { assertEnvironment, flagDocuments } from '../flags/flag-documents.js';
+import { assertEnvironment, environmentOf, type FlagState, flagDocuments } from '../flags/flag.js';
 import { toConfiguration, toSegmentDefinition } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {

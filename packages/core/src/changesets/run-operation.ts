@@ -60,25 +60,34 @@ function notCalledOnFlags(op: string): Error {
 }
 
 /** The arguments of a change. */
-interface ChangeArguments extends Omit<MethodArguments, 'options'> {
+interface ChangeArguments<Ref, Input> extends Omit<MethodArguments, 'options'> {
+  readonly ref?: Ref;
+  readonly input?: Input;
   readonly context: ChangeContext | undefined;
 }
+
+/** Validates the arguments of a change, and creates ids and times once. */
+type Prepare<Ref, Input, Result> = (engine: ChangeEngine, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 
 /**
  * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
  * the first call has left.
  */
-export function change<Result>(
+export function change<Ref, Input, Result>(
   flags: WithEngine,
-  { context, ...given }: ChangeArguments,
-  prepare: (engine: ChangeEngine) => Awaitable<PreparedChange<Result>>,
+  prepare: Prepare<Ref, Input, Result>,
+  { context, ...given }: ChangeArguments<Ref, Input>,
 ): Promise<Result> {
   return run(flags, { ...given, options: context }, async (engine) => {
     const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
     // Before the first wait: the caller may change the input then.
     const hash = id === undefined ? undefined : new ChangesHash();
     hash?.add(given);
-    const preparing = prepare(id === undefined ? engine : withDerivedIds(engine, id));
+    const preparing = prepare(
+      id === undefined ? engine : withDerivedIds(engine, id),
+      given.ref as Ref,
+      given.input as Input,
+    );
     const unnamed = 'then' in preparing ? await preparing : preparing;
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
     if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(given.op);

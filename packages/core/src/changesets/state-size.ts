@@ -1,5 +1,5 @@
 import { FlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { flagDocuments } from '../flags/flag.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { nameOf } from '../storage/documents.js';

@@ -4,8 +4,8 @@ import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { environmentOf, inFull } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { environmentOf, flagDocuments, inFull } from '../flags/flag.js';
+import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
@@ -128,10 +128,14 @@ export async function readTarget(
   }
   const current = (await read(flagDocuments, item.definition.name))?.state;
   if (item.isPruned && !current) return undefined;
-  const types = engine.settings.flagTypes.map(({ name }) => name);
-  const defaultType = types.includes('release') ? 'release' : (types[0] ?? 'release');
   const segmentId = (reference: string | number) => segments.resolve(reference) ?? 0;
-  const target = flagTarget(item.definition, current, { now, actor, newId, defaultType, segmentId });
+  const target = flagTarget(item.definition, current, {
+    now,
+    actor,
+    newId,
+    defaultType: defaultType(engine),
+    segmentId,
+  });
   return { kind: 'flag', current, target };
 }
 
@@ -232,14 +236,4 @@ function findTargetIssues(item: Definition, planned: Planned): readonly Problem[
     problems.push({ path: `/environments/${name}/enabled`, message: 'must be false without a strategy' });
   }
   return problems;
-}
-
-/** Returns a function that makes one id for each place. Repeated decisions get the same ids. */
-function rememberIds(newId: () => string): (place: string) => string {
-  const ids = new Map<string, string>();
-  return (place) => {
-    const id = ids.get(place) ?? newId();
-    ids.set(place, id);
-    return id;
-  };
 }

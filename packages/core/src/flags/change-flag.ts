@@ -4,8 +4,17 @@ import type { Actor, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { Read, Versioned } from '../storage/documents.js';
-import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } from './flag-documents.js';
+import {
+  dependenciesOf,
+  dependencyEdges,
+  edgeId,
+  type FlagEvent,
+  type FlagState,
+  findFlag,
+  flagDocuments,
+  segmentsOf,
+  throwFlagNotFound,
+} from './flag.js';
 import type { Strategy } from './strategy.types.js';
 
 /**

@@ -1,19 +1,13 @@
 import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { cutPage, pageBounds } from '../base/pages.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import type { Engine } from '../engine.js';
+import { findProject } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
-import type { FlagState } from './flag.js';
+import type { ListedDocument } from '../storage/port.js';
+import { environmentOf, type FlagState, flagDocuments, type StoredFlagSummary } from './flag.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
-import {
-  findProject,
-  flagDocuments,
-  type ListedFlag,
-  readLastSeen,
-  toArchivedFlag,
-  toListedFlag,
-  toSummary,
-} from './flag-documents.js';
-import { byName, readFlags } from './flag-search.operations.js';
+import { byName, type LastSeen, readFlags, readLastSeen } from './flag-search.operations.js';
 
 export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
   const bounds = pageBounds(engine, query);
@@ -66,4 +60,34 @@ export async function summarizeFlags(
 async function summarizeArchivedFlags(engine: Engine, flags: readonly FlagState[]): Promise<readonly ArchivedFlag[]> {
   const lastSeen = await readLastSeen(engine.usage, flags);
   return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
+}
+
+/** A flag of a project, read from its stored summary only. */
+interface ListedFlag {
+  readonly name: string;
+  readonly archived: boolean;
+}
+
+function toListedFlag({ key, content }: ListedDocument): ListedFlag {
+  return { name: key.id, archived: (content as StoredFlagSummary).archived };
+}
+
+function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: LastSeen): FlagSummary {
+  const { name, type, stale, createdAt } = flag;
+  return {
+    name,
+    type,
+    stale,
+    createdAt,
+    lastSeenAt: lastSeen(name),
+    environments: environments.map(({ name, displayName }) => {
+      return { name, displayName, enabled: environmentOf(flag, name).enabled };
+    }),
+  };
+}
+
+/** Converts an archived flag. Release 0.1 did not store the time of archiving. */
+function toArchivedFlag(flag: FlagState, summary: FlagSummary): ArchivedFlag {
+  const { project, archivedAt = null, description, impressionData } = flag;
+  return { ...summary, project, archived: true, archivedAt, description, impressionData };
 }

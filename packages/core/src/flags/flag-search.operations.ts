@@ -5,9 +5,9 @@ import { boundsOf } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 import { parentThatIsOff } from './effect.decide.js';
-import { dependenciesOf, environmentOf, type FlagState } from './flag.js';
-import { assertEnvironment, flagDocuments, type LastSeen, readLastSeen } from './flag-documents.js';
+import { assertEnvironment, dependenciesOf, environmentOf, type FlagState, flagDocuments } from './flag.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -51,6 +51,26 @@ export async function readFlags({ replica }: Engine): Promise<readonly FlagState
 /** Compares in code-point order. */
 export function byName(one: FlagState, other: FlagState): number {
   return compareCodePoints(one.name, other.name);
+}
+
+/** Returns the time of a flag's last reported evaluation, as a timestamp; null if there is none. */
+export type LastSeen = (flag: string) => string | null;
+
+/** Reads the last-seen times of flags. */
+export async function readLastSeen(
+  usage: UsageStorage,
+  flags: readonly { readonly name: string }[],
+): Promise<LastSeen> {
+  const times = await usage.lastSeen(flags.map(({ name }) => name));
+  // A report counts many flags at one time, and converting a time takes longer than finding it.
+  const texts = new Map<number, string>();
+  return (flag) => {
+    const time = times.get(flag);
+    if (time === undefined) return null;
+    const text = texts.get(time) ?? new Date(time).toISOString();
+    texts.set(time, text);
+    return text;
+  };
 }
 
 async function findMatches(flags: readonly FlagState[], query: FlagQuery): Promise<readonly FlagState[]> {

@@ -1,23 +1,25 @@
 import type { AnyFlagRef, FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
 import { cloneJson, copyJson } from '../base/json.js';
 import { applyPatch, clonePatch } from '../base/json-patch.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine.js';
+import { findProject } from '../projects/project.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
-import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import {
+  assertNotArchived,
+  dependenciesOf,
+  type FlagState,
   findFlag,
-  findProject,
   flagDocuments,
-  readLastSeenAt,
+  orderedEnvironmentOf,
   throwFlagNotFound,
-  toDetail,
-  toFlag,
-} from './flag-documents.js';
+} from './flag.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
@@ -73,6 +75,33 @@ function findKnown(
   return { revision, state: copyJson(known.state) as FlagState };
 }
 
+/** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
+async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string | null> {
+  if (typeof flag !== 'string') return null;
+  const time = (await usage.lastSeen([flag])).get(flag);
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+/** Converts a stored flag to the public type. */
+export function toFlag({ state, revision }: Versioned<FlagState>): Flag {
+  // In long lists, a spread would take several times as long.
+  return Object.assign(metadata.toUpdate(state), { revision });
+}
+
+/** The inputs of a flag's details besides the flag. */
+interface FlagDetailContext {
+  readonly settings: FlagsSettings;
+  readonly lastSeenAt: string | null;
+  readonly children: readonly string[];
+}
+
+export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext): FlagDetail {
+  const { settings, lastSeenAt, children } = context;
+  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(found.state, name));
+  const dependencies = dependenciesOf(found.state);
+  return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
+}
+
 export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
   const { validate, replica } = engine;
   const changes = copyInput(validate.flagChanges(input, replica.documents.flags.get(ref.flag)));
@@ -104,7 +133,7 @@ export function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges):
 const PREFERRED_TYPE = 'release';
 
 /** Returns `release`, or the first configured type if `release` is not configured. */
-function defaultType({ settings }: Engine): string {
+export function defaultType({ settings }: Engine): string {
   const names = settings.flagTypes.map(({ name }) => name);
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
 }
@@ -127,12 +156,12 @@ export function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: 
   };
 }
 
-/** Returns a function that assigns each strategy one new id. Repeated decisions get the same ids. */
-function rememberIds(newId: () => string): (strategy: string) => string {
+/** Returns a function that makes one id for each name. Repeated decisions get the same ids. */
+export function rememberIds(newId: () => string): (name: string) => string {
   const ids = new Map<string, string>();
-  return (strategy) => {
-    const id = ids.get(strategy) ?? newId();
-    ids.set(strategy, id);
+  return (name) => {
+    const id = ids.get(name) ?? newId();
+    ids.set(name, id);
     return id;
   };
 }
@@ -228,7 +257,7 @@ function changeVariants(
 ): PreparedChange<readonly Variant[]> {
   return changeFlag(ref, {
     decide(flag) {
-      lifecycle.assertNotArchived(flag);
+      assertNotArchived(flag);
       return variantRules.setVariants(flag, variantsFor(flag));
     },
     result: async (changed) => (await changed()).state.variants,

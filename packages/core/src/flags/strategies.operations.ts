@@ -8,8 +8,14 @@ import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import { assertText, type Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
-import { assertEnvironment } from './flag-documents.js';
+import {
+  assertEnvironment,
+  environmentOf,
+  evolveFlag,
+  type FlagEvent,
+  type FlagState,
+  orderedEnvironmentOf,
+} from './flag.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import * as strategyRules from './strategies.decide.js';
 import type {

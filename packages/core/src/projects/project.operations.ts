@@ -5,8 +5,7 @@ import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { applyToFlag } from '../flags/change-flag.js';
-import type { FlagState } from '../flags/flag.js';
-import { findProject, flagDocuments, throwProjectNotFound } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments } from '../flags/flag.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
 import { deleteSegment, segmentDocuments, unregisterSegment } from '../segments/segment.js';
@@ -17,7 +16,14 @@ import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.js';
-import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
+import {
+  findProject,
+  type ProjectEvent,
+  type ProjectState,
+  projectDocuments,
+  type StoredProjectSummary,
+  throwProjectNotFound,
+} from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 interface ProjectChange<Result> {

@@ -16,7 +16,7 @@ import type {
   Impression,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
+import { throwEnvironmentNotFound } from '../flags/flag.js';
 import type { FlagsStorage } from '../storage/port.js';
 
 /**

@@ -6,9 +6,9 @@ import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { type FlagState, usesOfSegment } from '../flags/flag.js';
-import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments, type StoredFlagSummary, usesOfSegment } from '../flags/flag.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
+import { findProject } from '../projects/project.js';
 import type { DocumentReader, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.js';
 import {

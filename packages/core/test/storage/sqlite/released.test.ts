@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { foldEvents, hasHistory } from '../../../src/changesets/aggregates.js';
 import { readCheckpoint } from '../../../src/changesets/unit-of-work.js';
-import { flagDocuments } from '../../../src/flags/flag-documents.js';
+import { flagDocuments } from '../../../src/flags/flag.js';
 import { createFlags } from '../../../src/index.js';
 import { projectDocuments } from '../../../src/projects/project.js';
 import { segmentDocuments } from '../../../src/segments/segment.js';
