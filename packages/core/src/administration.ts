@@ -26,7 +26,7 @@ import type {
   NewFlag,
 } from './flags/flag.types.js';
 import * as flagLists from './flags/flag-lists.operations.js';
-import { searchFlags } from './flags/flag-search.operations.js';
+import { searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagListOperations, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import * as strategies from './flags/strategies.operations.js';
 import type {

@@ -183,10 +183,10 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
   const createdAt = now().toISOString();
   const change: PreparedChange = {
     subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
-    async decide(copy) {
-      if (await copy.read(projectDocuments, DEFAULT_PROJECT)) return;
+    async decide(unit) {
+      if (await unit.read(projectDocuments, DEFAULT_PROJECT)) return;
       const events = createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
-      await copy.apply(projectDocuments, DEFAULT_PROJECT, events);
+      await unit.apply(projectDocuments, DEFAULT_PROJECT, events);
     },
     result: () => undefined,
   };

@@ -3,7 +3,7 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { CommittedDocuments } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
+import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
@@ -129,17 +129,15 @@ async function readLegacy(storage: FlagsStorage, { subject, revision }: LegacySe
   return (await storage.events(page)).events.reverse();
 }
 
-/** Parts of a document, as JSON Pointers. */
-interface DocumentParts {
-  readonly key: DocumentKey;
-  readonly paths: readonly string[];
-}
-
-/** Lists the sets after a set that changed one of the parts of a document, newest first, with that part. */
+/**
+ * Lists the sets after a set that changed one of the parts of a document, newest first, with that part.
+ *
+ * @param paths JSON Pointers
+ */
 export async function listLaterSets(
   storage: FlagsStorage,
   { id }: LoggedSet,
-  { key, paths }: DocumentParts,
+  { key, paths }: { readonly key: DocumentKey; readonly paths: readonly string[] },
 ): Promise<readonly { readonly set: LoggedSet; readonly path: string }[]> {
   const later: { set: LoggedSet; path: string }[] = [];
   for await (const set of walkBackSets(storage, { filter: { subject: key } })) {

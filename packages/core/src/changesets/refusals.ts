@@ -1,5 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
+import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { DocumentKey } from '../storage/port.js';
 
@@ -16,26 +17,20 @@ interface RevisionSource {
   storedRevision(key: DocumentKey): Promise<number | undefined>;
 }
 
-interface Subject {
-  readonly subject: DocumentKey;
-  /** The document that `ifRevision` refers to; the subject when absent. */
-  readonly revisionOf?: DocumentKey;
-}
-
 /** Throws `revision_mismatch` unless the stored document is at a revision that the caller accepts. */
 export async function assertRevision(
-  copy: RevisionSource,
-  { subject, revisionOf = subject }: Subject,
+  unit: RevisionSource,
+  { subject, revisionOf = subject }: Pick<PreparedChange, 'subject' | 'revisionOf'>,
   accepted: number | readonly number[],
 ): Promise<void> {
-  const revision = await copy.storedRevision(revisionOf);
+  const revision = await unit.storedRevision(revisionOf);
   if (revision !== undefined && [accepted].flat().includes(revision)) return;
   throw revisionMismatch(revisionOf, revision, [accepted].flat());
 }
 
 /** Throws `revision_mismatch` unless the stored document is at the expected revision. */
-export async function assertExpected(copy: RevisionSource, { key, revision, path }: ExpectedRevision): Promise<void> {
-  const stored = await copy.storedRevision(key);
+export async function assertExpected(unit: RevisionSource, { key, revision, path }: ExpectedRevision): Promise<void> {
+  const stored = await unit.storedRevision(key);
   if (stored !== revision) throw locateRefusal(revisionMismatch(key, stored, [revision]), path);
 }
 

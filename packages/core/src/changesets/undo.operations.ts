@@ -14,9 +14,9 @@ import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
 import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from './change-set-log.js';
 import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
-import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './merge.decide.js';
 import { withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
+import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './restore.decide.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
 import { toContext } from './run-operation.js';
 

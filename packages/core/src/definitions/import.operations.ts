@@ -5,9 +5,8 @@ import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../changesets/change-set-log.js';
 import type { ChangeEngine, SetContext, UnattributedContext } from '../changesets/engine.js';
-import { effectsOf } from '../changesets/plan.operations.js';
+import { effectsOf, type PlannedState } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
-import type { PlannedState } from '../changesets/preview.operations.js';
 import { ChangesHash, deriveId } from '../changesets/repetition.js';
 import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
@@ -37,11 +36,11 @@ import {
   eventsOf,
   type ImportPlan,
   type Item,
+  type KnownSegment,
   planImport,
   readTarget,
   segmentsFor,
 } from './plan-import.js';
-import type { KnownSegment } from './segment-ids.js';
 
 /** Leaves room for the index documents of a set. */
 const SET_LIMITS = { documents: LIMITS.changesPerSet, bytes: 6_291_456 };

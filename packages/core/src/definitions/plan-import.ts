@@ -7,7 +7,13 @@ import type { DomainEvent } from '../events/event.types.js';
 import { environmentOf, flagDocuments, inFull } from '../flags/flag.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { projectDocuments } from '../projects/project.js';
-import { segmentDocuments } from '../segments/segment.js';
+import {
+  NO_SEGMENTS,
+  SEGMENT_REGISTRY,
+  type SegmentState,
+  segmentDocuments,
+  segmentRegistries,
+} from '../segments/segment.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type {
@@ -18,7 +24,6 @@ import type {
   ImportedDifference,
 } from './definition.types.js';
 import type { Planned } from './order.decide.js';
-import { findSegmentIds, type KnownSegment, type SegmentIds } from './segment-ids.js';
 import { flagTarget, projectTarget, segmentTarget } from './targets.decide.js';
 
 /** A definition and its place in the document. */
@@ -236,4 +241,63 @@ function findTargetIssues(item: Definition, planned: Planned): readonly Problem[
     problems.push({ path: `/environments/${name}/enabled`, message: 'must be false without a strategy' });
   }
   return problems;
+}
+
+/** The identifying members of a stored segment. */
+export type KnownSegment = Pick<SegmentState, 'id' | 'name' | 'createdAt'>;
+
+/** The ids of segments, by their names in the store and in a document. */
+interface SegmentIds {
+  /** Returns the id of a definition's segment, present or new. */
+  of(definition: DefinedSegment): number;
+  /** Returns the id that a strategy's reference means; undefined if there is no such segment. */
+  resolve(reference: string | number): number | undefined;
+}
+
+/**
+ * Finds the segments of a document, and gives ids to new ones. A definition refers to the segment with its name, or to
+ * a renamed one with its id and creation time. A new segment keeps its id unless another segment has it.
+ */
+async function findSegmentIds(
+  { read }: Pick<DocumentReader, 'read'>,
+  known: readonly KnownSegment[],
+  definitions: readonly DefinedSegment[],
+): Promise<SegmentIds> {
+  const { lastId } = (await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS;
+  const byName = new Map(known.map((one) => [one.name, one.id]));
+  const byId = new Map(known.map((one) => [one.id, one]));
+  const wanted = new Set(definitions.map(({ name }) => name));
+  const ids = new Map<string, number>();
+  const taken = new Set(byId.keys());
+  for (const definition of definitions) {
+    const { id, name, createdAt } = definition;
+    const same = id === undefined ? undefined : byId.get(id);
+    const isRenamed = same !== undefined && !wanted.has(same.name) && isSameTime(same.createdAt, createdAt);
+    const found = byName.get(name) ?? (isRenamed ? same.id : undefined);
+    if (found !== undefined) ids.set(name, found);
+    else if (id !== undefined && !taken.has(id)) ids.set(name, id);
+    const assigned = ids.get(name);
+    if (assigned !== undefined) taken.add(assigned);
+  }
+  let last = Math.max(lastId, 0);
+  for (const { name } of definitions) {
+    if (ids.has(name)) continue;
+    do last += 1;
+    while (taken.has(last));
+    ids.set(name, last);
+  }
+  const named = new Map(definitions.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
+  return {
+    of: ({ name }) => ids.get(name) as number,
+    resolve(reference) {
+      if (typeof reference === 'string') return ids.get(reference) ?? byName.get(reference);
+      const name = named.get(reference);
+      if (name !== undefined) return ids.get(name);
+      return byId.has(reference) ? reference : undefined;
+    },
+  };
+}
+
+function isSameTime(one: string, other: string | undefined): boolean {
+  return other !== undefined && Date.parse(one) === Date.parse(other);
 }

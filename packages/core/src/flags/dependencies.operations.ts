@@ -48,15 +48,12 @@ export async function inheritableDependencies(
 export function addDependency({ validate }: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {
   const dependency = cloneJson(toDependency(validate.dependency(input)));
   return changeFlag(ref, {
-    async decide(child, copy) {
-      const parent = await copy.read(flagDocuments, dependency.flag);
-      const children = await listChildren(copy, child.name);
+    async decide(child, unit) {
+      const parent = await unit.read(flagDocuments, dependency.flag);
+      const children = await listChildren(unit, child.name);
       return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
     },
-    async result(changed) {
-      const { state } = await changed();
-      return dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency;
-    },
+    result: ({ state }) => dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency,
   });
 }
 

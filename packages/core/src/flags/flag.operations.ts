@@ -39,11 +39,11 @@ export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Pre
   const createdAt = now().toISOString();
   return {
     subject: keyOf(rest.name),
-    async decide(copy) {
-      const existing = await copy.read(flagDocuments, rest.name);
-      const { state } = await findProject(copy.read, ref);
+    async decide(unit) {
+      const existing = await unit.read(flagDocuments, rest.name);
+      const { state } = await findProject(unit.read, ref);
       const origin = { project: state.id, createdAt };
-      await copy.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
+      await unit.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
   };
@@ -83,7 +83,7 @@ async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string
 }
 
 /** Converts a stored flag to the public type. */
-export function toFlag({ state, revision }: Versioned<FlagState>): Flag {
+function toFlag({ state, revision }: Versioned<FlagState>): Flag {
   // In long lists, a spread would take several times as long.
   return Object.assign(metadata.toUpdate(state), { revision });
 }
@@ -107,7 +107,7 @@ export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): Pr
   const changes = copyInput(validate.flagChanges(input, replica.documents.flags.get(ref.flag)));
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
-    result: async (updated) => toFlag(await updated()),
+    result: toFlag,
   });
 }
 
@@ -116,7 +116,7 @@ export function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): Prepa
   const patch = clonePatch(validate.jsonPatch(input));
   return changeFlag(ref, {
     decide: (flag) => metadata.patchMetadata(flag, { patch, validate: validate.flagChanges }),
-    result: async (patched) => toFlag(await patched()),
+    result: toFlag,
   });
 }
 
@@ -126,7 +126,7 @@ export function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges):
   const changes = { add: [...add], remove: [...remove] };
   return changeFlag(ref, {
     decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
-    result: async (changed) => toFlag(await changed()),
+    result: toFlag,
   });
 }
 
@@ -145,12 +145,12 @@ export function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: 
   return {
     subject: keyOf(name),
     revisionOf: keyOf(ref.flag),
-    async decide(copy) {
-      const existing = await copy.read(flagDocuments, name);
-      const source = await findFlag(copy.read, ref);
-      await findProject(copy.read, ref);
-      const dependencies = await inheritableDependencies(copy, { source: source.state, name });
-      await applyToFlag(copy, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
+    async decide(unit) {
+      const existing = await unit.read(flagDocuments, name);
+      const source = await findFlag(unit.read, ref);
+      await findProject(unit.read, ref);
+      const dependencies = await inheritableDependencies(unit, { source: source.state, name });
+      await applyToFlag(unit, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
   };
@@ -184,9 +184,9 @@ export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
-    async decide(copy) {
-      const state = assertFound(await copy.read(flagDocuments, flag), ref);
-      await copy.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
+    async decide(unit) {
+      const state = assertFound(await unit.read(flagDocuments, flag), ref);
+      await unit.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
@@ -196,9 +196,9 @@ export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
-    async decide(copy) {
-      const state = assertFound(await copy.read(flagDocuments, flag), ref);
-      await applyToFlag(copy, flag, lifecycle.deleteFlag(state));
+    async decide(unit) {
+      const state = assertFound(await unit.read(flagDocuments, flag), ref);
+      await applyToFlag(unit, flag, lifecycle.deleteFlag(state));
     },
     result: () => undefined,
   };
@@ -208,14 +208,14 @@ export function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): Prepa
   const { validate } = engine;
   const target = validate.move(input);
   return changeFlag(ref, {
-    async decide(flag, copy) {
-      const { state: project } = await findProject(copy.read, target);
-      const children = await listChildren(copy, flag.name);
+    async decide(flag, unit) {
+      const { state: project } = await findProject(unit.read, target);
+      const children = await listChildren(unit, flag.name);
       const events = lifecycle.moveFlag(flag, project.id, children);
-      if (events.length > 0) await assertSegmentsMovable(copy.read, flag, project.id);
+      if (events.length > 0) await assertSegmentsMovable(unit.read, flag, project.id);
       return events;
     },
-    result: async (moved) => toFlag(await moved()),
+    result: toFlag,
   });
 }
 
@@ -260,6 +260,6 @@ function changeVariants(
       assertNotArchived(flag);
       return variantRules.setVariants(flag, variantsFor(flag));
     },
-    result: async (changed) => (await changed()).state.variants,
+    result: ({ state }) => state.variants,
   });
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../base/collections.js';
-import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
@@ -28,8 +28,8 @@ import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSumma
 
 interface ProjectChange<Result> {
   readonly decide: (project: ProjectState) => readonly ProjectEvent[];
-  /** Returns the result of the change. `changed` reads the project after the commit. */
-  readonly result: (changed: () => Promise<Versioned<ProjectState>>) => Awaitable<Result>;
+  /** Returns the result of the change from the project after the commit. */
+  readonly result: (changed: Versioned<ProjectState>) => Result;
 }
 
 /** Prepares a change of an existing project. */
@@ -44,7 +44,7 @@ export function changeProject<Result>(
       const applying = unit.apply(projectDocuments, project, decide(state));
       if (applying) await applying;
     },
-    result: ({ read }) => result(() => findProject(read, { project })),
+    result: async ({ read }) => result(await findProject(read, { project })),
   };
 }
 
@@ -106,7 +106,7 @@ export function updateProject({ validate }: Engine, ref: ProjectRef, input: Proj
   const changes = validate.projectChanges(input);
   return changeProject(ref, {
     decide: (project) => projectRules.updateProject(project, changes),
-    result: async (changed) => toProject(await changed()),
+    result: toProject,
   });
 }
 
