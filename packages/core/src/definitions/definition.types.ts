@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { FlagEffect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.decide.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';
