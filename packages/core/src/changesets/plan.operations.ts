@@ -316,10 +316,10 @@ function toEvaluation({ enabled, variant, reason }: FlagExplanation): PreviewedE
   return { enabled, variant, reason };
 }
 
-function toBucket({ definition, rollout: { id, bucket = null, rollout } }: StrategyRollout): PreviewBucket {
+function toBucket({ definition, rollout: { id, bucket, rollout } }: StrategyRollout): PreviewBucket {
   // The draft compiles stored strategies, which have ids.
   const strategy = (definition as { readonly id?: string }).id ?? '';
-  return { strategy, bucket: id === undefined ? null : bucket, rollout };
+  return { strategy, bucket: id === undefined ? null : (bucket ?? null), rollout };
 }
 
 /** Creates random numbers that are the same on both sides, so that random numbers alone change no result. */
