@@ -3,7 +3,8 @@ import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
-import type { EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
+import type { StrategyDefinition } from '../evaluation/definitions.types.js';
+import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluated.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { StrategyRollout } from '../evaluation/snapshot.types.js';
 import {
@@ -193,15 +194,16 @@ async function previewDocuments(
   const flags: FlagPreview[] = [];
   for (const name of names) {
     const project = states.projectOf(name);
+    const share = createResultCache();
     const previews: ContextPreview[] = [];
     for await (const [index, context] of paced(contexts.entries(), { signal })) {
       random.begin(index);
-      const earlier = toEvaluation(before.explain(name, context));
+      const earlier = share.evaluation(before.explain(name, context));
       random.begin(index);
       previews.push({
         before: earlier,
-        after: toEvaluation(after.explain(name, context)),
-        buckets: after.rollouts(name, context).map(toBucket),
+        after: share.evaluation(after.explain(name, context)),
+        buckets: after.rollouts(name, context).map(share.bucket),
       });
     }
     flags.push({
@@ -312,14 +314,32 @@ function assertFewResults(names: readonly string[], after: Snapshot, contexts: r
   throw invalidInput([{ message, path: '/contexts' }]);
 }
 
-function toEvaluation({ enabled, variant, reason }: FlagExplanation): PreviewedEvaluation {
-  return { enabled, variant, reason };
+/** Shares equal results among the contexts of a flag: a preview of many contexts keeps few objects. */
+function createResultCache() {
+  const evaluations = new Map<EvaluatedVariant, Map<string, PreviewedEvaluation>>();
+  const buckets = new Map<StrategyDefinition, Map<number | null, PreviewBucket>>();
+  return {
+    /** The compiled flag has one object for each variant. The reason determines whether the flag is on. */
+    evaluation({ enabled, variant, reason }: FlagExplanation): PreviewedEvaluation {
+      const ofVariant = getOrCreate(evaluations, variant, () => new Map<string, PreviewedEvaluation>());
+      return getOrCreate(ofVariant, reason, () => ({ enabled, variant, reason }));
+    },
+    bucket({ definition, rollout: { id, bucket, rollout } }: StrategyRollout): PreviewBucket {
+      const ofStrategy = getOrCreate(buckets, definition, () => new Map<number | null, PreviewBucket>());
+      const drawn = id === undefined ? null : (bucket ?? null);
+      // The draft compiles stored strategies, which have ids.
+      const strategy = (definition as { readonly id?: string }).id ?? '';
+      return getOrCreate(ofStrategy, drawn, () => ({ strategy, bucket: drawn, rollout }));
+    },
+  };
 }
 
-function toBucket({ definition, rollout: { id, bucket, rollout } }: StrategyRollout): PreviewBucket {
-  // The draft compiles stored strategies, which have ids.
-  const strategy = (definition as { readonly id?: string }).id ?? '';
-  return { strategy, bucket: id === undefined ? null : (bucket ?? null), rollout };
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  map.set(key, created);
+  return created;
 }
 
 /** Creates random numbers that are the same on both sides, so that random numbers alone change no result. */
