@@ -26,7 +26,7 @@ import type {
   NewFlag,
 } from './flags/flag.types.js';
 import * as flagLists from './flags/flag-lists.operations.js';
-import { searchFlags } from './flags/flag-search.operations.js';
+import { searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagListOperations, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import * as strategies from './flags/strategies.operations.js';
 import type {
@@ -98,17 +98,15 @@ export class Administration
   // Projects and members
 
   createProject(input: NewProject, context?: ChangeContext): Promise<Project> {
-    return change(this, { op: 'createProject', input, context }, (engine) => projects.createProject(engine, input));
+    return change(this, (engine) => projects.createProject(engine, input), { op: 'createProject', input, context });
   }
 
   updateProject(ref: ProjectRef, input: ProjectChanges, context?: ChangeContext): Promise<Project> {
-    return change(this, { op: 'updateProject', ref, input, context }, (engine) =>
-      projects.updateProject(engine, ref, input),
-    );
+    return change(this, projects.updateProject, { op: 'updateProject', ref, input, context });
   }
 
   deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'deleteProject', ref, context }, (engine) => projects.deleteProject(engine, ref));
+    return change(this, projects.deleteProject, { op: 'deleteProject', ref, context });
   }
 
   listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>> {
@@ -120,19 +118,15 @@ export class Administration
   }
 
   addMember(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'addMember', ref, input, context }, (engine) => members.addMember(engine, ref, input));
+    return change(this, members.addMember, { op: 'addMember', ref, input, context });
   }
 
   changeMemberRole(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'changeMemberRole', ref, input, context }, (engine) =>
-      members.changeMemberRole(engine, ref, input),
-    );
+    return change(this, members.changeMemberRole, { op: 'changeMemberRole', ref, input, context });
   }
 
   removeMember(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'removeMember', ref, input, context }, (engine) =>
-      members.removeMember(engine, ref, input),
-    );
+    return change(this, members.removeMember, { op: 'removeMember', ref, input, context });
   }
 
   listMembers(ref: ProjectRef): Promise<ListPage<Member>> {
@@ -142,7 +136,7 @@ export class Administration
   // Flags
 
   createFlag(ref: ProjectRef, input: NewFlag, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'createFlag', ref, input, context }, (engine) => flags.createFlag(engine, ref, input));
+    return change(this, flags.createFlag, { op: 'createFlag', ref, input, context });
   }
 
   getFlag(ref: FlagRef): Promise<FlagDetail> {
@@ -168,65 +162,55 @@ export class Administration
   }
 
   updateFlag(ref: FlagRef, input: FlagChanges, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'updateFlag', ref, input, context }, (engine) => flags.updateFlag(engine, ref, input));
+    return change(this, flags.updateFlag, { op: 'updateFlag', ref, input, context });
   }
 
   patchFlag(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'patchFlag', ref, input, context }, (engine) => flags.patchFlag(engine, ref, input));
+    return change(this, flags.patchFlag, { op: 'patchFlag', ref, input, context });
   }
 
   changeLabels(ref: FlagRef, input: LabelChanges, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'changeLabels', ref, input, context }, (engine) =>
-      flags.changeLabels(engine, ref, input),
-    );
+    return change(this, flags.changeLabels, { op: 'changeLabels', ref, input, context });
   }
 
   cloneFlag(ref: FlagRef, input: { readonly name: string }, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'cloneFlag', ref, input, context }, (engine) => flags.cloneFlag(engine, ref, input));
+    return change(this, flags.cloneFlag, { op: 'cloneFlag', ref, input, context });
   }
 
   archiveFlag(ref: FlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'archiveFlag', ref, context }, (engine) => flags.archiveFlag(engine, ref));
+    return change(this, flags.archiveFlag, { op: 'archiveFlag', ref, context });
   }
 
   reviveFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'reviveFlag', ref, context }, (engine) => flags.reviveFlag(engine, ref));
+    return change(this, flags.reviveFlag, { op: 'reviveFlag', ref, context });
   }
 
   deleteFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'deleteFlag', ref, context }, (engine) => flags.deleteFlag(engine, ref));
+    return change(this, flags.deleteFlag, { op: 'deleteFlag', ref, context });
   }
 
   moveFlag(ref: FlagRef, input: ProjectRef, context?: ChangeContext): Promise<Flag> {
-    return change(this, { op: 'moveFlag', ref, input, context }, (engine) => flags.moveFlag(engine, ref, input));
+    return change(this, flags.moveFlag, { op: 'moveFlag', ref, input, context });
   }
 
   setVariants(ref: FlagRef, input: readonly VariantInput[], context?: ChangeContext): Promise<readonly Variant[]> {
-    return change(this, { op: 'setVariants', ref, input, context }, (engine) => flags.setVariants(engine, ref, input));
+    return change(this, flags.setVariants, { op: 'setVariants', ref, input, context });
   }
 
   patchVariants(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<readonly Variant[]> {
-    return change(this, { op: 'patchVariants', ref, input, context }, (engine) =>
-      flags.patchVariants(engine, ref, input),
-    );
+    return change(this, flags.patchVariants, { op: 'patchVariants', ref, input, context });
   }
 
   addDependency(ref: FlagRef, input: DependencyInput, context?: ChangeContext): Promise<Dependency> {
-    return change(this, { op: 'addDependency', ref, input, context }, (engine) =>
-      dependencies.addDependency(engine, ref, input),
-    );
+    return change(this, dependencies.addDependency, { op: 'addDependency', ref, input, context });
   }
 
   removeDependency(ref: FlagRef, input: { readonly flag: string }, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'removeDependency', ref, input, context }, (engine) =>
-      dependencies.removeDependency(engine, ref, input),
-    );
+    return change(this, dependencies.removeDependency, { op: 'removeDependency', ref, input, context });
   }
 
   removeDependencies(ref: FlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'removeDependencies', ref, context }, (engine) =>
-      dependencies.removeDependencies(engine, ref),
-    );
+    return change(this, dependencies.removeDependencies, { op: 'removeDependencies', ref, context });
   }
 
   listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>> {
@@ -238,25 +222,19 @@ export class Administration
   // Strategies
 
   addStrategy(ref: EnvironmentRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy> {
-    return change(this, { op: 'addStrategy', ref, input, context }, (engine) =>
-      strategies.addStrategy(engine, ref, input),
-    );
+    return change(this, strategies.addStrategy, { op: 'addStrategy', ref, input, context });
   }
 
   updateStrategy(ref: StrategyRef, input: StrategyReplacement, context?: ChangeContext): Promise<Strategy> {
-    return change(this, { op: 'updateStrategy', ref, input, context }, (engine) =>
-      strategies.updateStrategy(engine, ref, input),
-    );
+    return change(this, strategies.updateStrategy, { op: 'updateStrategy', ref, input, context });
   }
 
   patchStrategy(ref: StrategyRef, input: JsonPatch, context?: ChangeContext): Promise<Strategy> {
-    return change(this, { op: 'patchStrategy', ref, input, context }, (engine) =>
-      strategies.patchStrategy(engine, ref, input),
-    );
+    return change(this, strategies.patchStrategy, { op: 'patchStrategy', ref, input, context });
   }
 
   removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'removeStrategy', ref, context }, (engine) => strategies.removeStrategy(engine, ref));
+    return change(this, strategies.removeStrategy, { op: 'removeStrategy', ref, context });
   }
 
   orderStrategies(
@@ -264,17 +242,15 @@ export class Administration
     input: readonly StrategyPlace[],
     context?: ChangeContext,
   ): Promise<readonly Strategy[]> {
-    return change(this, { op: 'orderStrategies', ref, input, context }, (engine) =>
-      strategies.orderStrategies(engine, ref, input),
-    );
+    return change(this, strategies.orderStrategies, { op: 'orderStrategies', ref, input, context });
   }
 
   enable(ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'enable', ref, context }, (engine) => strategies.enable(engine, ref));
+    return change(this, strategies.enable, { op: 'enable', ref, context });
   }
 
   disable(ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'disable', ref, context }, (engine) => strategies.disable(engine, ref));
+    return change(this, strategies.disable, { op: 'disable', ref, context });
   }
 
   configureEnvironment(
@@ -282,25 +258,21 @@ export class Administration
     input: EnvironmentInput,
     context?: ChangeContext,
   ): Promise<FlagEnvironment> {
-    return change(this, { op: 'configureEnvironment', ref, input, context }, (engine) =>
-      strategies.configureEnvironment(engine, ref, input),
-    );
+    return change(this, strategies.configureEnvironment, { op: 'configureEnvironment', ref, input, context });
   }
 
   // Segments
 
   createSegment(input: NewSegment, context?: ChangeContext): Promise<Segment> {
-    return change(this, { op: 'createSegment', input, context }, (engine) => segments.createSegment(engine, input));
+    return change(this, (engine) => segments.createSegment(engine, input), { op: 'createSegment', input, context });
   }
 
   updateSegment(ref: SegmentRef, input: SegmentChanges, context?: ChangeContext): Promise<Segment> {
-    return change(this, { op: 'updateSegment', ref, input, context }, (engine) =>
-      segments.updateSegment(engine, ref, input),
-    );
+    return change(this, segments.updateSegment, { op: 'updateSegment', ref, input, context });
   }
 
   deleteSegment(ref: SegmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, { op: 'deleteSegment', ref, context }, (engine) => segments.deleteSegment(engine, ref));
+    return change(this, segments.deleteSegment, { op: 'deleteSegment', ref, context });
   }
 
   getSegment(ref: SegmentRef): Promise<Segment> {
@@ -320,19 +292,19 @@ export class Administration
   // Tokens
 
   createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken> {
-    return change(this, { op: 'createToken', input, context }, (engine) => tokens.createToken(engine, input));
+    return change(this, (engine) => tokens.createToken(engine, input), { op: 'createToken', input, context });
   }
 
   updateToken(ref: TokenRef, input: TokenChanges, context?: TokenChangeContext): Promise<Token> {
-    return change(this, { op: 'updateToken', ref, input, context }, (engine) => tokens.updateToken(engine, ref, input));
+    return change(this, tokens.updateToken, { op: 'updateToken', ref, input, context });
   }
 
   rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: TokenChangeContext): Promise<CreatedToken> {
-    return change(this, { op: 'rotateToken', ref, input, context }, (engine) => tokens.rotateToken(engine, ref, input));
+    return change(this, tokens.rotateToken, { op: 'rotateToken', ref, input, context });
   }
 
   deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void> {
-    return change(this, { op: 'deleteToken', ref, context }, (engine) => tokens.deleteToken(engine, ref));
+    return change(this, tokens.deleteToken, { op: 'deleteToken', ref, context });
   }
 
   listTokens(page?: PageQuery): Promise<ListPage<ListedToken>> {

@@ -1,23 +1,20 @@
 import { v4 as randomId } from 'uuid';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
-import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
+import { stateAt } from './changesets/event-log.js';
 import { engineOf } from './changesets/run-operation.js';
-import { StateSize } from './changesets/size-limits.js';
+import { StateSize } from './changesets/state-size.js';
 import { acceptDeclaredProperties, assertSchemaFits } from './definitions/define-flags.js';
 import { findDrift, reconcileDrift } from './definitions/drift.js';
 import { createPayloadReader } from './definitions/payload.js';
 import type { FlagsSchema } from './definitions/schema.types.js';
 import type { PreparedChange } from './engine.js';
-import { FlagsError } from './errors.js';
 import { createFeed } from './events/feed.js';
 import { Flags, type SharedMembers } from './flags.js';
-import { stateAt } from './history/event-log.js';
-import { createChangeSetLog } from './history/history.operations.js';
 import { createValidators } from './input-schemas.js';
-import { createErrorReporter, createSettings, type FlagsOptions } from './options.js';
+import { assertOptions, createErrorReporter, createSettings, type FlagsOptions, resolveStorage } from './options.js';
 import { createProject, DEFAULT_PROJECT, projectDocuments } from './projects/project.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { evaluationOperations, rememberContexts, withEvaluator } from './replica/evaluation.operations.js';
@@ -54,90 +51,6 @@ export async function createFlags(options: FlagsOptions): Promise<Flags> {
     await storage.close();
     throw error;
   }
-}
-
-/** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
-async function resolveStorage(options: FlagsOptions | undefined): Promise<FlagsStorage> {
-  if (typeof options !== 'object' || options === null) {
-    throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
-  }
-  if (isStorage(options))
-    throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
-  if (!('storage' in options)) assertOptions(options);
-  const storage = await options.storage;
-  const fault = describeNonStorage(storage);
-  if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
-  return storage;
-}
-
-/** The names of all options. A record, so that the compiler reports a missing one. */
-const OPTIONS: Readonly<Record<keyof FlagsOptions, true>> = {
-  storage: true,
-  environments: true,
-  environment: true,
-  usage: true,
-  strategies: true,
-  idEncoding: true,
-  onProblem: true,
-  roles: true,
-  flagTypes: true,
-  isUser: true,
-  actor: true,
-  now: true,
-  newId: true,
-  pollInterval: true,
-  stateLimit: true,
-  maxTokenLifetime: true,
-  recentContexts: true,
-  schema: true,
-  onDrift: true,
-  declare: true,
-  onError: true,
-};
-
-/** The names of the options of `usage`. */
-const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, true>> = {
-  storage: true,
-  interval: true,
-  application: true,
-  instance: true,
-  retention: true,
-};
-
-/** The options of 0.2 that have moved. */
-const MOVED = new Map([
-  ['metrics', 'usage.storage'],
-  ['usageInterval', 'usage.interval'],
-  ['appName', 'usage.application'],
-  ['instanceId', 'usage.instance'],
-  ['applicationRetention', 'usage.retention'],
-]);
-
-/** Refuses unknown options, and usage without a `UsageStorage`. `createSettings` validates the other options. */
-function assertOptions(options: object): void {
-  const fault = describeUnknownOption(options, Object.keys(OPTIONS), MOVED);
-  if (fault) throw invalidOptions(`createFlags ${fault}`);
-  const { usage } = options as Partial<FlagsOptions>;
-  const usageFault = usage === undefined ? undefined : describeNonUsage(usage);
-  if (usageFault) throw invalidOptions(`createFlags: ${usageFault}`, '/usage');
-}
-
-function describeNonUsage(usage: unknown): string | undefined {
-  if (typeof usage !== 'object' || usage === null) return 'usage must be an object, such as { interval: 60_000 }.';
-  if (isUsageStorage(usage)) return 'usage is a usage storage: pass it as usage.storage, { usage: { storage } }.';
-  const fault = describeUnknownOption(usage, Object.keys(USAGE));
-  if (fault) return `usage ${fault}`;
-  const { storage } = usage as NonNullable<FlagsOptions['usage']>;
-  if (storage === undefined || isUsageStorage(storage)) return undefined;
-  return 'usage.storage is not a usage storage: leave it out, or pass one.';
-}
-
-function isUsageStorage(value: unknown): boolean {
-  return typeof Object(value).record === 'function';
-}
-
-function invalidOptions(message: string, path = ''): FlagsError {
-  return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
 async function openFlags(options: FlagsOptions, storage: FlagsStorage): Promise<Flags> {
@@ -219,7 +132,6 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       usageWriter,
       feed,
       replica,
-      log: createChangeSetLog(storage),
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
       tokenUse,
@@ -271,10 +183,10 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
   const createdAt = now().toISOString();
   const change: PreparedChange = {
     subject: { kind: projectDocuments.kind, id: DEFAULT_PROJECT },
-    async decide(copy) {
-      if (await copy.read(projectDocuments, DEFAULT_PROJECT)) return;
+    async decide(unit) {
+      if (await unit.read(projectDocuments, DEFAULT_PROJECT)) return;
       const events = createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
-      await copy.apply(projectDocuments, DEFAULT_PROJECT, events);
+      await unit.apply(projectDocuments, DEFAULT_PROJECT, events);
     },
     result: () => undefined,
   };

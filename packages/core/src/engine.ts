@@ -39,10 +39,8 @@ export interface Actor {
 
 /** A change with a valid input, ready to be decided any number of times. */
 export interface PreparedChange<Result = unknown> {
-  /** The document that the change affects. */
+  /** The document that the change affects. Other changes of it wait. */
   readonly subject: DocumentKey;
-  /** The document that the change locks: other changes of it wait. Default: the subject. */
-  readonly lock?: DocumentKey;
   /** The document that `ifRevision` refers to. Default: the subject. */
   readonly revisionOf?: DocumentKey;
   readonly ifRevision?: number | readonly number[] | undefined;

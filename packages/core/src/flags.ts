@@ -14,8 +14,7 @@ import type {
 } from './changesets/change-set.types.js';
 import { apply } from './changesets/change-sets.operations.js';
 import type { ChangeEngine } from './changesets/engine.js';
-import { plan } from './changesets/plan.operations.js';
-import { preview } from './changesets/preview.operations.js';
+import { plan, preview } from './changesets/plan.operations.js';
 import { ENGINE, engineOf, run, toIdentity } from './changesets/run-operation.js';
 import { planUndo, undoChangeSet } from './changesets/undo.operations.js';
 import type {

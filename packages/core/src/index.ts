@@ -79,7 +79,7 @@ export {
 } from './events/event.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
-export type { FlagEffect } from './flags/effect.types.js';
+export type { FlagEffect } from './flags/effect.decide.js';
 export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
 export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 export type { FlagEnvironment, Strategy, StrategyInput, StrategyVariant } from './flags/strategy.types.js';

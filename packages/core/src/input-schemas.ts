@@ -1,4 +1,4 @@
-import type { JsonPatch, PageQuery, ProjectRef } from './base/common.types.js';
+import type { JsonPatch } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
@@ -7,10 +7,10 @@ import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
 import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
-import type { DependencyInput } from './flags/dependency.types.js';
 import {
   clone,
   dependency,
+  findDependencyIssues,
   findLabelIssues,
   flagChanges,
   flagQuery,
@@ -19,8 +19,6 @@ import {
   newFlag,
   parent,
 } from './flags/flag.schema.js';
-import type { FlagChanges, LabelChanges, NewFlag } from './flags/flag.types.js';
-import type { FlagQuery } from './flags/flag-search.types.js';
 import {
   constraint,
   environment,
@@ -31,15 +29,12 @@ import {
   strategyOrder,
   strategyReplacement,
 } from './flags/strategies.schema.js';
-import type { EnvironmentInput, StrategyInput, StrategyPlace, StrategyReplacement } from './flags/strategy.types.js';
+import type { StrategyPlace } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
-import type { Member, NewProject, ProjectChanges } from './projects/project.types.js';
 import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';
-import type { NewSegment, SegmentChanges } from './segments/segment.types.js';
 import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
-import type { NewToken, TokenChanges, TokenRotation } from './tokens/token.types.js';
 import {
   bulkReport,
   findBulkIssues,
@@ -50,10 +45,59 @@ import {
   registration,
   usageFilter,
 } from './usage/usage.schema.js';
-import type { BulkReport, ClientRegistration, MetricsReport, UsageFilter } from './usage/usage.types.js';
+
+/** The JSON Schema of an input, and the validator of that schema and of the rules that it cannot state. */
+function input<T>(schema: JsonSchema, findIssues?: (input: T) => Iterable<ErrorDetail>) {
+  return { schema, validate: createValidator<T>(schema, findIssues) };
+}
+
+/** The schema of an object, which names the members of the type. */
+function object<T>(schema: ObjectSchema<T>, findIssues?: (input: T) => Iterable<ErrorDetail>) {
+  return input<T>(schema, findIssues);
+}
+
+/** Every input, by its name. */
+function inputsOf(settings: FlagsSettings) {
+  const flagTypes = settings.flagTypes.map((type) => type.name);
+  return {
+    newFlag: object(newFlag(flagTypes), findLabelIssues),
+    flagChanges: object(flagChanges(flagTypes), findLabelIssues),
+    labelChanges: object(labelChanges),
+    clone: object(clone),
+    move: object(move),
+    strategy: object(strategy, findStrategyIssues),
+    strategyReplacement: object(strategyReplacement, findStrategyIssues),
+    strategyOrder: input<readonly StrategyPlace[]>(strategyOrder, findRepeatedIds),
+    environment: object(environment, findEnvironmentIssues),
+    constraint: object(constraint),
+    variants: input<readonly VariantInput[]>(variants, findVariantsIssues),
+    variant: object(variant),
+    jsonPatch: input<JsonPatch>(jsonPatch, findPatchIssues),
+    newSegment: object(newSegment, findSegmentIssues),
+    segmentChanges: object(segmentChanges, findSegmentIssues),
+    dependency: object(dependency, findDependencyIssues),
+    parent: object(parent),
+    member: object(member),
+    newProject: object(newProject),
+    projectChanges: object(projectChanges),
+    registration: object(registration, findRegistrationIssues),
+    metricsReport: object(metricsReport, findPeriodIssues),
+    bulkReport: object(bulkReport, findBulkIssues),
+    usageFilter: object(usageFilter, findUsageIssues),
+    newToken: object(newToken, findTokenIssues),
+    tokenChanges: object(tokenChanges),
+    tokenRotation: object(tokenRotation),
+    flagQuery: object(flagQuery),
+    eventQuery: object(eventQuery),
+    feedQuery: object(feedQuery),
+    pageQuery: object(pageQuery),
+  };
+}
+
+type Inputs = ReturnType<typeof inputsOf>;
 
 /** The JSON Schema of every input, by the input's name. */
-export type InputSchemas = ReturnType<typeof inputSchemas>;
+export type InputSchemas = { readonly [Name in keyof Inputs]: JsonSchema };
 
 /**
  * Returns the JSON Schemas that operations validate their input with, for documents such as OpenAPI.
@@ -61,85 +105,17 @@ export type InputSchemas = ReturnType<typeof inputSchemas>;
  * @example
  * const { newFlag } = inputSchemas(flags.settings);
  */
-export function inputSchemas(settings: FlagsSettings) {
-  const flagTypes = settings.flagTypes.map((type) => type.name);
-  return deepFreeze({
-    newFlag: newFlag(flagTypes) as JsonSchema,
-    flagChanges: flagChanges(flagTypes) as JsonSchema,
-    labelChanges: labelChanges as JsonSchema,
-    clone: clone as JsonSchema,
-    move: move as JsonSchema,
-    strategy: strategy as JsonSchema,
-    strategyReplacement: strategyReplacement as JsonSchema,
-    strategyOrder,
-    environment: environment as JsonSchema,
-    constraint: constraint as JsonSchema,
-    variants,
-    variant: variant as JsonSchema,
-    jsonPatch,
-    newSegment: newSegment as JsonSchema,
-    segmentChanges: segmentChanges as JsonSchema,
-    dependency: dependency as JsonSchema,
-    parent: parent as JsonSchema,
-    member: member as JsonSchema,
-    newProject: newProject as JsonSchema,
-    projectChanges: projectChanges as JsonSchema,
-    registration: registration as JsonSchema,
-    metricsReport: metricsReport as JsonSchema,
-    bulkReport: bulkReport as JsonSchema,
-    usageFilter: usageFilter as JsonSchema,
-    newToken: newToken as JsonSchema,
-    tokenChanges: tokenChanges as JsonSchema,
-    tokenRotation: tokenRotation as JsonSchema,
-    flagQuery: flagQuery as JsonSchema,
-    eventQuery: eventQuery as JsonSchema,
-    feedQuery: feedQuery as JsonSchema,
-    pageQuery: pageQuery as JsonSchema,
-  });
+export function inputSchemas(settings: FlagsSettings): InputSchemas {
+  const schemas = Object.entries(inputsOf(settings)).map(([name, { schema }]) => [name, schema]);
+  return deepFreeze(Object.fromEntries(schemas));
 }
 
-export type Validators = ReturnType<typeof createValidators>;
+/** One validator per input. Each throws `invalid_input`. */
+export type Validators = { readonly [Name in keyof Inputs]: Inputs[Name]['validate'] };
 
-/** Creates one validator per input. Each throws `invalid_input`. */
-export function createValidators(settings: FlagsSettings) {
-  const schemas = inputSchemas(settings);
-  return {
-    newFlag: createValidator<NewFlag>(schemas.newFlag, findLabelIssues),
-    flagChanges: createValidator<FlagChanges>(schemas.flagChanges, findLabelIssues),
-    labelChanges: createValidator<LabelChanges>(schemas.labelChanges),
-    clone: createValidator<{ readonly name: string }>(schemas.clone),
-    move: createValidator<ProjectRef>(schemas.move),
-    strategy: createValidator<StrategyInput>(schemas.strategy, findStrategyIssues),
-    strategyReplacement: createValidator<StrategyReplacement>(schemas.strategyReplacement, findStrategyIssues),
-    strategyOrder: createValidator<readonly StrategyPlace[]>(schemas.strategyOrder, findRepeatedIds),
-    environment: createValidator<EnvironmentInput>(schemas.environment, findEnvironmentIssues),
-    variants: createValidator<readonly VariantInput[]>(schemas.variants, findVariantsIssues),
-    jsonPatch: createValidator<JsonPatch>(schemas.jsonPatch, findPatchIssues),
-    newSegment: createValidator<NewSegment>(schemas.newSegment, findSegmentIssues),
-    segmentChanges: createValidator<SegmentChanges>(schemas.segmentChanges, findSegmentIssues),
-    dependency: createValidator<DependencyInput>(schemas.dependency, findDependencyIssues),
-    parent: createValidator<{ readonly flag: string }>(schemas.parent),
-    member: createValidator<Member>(schemas.member),
-    newProject: createValidator<NewProject>(schemas.newProject),
-    projectChanges: createValidator<ProjectChanges>(schemas.projectChanges),
-    registration: createValidator<ClientRegistration>(schemas.registration, findRegistrationIssues),
-    metricsReport: createValidator<MetricsReport>(schemas.metricsReport, findPeriodIssues),
-    bulkReport: createValidator<BulkReport>(schemas.bulkReport, findBulkIssues),
-    usageFilter: createValidator<UsageFilter>(schemas.usageFilter, findUsageIssues),
-    newToken: createValidator<NewToken>(schemas.newToken, findTokenIssues),
-    tokenChanges: createValidator<TokenChanges>(schemas.tokenChanges),
-    tokenRotation: createValidator<TokenRotation>(schemas.tokenRotation),
-    eventQuery: createValidator<WireEventQuery>(schemas.eventQuery),
-    feedQuery: createValidator<FeedQuery>(schemas.feedQuery),
-    flagQuery: createValidator<FlagQuery>(schemas.flagQuery),
-    pageQuery: createValidator<PageQuery>(schemas.pageQuery),
-  };
-}
-
-/** A parent that is off has no variant. */
-function findDependencyIssues({ enabled = true, variants = [] }: DependencyInput): readonly ErrorDetail[] {
-  if (enabled || variants.length === 0) return [];
-  return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
+export function createValidators(settings: FlagsSettings): Validators {
+  const validators = Object.entries(inputsOf(settings)).map(([name, { validate }]) => [name, validate]);
+  return Object.fromEntries(validators);
 }
 
 /** The query of the HTTP API, which pages by `offset`. Only the first-party router passes it. */

@@ -22,7 +22,7 @@ export type { PayloadReader, PayloadReading } from './evaluation/evaluation.type
 // Built-in strategies, for forms
 export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
 // Events
-export { projectsIn, projectsOf } from './events/event-projects.js';
+export { projectsIn, projectsOf } from './events/event.types.js';
 // Validation
 export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-schemas.js';
 // Evaluation in the terms of OpenFeature

@@ -1,13 +1,15 @@
 import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
-import { name, positiveInteger, text } from './base/primitives.js';
+import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
+import { type JsonSchema, name, positiveInteger, text } from './base/primitives.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
-import type { ErrorDetail } from './errors.js';
+import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';
 import { defaultEnvironment } from './flags/review.js';
+import { findRepeated } from './flags/variants.schema.js';
 import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
@@ -111,19 +113,11 @@ const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
   { name: 'permission', lifetimeDays: null },
 ];
 
-type Configuration = Required<Pick<FlagsOptions, 'environments' | 'roles' | 'flagTypes' | 'environment'>> & Details;
+type Checked = Omit<FlagsOptions, 'storage' | 'schema'>;
+type Configuration = Checked & Required<Pick<Checked, 'environments' | 'roles' | 'flagTypes' | 'environment'>>;
 
 /** Options that are functions. */
 const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
-
-/** Options without a default here: the modules that use them have it. */
-const DETAILS = [
-  ...(['usage', 'pollInterval', 'stateLimit', 'maxTokenLifetime', 'recentContexts', 'declare'] as const),
-  ...(['strategies', 'idEncoding'] as const),
-  ...FUNCTIONS,
-] as const;
-
-type Details = Partial<Pick<FlagsOptions, (typeof DETAILS)[number]>>;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -136,7 +130,13 @@ const MAX_DELAY = 2 ** 31 - 1;
 export function createSettings(options: Partial<Configuration>): FlagsSettings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
-  const valid = validate({ environments, roles, flagTypes, environment, ...pickMembers(options, DETAILS) });
+  const valid = validate({
+    ...pickMembers(options, Object.keys(OPTIONS)),
+    environments,
+    roles,
+    flagTypes,
+    environment,
+  });
   return deepFreeze({
     environment: valid.environment,
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
@@ -145,35 +145,42 @@ export function createSettings(options: Partial<Configuration>): FlagsSettings {
   });
 }
 
+const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, JsonSchema>> = {
+  storage: {},
+  interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+  application: text(255),
+  instance: text(255),
+  retention: { type: 'number', minimum: 0 },
+};
+
+/** The schemas of the options; those of functions are empty. A record, so that the compiler reports a missing one. */
+const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
+  environments: listOf({ name, displayName: text(100) }, ['name']),
+  environment: { type: 'string' },
+  usage: { type: 'object', properties: USAGE },
+  strategies: { type: 'array', items: { type: 'object', properties: { name: text(100) }, required: ['name'] } },
+  idEncoding: { type: 'string', enum: ['utf8', 'low-byte'] },
+  onProblem: {},
+  roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
+  flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [
+    'name',
+    'lifetimeDays',
+  ]),
+  isUser: {},
+  actor: {},
+  now: {},
+  newId: {},
+  pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
+  stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  recentContexts: { type: 'integer', minimum: 0, maximum: 1000 },
+  maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
+  onDrift: {},
+  declare: { type: 'string', enum: ['report', 'create'] },
+  onError: {},
+};
+
 const validate = createValidator<Configuration>(
-  {
-    type: 'object',
-    properties: {
-      environment: { type: 'string' },
-      usage: {
-        type: 'object',
-        properties: {
-          interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-          application: text(255),
-          instance: text(255),
-          retention: { type: 'number', minimum: 0 },
-        },
-      },
-      pollInterval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
-      declare: { type: 'string', enum: ['report', 'create'] },
-      maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
-      stateLimit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-      recentContexts: { type: 'integer', minimum: 0, maximum: 1000 },
-      idEncoding: { type: 'string', enum: ['utf8', 'low-byte'] },
-      strategies: { type: 'array', items: { type: 'object', properties: { name: text(100) }, required: ['name'] } },
-      environments: listOf({ name, displayName: text(100) }, ['name']),
-      roles: listOf({ id: positiveInteger, name: text(100) }, ['id', 'name']),
-      flagTypes: listOf({ name: text(100), lifetimeDays: { type: ['number', 'null'], minimum: 0 } }, [
-        'name',
-        'lifetimeDays',
-      ]),
-    },
-  },
+  { type: 'object', properties: OPTIONS },
   ({ environments, roles, flagTypes, environment, strategies = [], ...options }) => [
     ...FUNCTIONS.flatMap((option) => findNonFunction(options[option], `/${option}`)),
     ...strategies.flatMap(({ isEnabled = null }, index) =>
@@ -182,10 +189,14 @@ const validate = createValidator<Configuration>(
     ...(environments.some((one) => one.name === environment)
       ? []
       : [{ message: 'must be the name of one of the environments', path: '/environment' }]),
-    ...findDuplicates('environments', environments, 'name'),
-    ...findDuplicates('roles', roles, 'id'),
-    ...findDuplicates('roles', roles, 'name'),
-    ...findDuplicates('flagTypes', flagTypes, 'name'),
+    ...findRepeated(environments, nameOf, (index) => `/environments/${index}/name`),
+    ...findRepeated(
+      roles,
+      ({ id }) => id,
+      (index) => `/roles/${index}/id`,
+    ),
+    ...findRepeated(roles, nameOf, (index) => `/roles/${index}/name`),
+    ...findRepeated(flagTypes, nameOf, (index) => `/flagTypes/${index}/name`),
     ...(roles.some((role) => role.name === OWNER) ? [] : [{ message: `must name one role ${OWNER}`, path: '/roles' }]),
   ],
 );
@@ -203,17 +214,58 @@ function listOf(properties: object, required: readonly string[]) {
   return { type: 'array', minItems: 1, items: { type: 'object', properties, required } };
 }
 
-function findDuplicates<T, K extends keyof T & string>(
-  list: string,
-  items: readonly T[],
-  key: K,
-): readonly ErrorDetail[] {
-  const seen = new Set<T[K]>();
-  return items.flatMap((item, index) => {
-    if (seen.has(item[key])) return [{ message: 'must be unique', path: `/${list}/${index}/${key}` }];
-    seen.add(item[key]);
-    return [];
-  });
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
+/** Returns the storage, or explains a common mistake: no `{ storage }`, or a storage function that was not called. */
+export async function resolveStorage(options: FlagsOptions | undefined): Promise<FlagsStorage> {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidOptions("createFlags needs options: write createFlags({ storage: sqliteStorage('./flags.db') }).");
+  }
+  if (isStorage(options))
+    throw invalidOptions('createFlags needs options, not a storage: write createFlags({ storage }).');
+  if (!('storage' in options)) assertOptions(options);
+  const storage = await options.storage;
+  const fault = describeNonStorage(storage);
+  if (fault) throw invalidOptions(`createFlags: ${fault}`, '/storage');
+  return storage;
+}
+
+/** The options of 0.2 that have moved. */
+const MOVED = new Map([
+  ['metrics', 'usage.storage'],
+  ['usageInterval', 'usage.interval'],
+  ['appName', 'usage.application'],
+  ['instanceId', 'usage.instance'],
+  ['applicationRetention', 'usage.retention'],
+]);
+
+/** Refuses unknown options, and usage without a `UsageStorage`. `createSettings` validates the other options. */
+export function assertOptions(options: object): void {
+  const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema'], MOVED);
+  if (fault) throw invalidOptions(`createFlags ${fault}`);
+  const { usage } = options as Partial<FlagsOptions>;
+  const usageFault = usage === undefined ? undefined : describeNonUsage(usage);
+  if (usageFault) throw invalidOptions(`createFlags: ${usageFault}`, '/usage');
+}
+
+function describeNonUsage(usage: unknown): string | undefined {
+  if (typeof usage !== 'object' || usage === null) return 'usage must be an object, such as { interval: 60_000 }.';
+  if (isUsageStorage(usage)) return 'usage is a usage storage: pass it as usage.storage, { usage: { storage } }.';
+  const fault = describeUnknownOption(usage, Object.keys(USAGE));
+  if (fault) return `usage ${fault}`;
+  const { storage } = usage as NonNullable<FlagsOptions['usage']>;
+  if (storage === undefined || isUsageStorage(storage)) return undefined;
+  return 'usage.storage is not a usage storage: leave it out, or pass one.';
+}
+
+function isUsageStorage(value: unknown): boolean {
+  return typeof Object(value).record === 'function';
+}
+
+function invalidOptions(message: string, path = ''): FlagsError {
+  return new FlagsError('invalid_input', message, [{ message, path }]);
 }
 
 /**

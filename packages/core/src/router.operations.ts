@@ -5,7 +5,7 @@ import type { Definitions, ExportQuery } from './definitions/definition.types.js
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import { getFlag } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
-import { type CanReadProject, searchFlags } from './flags/flag-search.operations.js';
+import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
 

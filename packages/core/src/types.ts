@@ -69,7 +69,7 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './events/event.types.js';
-export type { EffectState, FlagVisibility } from './flags/effect.types.js';
+export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
 export type {

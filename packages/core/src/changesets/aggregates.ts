@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../events/event.types.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { flagDocuments } from '../flags/flag.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { Aggregate } from '../storage/documents.js';

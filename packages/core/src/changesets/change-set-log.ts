@@ -1,4 +1,15 @@
-import type { DocumentKey, StoredEvent } from '../storage/port.js';
+import { groupBy } from '../base/collections.js';
+import { paced } from '../base/paced.js';
+import { invalidInput } from '../base/validator.js';
+import type { CommittedDocuments } from '../engine.js';
+import { FlagsError } from '../errors.js';
+import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event.types.js';
+import { toFlagsEvent } from '../events/feed.js';
+import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
+import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
+import { foldEvents, hasHistory } from './aggregates.js';
+import { compareByEvents } from './differences.decide.js';
+import { holdsDocument, stateBefore, walkBack } from './event-log.js';
 
 /** The events of one change set, in their order. */
 export interface LoggedSet {
@@ -7,25 +18,199 @@ export interface LoggedSet {
   readonly events: readonly [StoredEvent, ...StoredEvent[]];
 }
 
-/** Reads earlier change sets. The history implements it. */
-export interface ChangeSetLog {
-  /**
-   * Reads a change set. Rejects with `change_set_not_found`, or with `invalid_input` for an id that is not a string.
-   */
-  readonly readSet: (id: string) => Promise<LoggedSet>;
-  /** Reads the state of an event's document before the event; undefined if there was none. */
-  readonly stateBefore: (event: StoredEvent) => Promise<unknown>;
-  /** Lists the sets after a set that changed one of the parts of a document, newest first, with that part. */
-  readonly listLaterSets: (set: LoggedSet, document: DocumentParts) => Promise<readonly LaterSet[]>;
+const LEGACY = 'r_';
+
+interface LegacySet {
+  readonly subject: DocumentKey;
+  readonly revision: number;
 }
 
-/** Parts of a document, as JSON Pointers. */
-export interface DocumentParts {
+/** The events of a release without change sets form one set for each subject and revision. */
+function idOf(event: StoredEvent): string {
+  return event.changeSet ?? toLegacyId(event);
+}
+
+function toLegacyId({ subject: { kind, id }, revision }: LegacySet): string {
+  return LEGACY + Buffer.from(JSON.stringify([kind, id, revision])).toString('base64url');
+}
+
+function parseLegacyId(text: string): LegacySet | undefined {
+  try {
+    const [kind, id, revision] = JSON.parse(Buffer.from(text.slice(LEGACY.length), 'base64url').toString());
+    const named = { subject: { kind, id }, revision };
+    const isSound = typeof kind === 'string' && typeof id === 'string' && Number.isSafeInteger(revision);
+    // Decoding ignores some characters: accept only the canonical id of a set.
+    return isSound && toLegacyId(named) === text ? named : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Groups the matching events by change set, newest first. A commit appends the events of a set one after the other. */
+export async function* walkBackSets(
+  storage: FlagsStorage,
+  query: { readonly filter: EventFilter; readonly until?: string; readonly offset?: number },
+): AsyncGenerator<LoggedSet> {
+  let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
+  for await (const event of walkBack(storage, query)) {
+    const id = idOf(event);
+    if (set?.id === id) {
+      set.events.unshift(event);
+      continue;
+    }
+    if (set) yield set;
+    set = { id, events: [event] };
+  }
+  if (set) yield set;
+}
+
+/**
+ * Reads the events of a change set.
+ *
+ * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
+ */
+export async function readSet(storage: FlagsStorage, id: string): Promise<LoggedSet> {
+  const legacy = parseId(id);
+  const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
+  const [first, ...others] = events;
+  if (first) return { id: idOf(first), events: [first, ...others] };
+  throw setNotFound(id);
+}
+
+/** Returns the set of an older release that an id names; undefined for other ids. */
+function parseId(id: string): LegacySet | undefined {
+  if (typeof id === 'string') return id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
+  throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
+}
+
+function setNotFound(id: string): FlagsError {
+  return new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for existing ids.`);
+}
+
+/**
+ * Reads the projects of a change set. Reads the data of an event only if it may move a document.
+ *
+ * @throws FlagsError as `readSet`
+ */
+export async function readProjects(storage: FlagsStorage, id: string): Promise<readonly (string | null)[]> {
+  if (parseId(id)) return [...projectsOf((await readSet(storage, id)).events)];
+  const filter = { changeSet: id.toLowerCase() };
+  const projects = new Set<string | null>();
+  const types = new Set<string>();
+  for await (const head of walkBack(storage, { filter, withoutData: true })) {
+    projects.add(head.project);
+    types.add(head.type);
+  }
+  if (types.size === 0) throw setNotFound(id);
+  for (const type of MOVING_EVENTS.filter((one) => types.has(one))) {
+    for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
+      for (const project of projectsIn(event)) projects.add(project);
+    }
+  }
+  return [...projects];
+}
+
+/** Reads all events that match, oldest first. A change set has some megabytes at most. */
+async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<readonly StoredEvent[]> {
+  const newestFirst: StoredEvent[] = [];
+  for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
+  return newestFirst.reverse();
+}
+
+async function readLegacy(storage: FlagsStorage, { subject, revision }: LegacySet): Promise<readonly StoredEvent[]> {
+  const heads: StoredEvent[] = [];
+  for await (const head of walkBack(storage, { filter: { subject }, withoutData: true })) {
+    if (head.revision < revision) break;
+    if (head.revision === revision && head.changeSet === null) heads.push(head);
+  }
+  const [last] = heads;
+  if (!last) return [];
+  const page = { order: 'newest-first', filter: { subject }, until: last.position, limit: heads.length } as const;
+  return (await storage.events(page)).events.reverse();
+}
+
+/**
+ * Lists the sets after a set that changed one of the parts of a document, newest first, with that part.
+ *
+ * @param paths JSON Pointers
+ */
+export async function listLaterSets(
+  storage: FlagsStorage,
+  { id }: LoggedSet,
+  { key, paths }: { readonly key: DocumentKey; readonly paths: readonly string[] },
+): Promise<readonly { readonly set: LoggedSet; readonly path: string }[]> {
+  const later: { set: LoggedSet; path: string }[] = [];
+  for await (const set of walkBackSets(storage, { filter: { subject: key } })) {
+    if (set.id === id) break;
+    const path = paths.find((one) => touches(set.events, one));
+    if (path !== undefined) later.push({ set, path });
+  }
+  return later;
+}
+
+function touches(events: readonly StoredEvent[], path: string): boolean {
+  if (path === '' || events.some(({ type }) => holdsDocument(type))) return true;
+  const isWithin = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
+  return compareByEvents(events.map(toFlagsEvent)).some(
+    (part) => isWithin(part.path, path) || isWithin(path, part.path),
+  );
+}
+
+/** A document that a set has changed, with its states around the set. */
+export interface LoggedDocument {
   readonly key: DocumentKey;
-  readonly paths: readonly string[];
+  readonly before: unknown;
+  readonly after: unknown;
+  /** The revision after the set. */
+  readonly revision: number;
 }
 
-interface LaterSet {
-  readonly set: LoggedSet;
-  readonly path: string;
+/** Reads the documents that a set has changed. Leaves out tokens, which have no history. */
+export async function readLoggedDocuments(storage: FlagsStorage, { events }: LoggedSet): Promise<LoggedDocument[]> {
+  const changed: LoggedDocument[] = [];
+  for await (const own of paced(groupBy(events, ({ subject }) => nameOf(subject)).values())) {
+    const [first] = own;
+    if (!first || !hasHistory(first.subject)) continue;
+    const { subject: key, revision } = first;
+    const before = await stateBefore(storage, first);
+    changed.push({ key, before, after: foldEvents(key.kind, before, own), revision });
+  }
+  return changed;
+}
+
+/**
+ * Reads the documents of a committed set as it has left them.
+ *
+ * @throws FlagsError `outcome_unknown` if they cannot be read: a failed read must not report that nothing has changed
+ */
+export function readDocumentsAfter(storage: FlagsStorage, id: string): Promise<CommittedDocuments> {
+  return readCommittedSet(id, async () => {
+    const changed = await readLoggedDocuments(storage, await readSet(storage, id));
+    return {
+      async read<State>({ kind }: Documents<State>, id: string) {
+        const found = changed.find(({ key }) => key.kind === kind && key.id === id);
+        if (found?.after === undefined) return undefined;
+        return { state: found.after, revision: found.revision } as Versioned<State>;
+      },
+      written<State>({ kind }: Documents<State>) {
+        const own = changed.filter(({ key }) => key.kind === kind);
+        return new Map(own.map(({ key, after }) => [key.id, after as State | undefined]));
+      },
+    };
+  });
+}
+
+/**
+ * Reads what a committed set has changed.
+ *
+ * @throws FlagsError `outcome_unknown` if the read fails
+ */
+export async function readCommittedSet<T>(id: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The change set ${id} was committed, but its events cannot be read (${reason}). Repeat the call with this id.`;
+    throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
+  }
 }

@@ -5,14 +5,12 @@ import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
-import { hasHistory } from './aggregates.js';
-import { withCheckpoints } from './document-changes.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
-import { assertDocumentSize, type StateSize } from './size-limits.js';
-import { type CommittableUnit, createUnitOfWork } from './unit-of-work.js';
+import type { StateSize } from './state-size.js';
+import { ChangeSetUnit, withCheckpoints } from './unit-of-work.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;
@@ -79,12 +77,12 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       environment.size?.reserve(decided.writes)();
       return decided;
     },
-    isCommitted: (context) => isRepetition(environment.storage, context),
+    isCommitted: (context) => isCommitted(environment.storage, context),
   };
 }
 
 function lockNames(changes: readonly PreparedChange[]): readonly string[] {
-  const names = changes.map(({ subject, lock: { kind, id } = subject }) =>
+  const names = changes.map(({ subject: { kind, id } }) =>
     // JavaScript callers may pass any value. The decision refuses it.
     nameOf({ kind, id: typeof id === 'string' ? id : '' }),
   );
@@ -119,7 +117,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     },
   );
   if (!decided || decided.unit.events.length === 0) return 'lost';
-  if (await isRepetition(storage, set.context)) return toRepetition(set);
+  if (await isCommitted(storage, set.context)) return toRepetition(set);
   try {
     await authorize(set.context, decided);
   } catch {
@@ -146,15 +144,19 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   try {
     decided = await decideSet(changes, context, environment.storage);
   } catch (error) {
-    if (await isRepetition(environment.storage, context)) return toRepetition(set);
+    if (await isCommitted(environment.storage, context)) return toRepetition(set);
     throw error;
   }
-  if (await isRepetition(environment.storage, context)) return toRepetition(set);
+  if (await isCommitted(environment.storage, context)) return toRepetition(set);
   if (decided.unit.events.length > 0) {
     await authorize(context, decided);
     return commit(environment, set, decided);
   }
   return { id: null, at: set.at, actor: context.actor, documents: decided.unit };
+}
+
+async function isCommitted(storage: FlagsStorage, context: SetContext): Promise<boolean> {
+  return context.repetition !== undefined && isRepetition(storage, context, context.repetition);
 }
 
 /** Decides every change on the state that the earlier ones leave. */
@@ -163,7 +165,7 @@ async function decideSet(
   context: SetContext,
   storage: Pick<FlagsStorage, 'get' | 'list'>,
 ): Promise<DecidedSet> {
-  const unit = createUnitOfWork(storage);
+  const unit = new ChangeSetUnit(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
   for await (const change of paced(changes)) {
     unit.begin(change);
@@ -175,15 +177,7 @@ async function decideSet(
       throw locateRefusal(error, change.path);
     }
   }
-  const writes = await unit.toChanges();
-  for (const write of writes) {
-    try {
-      assertDocumentSize(write);
-    } catch (error) {
-      throw locateRefusal(error, write.path);
-    }
-  }
-  return { unit, writes };
+  return { unit, writes: await unit.toChanges() };
 }
 
 async function commit(
@@ -192,10 +186,11 @@ async function commit(
   { unit, writes }: DecidedSet,
 ): Promise<Outcome> {
   const release = size?.reserve(writes);
+  const { context } = set;
   try {
     if (feed.subscriptions.size > 0) await feed.ready();
     const result = await storage.commit({
-      writes: [...withCheckpoints(writes, hasHistory), ...recordOf(set.context)],
+      writes: [...withCheckpoints(writes), ...(context.repetition ? [recordOf(context, context.repetition)] : [])],
       checks: unit.toChecks(),
       vacant: unit.toVacancies(),
       events: toNewEvents(unit, set),
@@ -213,13 +208,13 @@ async function commit(
     unit.setRevisions(result.revisions);
     const deleted = unit.events.filter(({ event }) => event.type === 'flag-deleted');
     if (deleted.length > 0) await forgetFlags(deleted.map(({ subject }) => subject.id));
-    return { id: set.id, at: set.at, actor: set.context.actor, documents: unit };
+    return { id: set.id, at: set.at, actor: context.actor, documents: unit };
   } finally {
     release?.();
   }
 }
 
-function toNewEvents(unit: CommittableUnit, { id, at, context }: SetRun): NewEvent[] {
+function toNewEvents(unit: ChangeSetUnit, { id, at, context }: SetRun): NewEvent[] {
   const { actor, actorToken, reason = null } = context;
   const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
   return unit.events.map(({ subject, project, event }) => {

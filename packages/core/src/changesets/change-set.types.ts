@@ -10,7 +10,7 @@ import type {
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { FlagEffect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.decide.js';
 import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';

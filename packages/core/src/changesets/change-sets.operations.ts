@@ -15,14 +15,13 @@ import type {
   DocumentName,
   PlannedDocument,
 } from './change-set.types.js';
-import type { LoggedSet } from './change-set-log.js';
+import { type LoggedSet, readCommittedSet, readSet } from './change-set-log.js';
 import type { ChangeEngine, UnattributedContext } from './engine.js';
-import { readCommittedSet } from './logged-documents.js';
 import { OPERATIONS, REFERENCE_MEMBERS, REFERENCES } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
-import { toContext } from './set-context.js';
+import { toContext } from './run-operation.js';
 
 export async function apply(
   engine: ChangeEngine,
@@ -32,7 +31,7 @@ export async function apply(
   const id = options.id === undefined ? undefined : readChangeSetId(options.id);
   const expected = readExpectedRevisions(options.ifRevision);
   const hash = id === undefined ? undefined : new ChangesHash();
-  const prepared = await prepareAll(withDerivedIds(engine, id), changes, hash);
+  const prepared = await prepareAll(id === undefined ? engine : withDerivedIds(engine, id), changes, hash);
   return commitSet(engine, prepared, { ...toContext(options, hash), expected });
 }
 
@@ -88,7 +87,7 @@ export async function commitSet(
 ): Promise<ChangeSet> {
   const { id, at, actor } = await engine.run(changes, context);
   if (id === null) return { id, at, actor, reason: context.reason ?? null, events: [], revisions: {} };
-  return readCommittedSet(id, async () => toChangeSet(await engine.log.readSet(id)));
+  return readCommittedSet(id, async () => toChangeSet(await readSet(engine.storage, id)));
 }
 
 export function toChangeSet({ id, events }: LoggedSet): ChangeSet {

@@ -2,15 +2,12 @@ import type { ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
 import type { Actor, CommittedDocuments, Engine, PreparedChange } from '../engine.js';
 import type { AuthorizeChanges } from './change-set.types.js';
-import type { ChangeSetLog } from './change-set-log.js';
-import type { DocumentChange } from './document-changes.js';
 import type { ExpectedRevision } from './refusals.js';
-import type { CommittableUnit } from './unit-of-work.js';
+import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 
 /** The parts that the engines of all actors share. */
 export interface SharedEngine extends Engine {
   readonly lifetime: Lifetime;
-  readonly log: ChangeSetLog;
   readonly writer: ChangeSetWriter;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
@@ -42,7 +39,7 @@ export interface ChangeSetWriter {
 export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
 /** The id that a caller gives to a change set, and the hash of its changes. */
-interface RepetitionKey {
+export interface RepetitionKey {
   /** A UUID in lower case. */
   readonly id: string;
   readonly hash: string;
@@ -74,6 +71,6 @@ export interface CommittedSet {
 
 /** A decided set, before its commit. */
 export interface DecidedSet {
-  readonly unit: CommittableUnit;
+  readonly unit: ChangeSetUnit;
   readonly writes: readonly DocumentChange[];
 }

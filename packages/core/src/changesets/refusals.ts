@@ -1,4 +1,6 @@
+import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
+import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { DocumentKey } from '../storage/port.js';
 
@@ -15,26 +17,20 @@ interface RevisionSource {
   storedRevision(key: DocumentKey): Promise<number | undefined>;
 }
 
-interface Subject {
-  readonly subject: DocumentKey;
-  /** The document that `ifRevision` refers to; the subject when absent. */
-  readonly revisionOf?: DocumentKey;
-}
-
 /** Throws `revision_mismatch` unless the stored document is at a revision that the caller accepts. */
 export async function assertRevision(
-  copy: RevisionSource,
-  { subject, revisionOf = subject }: Subject,
+  unit: RevisionSource,
+  { subject, revisionOf = subject }: Pick<PreparedChange, 'subject' | 'revisionOf'>,
   accepted: number | readonly number[],
 ): Promise<void> {
-  const revision = await copy.storedRevision(revisionOf);
+  const revision = await unit.storedRevision(revisionOf);
   if (revision !== undefined && [accepted].flat().includes(revision)) return;
   throw revisionMismatch(revisionOf, revision, [accepted].flat());
 }
 
 /** Throws `revision_mismatch` unless the stored document is at the expected revision. */
-export async function assertExpected(copy: RevisionSource, { key, revision, path }: ExpectedRevision): Promise<void> {
-  const stored = await copy.storedRevision(key);
+export async function assertExpected(unit: RevisionSource, { key, revision, path }: ExpectedRevision): Promise<void> {
+  const stored = await unit.storedRevision(key);
   if (stored !== revision) throw locateRefusal(revisionMismatch(key, stored, [revision]), path);
 }
 
@@ -63,4 +59,27 @@ export function locateRefusal(error: unknown, path: string | undefined): unknown
   const isAboutInput = error.details.some((detail) => detail.path !== undefined);
   if (error.code === 'invalid_input' && isAboutInput) return invalidInput(details);
   return new FlagsError(error.code, error.message, details, { cause: error });
+}
+
+/** What makes a document smaller, by its kind. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['flag', 'shorten its texts and lists, or move constraints into segments'],
+  ['segment', 'divide it into several segments'],
+  ['project', 'remove members first'],
+  ['segment-registry', 'it holds the names of all segments: delete segments, or choose shorter names'],
+]);
+
+/** @param path the place of the last change of the document in the caller's input */
+export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): unknown {
+  const advice = ADVICE.get(kind) ?? 'make it smaller';
+  const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${LIMITS.documentBytes}; ${advice}.`;
+  return locateRefusal(new FlagsError('document_too_large', message), path);
+}
+
+/** @param path the place of the last change of the document in the caller's input */
+export function setTooLarge(path: string | undefined): unknown {
+  const message =
+    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
+    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
+  return locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

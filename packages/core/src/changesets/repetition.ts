@@ -5,7 +5,7 @@ import { invalidInput } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentPut, FlagsStorage } from '../storage/port.js';
-import type { SetContext } from './engine.js';
+import type { RepetitionKey, SetContext } from './engine.js';
 import { REFERENCES } from './operations.js';
 
 /** A change as the caller names it. */
@@ -59,6 +59,8 @@ function canonicalJson(value: unknown): string {
     .join()}}`;
 }
 
+type Actor = Pick<SetContext, 'actor' | 'actorToken'>;
+
 /** What the storage remembers of a change set whose id the caller has given. Schedules may reserve ids alike. */
 interface ChangeSetRecord {
   /** The id of the API token, or the name of the user. */
@@ -72,25 +74,21 @@ const changeSetRecords: Documents<ChangeSetRecord> = { kind: 'change-set', paren
  * Returns the write that remembers a set. It expects that there is no such document: if several sets have one id, in
  * any processes, exactly one is committed.
  */
-export function recordOf(context: SetContext): readonly DocumentPut[] {
-  if (!context.repetition) return [];
-  const { id, hash } = context.repetition;
-  const body: ChangeSetRecord = { actor: actorOf(context), hash };
-  return [{ key: { kind: changeSetRecords.kind, id }, expected: 0, parent: null, body, summary: null }];
+export function recordOf(actor: Actor, { id, hash }: RepetitionKey): DocumentPut {
+  const body: ChangeSetRecord = { actor: nameOfActor(actor), hash };
+  return { key: { kind: changeSetRecords.kind, id }, expected: 0, parent: null, body, summary: null };
 }
 
 /**
- * Whether the set of this context is committed already.
+ * Whether the set of an id is committed already.
  *
  * @throws FlagsError `id_taken` if another actor, or other changes, have its id
  */
 export async function isRepetition(
   storage: Pick<FlagsStorage, 'get' | 'events'>,
-  context: SetContext,
+  actor: Actor,
+  { id, hash }: RepetitionKey,
 ): Promise<boolean> {
-  const { repetition } = context;
-  if (!repetition) return false;
-  const { id, hash } = repetition;
   // The events first: a set whose events are there has its record, unless an earlier release has committed it, or the
   // engine has made its id.
   const { events } = await storage.events({
@@ -101,13 +99,13 @@ export async function isRepetition(
   });
   if (events.length === 0) return false;
   const record = (await storage.get({ kind: changeSetRecords.kind, id }))?.body as ChangeSetRecord | undefined;
-  if (record?.hash === hash && record.actor === actorOf(context)) return true;
+  if (record?.hash === hash && record.actor === nameOfActor(actor)) return true;
   const message = `The id ${id} belongs to another change set: of another actor, or with other changes. Choose a new id.`;
   throw new FlagsError('id_taken', message);
 }
 
 /** A user and a token may have the same name. */
-function actorOf({ actor, actorToken }: Pick<SetContext, 'actor' | 'actorToken'>): string {
+function nameOfActor({ actor, actorToken }: Actor): string {
   return actorToken ? `token ${actorToken.id}` : `user ${actor}`;
 }
 
@@ -126,11 +124,7 @@ export function deriveId(changeSet: string, name: string): string {
 }
 
 /** Returns the engine with ids that follow from the id of a change set. */
-export function withDerivedIds<E extends { readonly newId: () => string }>(
-  engine: E,
-  changeSet: string | undefined,
-): E {
-  if (changeSet === undefined) return engine;
+export function withDerivedIds<E extends { readonly newId: () => string }>(engine: E, changeSet: string): E {
   let count = 0;
   const newId = () => deriveId(changeSet, `${count++}`);
   return Object.assign(Object.create(engine) as E, { newId });

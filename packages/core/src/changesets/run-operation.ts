@@ -1,15 +1,15 @@
 import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
+import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine.js';
 import type { Token } from '../tokens/token.types.js';
 import { hasHistory } from './aggregates.js';
 import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
+import { readDocumentsAfter } from './change-set-log.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
-import { readDocumentsAfter } from './logged-documents.js';
 import { REFERENCES } from './operations.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
-import { toContext } from './set-context.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
 export const ENGINE = Symbol.for('@flags/engine');
@@ -60,25 +60,34 @@ function notCalledOnFlags(op: string): Error {
 }
 
 /** The arguments of a change. */
-interface ChangeArguments extends Omit<MethodArguments, 'options'> {
+interface ChangeArguments<Ref, Input> extends Omit<MethodArguments, 'options'> {
+  readonly ref?: Ref;
+  readonly input?: Input;
   readonly context: ChangeContext | undefined;
 }
+
+/** Validates the arguments of a change, and creates ids and times once. */
+type Prepare<Ref, Input, Result> = (engine: ChangeEngine, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 
 /**
  * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
  * the first call has left.
  */
-export function change<Result>(
+export function change<Ref, Input, Result>(
   flags: WithEngine,
-  { context, ...given }: ChangeArguments,
-  prepare: (engine: ChangeEngine) => Awaitable<PreparedChange<Result>>,
+  prepare: Prepare<Ref, Input, Result>,
+  { context, ...given }: ChangeArguments<Ref, Input>,
 ): Promise<Result> {
   return run(flags, { ...given, options: context }, async (engine) => {
     const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
     // Before the first wait: the caller may change the input then.
     const hash = id === undefined ? undefined : new ChangesHash();
     hash?.add(given);
-    const preparing = prepare(withDerivedIds(engine, id));
+    const preparing = prepare(
+      id === undefined ? engine : withDerivedIds(engine, id),
+      given.ref as Ref,
+      given.input as Input,
+    );
     const unnamed = 'then' in preparing ? await preparing : preparing;
     const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
     if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(given.op);
@@ -103,7 +112,7 @@ async function commitOne(
   context?: UnattributedContext,
 ): Promise<CommittedDocuments> {
   const { documents } = await engine.run([change], context);
-  return documents ?? readDocumentsAfter(engine.log, context?.repetition?.id ?? '');
+  return documents ?? readDocumentsAfter(engine.storage, context?.repetition?.id ?? '');
 }
 
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
@@ -121,6 +130,29 @@ async function reportRevision(
 ): Promise<void> {
   const written = await read({ kind, parentOf: () => null }, id);
   if (written) onRevision(written.revision);
+}
+
+/**
+ * Returns the context of a set from the options of a call.
+ *
+ * @param hash has all changes of the set; undefined without an id
+ * @throws FlagsError `invalid_input` for an id that is not a UUID, and for an invalid reason
+ */
+export function toContext(
+  { id, actor, reason }: Pick<ChangeContext, 'id' | 'actor' | 'reason'>,
+  hash: ChangesHash | undefined,
+): UnattributedContext {
+  return {
+    ...(id !== undefined && hash && { repetition: { id: readChangeSetId(id), hash: hash.digest() } }),
+    ...(actor !== undefined && { actor }),
+    ...(reason !== undefined && { reason: readReason(reason) }),
+  };
+}
+
+/** Throws `invalid_input` unless the reason is a text of the permitted length. */
+function readReason(reason: unknown): string {
+  if (typeof reason === 'string' && reason.length <= LIMITS.reason && !/\p{Cs}/u.test(reason)) return reason;
+  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path: '/reason' }]);
 }
 
 /** The actor of changes: a name, and the API token if the actor uses one. */

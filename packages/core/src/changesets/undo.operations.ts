@@ -3,8 +3,7 @@ import { isSameJson } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import type { FlagState } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments } from '../flags/flag.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
 import { type ProjectState, projectDocuments } from '../projects/project.js';
@@ -12,15 +11,14 @@ import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
-import type { LoggedSet } from './change-set-log.js';
+import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from './change-set-log.js';
 import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
-import { type LoggedDocument, readLoggedDocuments } from './logged-documents.js';
-import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './merge.decide.js';
 import { withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
+import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './restore.decide.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
-import { toContext } from './set-context.js';
+import { toContext } from './run-operation.js';
 
 export async function undoChangeSet(
   engine: ChangeEngine,
@@ -46,9 +44,9 @@ async function prepareUndo(
   { changeSet: id }: ChangeSetRef,
   { authorize }: Pick<UndoOptions, 'authorize'>,
 ): Promise<PreparedChange> {
-  const set = await engine.log.readSet(id);
+  const set = await readSet(engine.storage, id);
   await authorize?.(toChangeSet(set));
-  const changed = await readLoggedDocuments(engine.log, set);
+  const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
   if (!subject) {
     const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
@@ -108,14 +106,14 @@ interface Conflict {
 }
 
 async function conflictError(
-  { log }: ChangeEngine,
+  { storage }: ChangeEngine,
   set: LoggedSet,
   conflicts: readonly Conflict[],
 ): Promise<FlagsError> {
   const details: ErrorDetail[] = [];
   for (const conflict of conflicts) {
     const { kind, id } = conflict.key;
-    for (const { set: later, path } of await log.listLaterSets(set, conflict)) {
+    for (const { set: later, path } of await listLaterSets(storage, set, conflict)) {
       const [{ actor, at }] = later.events;
       const message = `The change set ${later.id} of ${actor} at ${at} changed this part.`;
       details.push({ message, path: `/${kind}/${id}${path}` });

@@ -1,8 +1,9 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
+import { LIMITS } from '../base/limits.js';
 import { paced, pause } from '../base/paced.js';
 import type { UnitOfWork } from '../engine.js';
-import type { DomainEvent } from '../events/event.types.js';
+import type { DomainEvent, EventType } from '../events/event.types.js';
 import {
   type Aggregate,
   assertText,
@@ -13,18 +14,63 @@ import {
   toVersioned,
   type Versioned,
 } from '../storage/documents.js';
-import type { DocumentCheck, DocumentKey, FlagsStorage, ListedDocument, ListQuery, Vacancy } from '../storage/port.js';
-import {
-  currentOf,
-  type DocumentChange,
-  type Entry,
-  isWritten,
-  type PendingEntry,
-  type PendingWrite,
-  toChange,
-  toListed,
-} from './document-changes.js';
-import { SetSize } from './size-limits.js';
+import type {
+  DocumentCheck,
+  DocumentDeletion,
+  DocumentKey,
+  DocumentPut,
+  DocumentTouch,
+  DocumentWrite,
+  FlagsStorage,
+  ListedDocument,
+  ListQuery,
+  Vacancy,
+} from '../storage/port.js';
+import { hasHistory } from './aggregates.js';
+import { documentTooLarge, setTooLarge } from './refusals.js';
+
+/** The write of one document in a commit. It folds all changes that a set makes to the document. */
+export interface DocumentChange {
+  /** Includes the JSON text, because the size is checked before the commit. */
+  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
+  /** The size of the JSON text; 0 without one. */
+  readonly bytes: number;
+  /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
+  readonly events: readonly DomainEvent[];
+  /** The stored document, if there is one. */
+  readonly found: Versioned<unknown> | undefined;
+  /** The new state; undefined for a deletion. */
+  readonly next: unknown;
+}
+
+/** A document that the set has read or written. */
+interface Entry {
+  readonly key: DocumentKey;
+  /** The read in progress. */
+  loading: Promise<Versioned<unknown> | undefined> | undefined;
+  isLoaded: boolean;
+  /** The stored document. */
+  found: Versioned<unknown> | undefined;
+  /** Absent until the set writes the document. */
+  pending: PendingWrite | undefined;
+}
+
+interface PendingWrite {
+  readonly documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
+  readonly events: DomainEvent[];
+  /** The stored revision; after the commit the new one. */
+  revision: number;
+  /** Undefined after a deletion. */
+  state: unknown;
+  /** The place in the caller's input of the last change that has written the document. */
+  path: string | undefined;
+  /** False for a document that only gets a new revision. */
+  isChanged: boolean;
+}
+
+interface PendingEntry extends Entry {
+  pending: PendingWrite;
+}
 
 /** An event of a set with its document. */
 export interface RecordedEvent {
@@ -41,35 +87,17 @@ interface ChangeOrigin {
   readonly op?: string | undefined;
 }
 
-/** A unit of work with the methods of the change set writer. */
-export interface CommittableUnit extends UnitOfWork {
-  /** The events in the order of the changes. */
-  readonly events: readonly RecordedEvent[];
-  /** Resolves to the revision of the stored document, ignoring the writes of the set; undefined if there is none. */
-  storedRevision(key: DocumentKey): Promise<number | undefined>;
-  /** Sets the next change to decide. */
-  begin(change: ChangeOrigin): void;
-  /** Returns the writes, one for each document. */
-  toChanges(): Promise<readonly DocumentChange[]>;
-  /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
-  toChecks(): readonly DocumentCheck[];
-  toVacancies(): readonly Vacancy[];
-  /** Sets the new revisions, in the order of {@link toChanges}. */
-  setRevisions(revisions: readonly number[]): void;
-}
-
 /** Documents that are read without yielding to the event loop. */
 const READ_AT_ONCE = 4;
 
-export function createUnitOfWork(storage: Pick<FlagsStorage, 'get' | 'list'>): CommittableUnit {
-  return new ChangeSetUnit(storage);
-}
-
-class ChangeSetUnit implements CommittableUnit {
+/** A unit of work with what the change set writer needs. */
+export class ChangeSetUnit implements UnitOfWork {
+  /** In the order of the changes. */
   readonly events: RecordedEvent[] = [];
   private readonly entries = new Map<string, Entry>();
   private readonly pending: PendingEntry[] = [];
-  private readonly size = new SetSize();
+  /** The size of all documents and events to write. */
+  private bytes = 0;
   private vacancies: readonly Vacancy[] = [];
   private path: string | undefined;
   private op: string | undefined;
@@ -137,27 +165,39 @@ class ChangeSetUnit implements CommittableUnit {
     return new Map(own.map(({ key, pending }) => [key.id, pending.state as State | undefined]));
   }
 
+  /** Resolves to the revision of the stored document, ignoring the writes of the set; undefined if there is none. */
   async storedRevision({ kind, id }: DocumentKey): Promise<number | undefined> {
     const entry = this.entryOf(kind, id);
     await this.load(entry);
     return entry.found?.revision;
   }
 
+  /** Sets the next change to decide. */
   begin({ path, op }: ChangeOrigin): void {
     this.path = path;
     this.op = op;
   }
 
+  /**
+   * Returns the writes, one for each document.
+   *
+   * @throws FlagsError `document_too_large`, `change_set_too_large`
+   */
   async toChanges(): Promise<readonly DocumentChange[]> {
     const changes: DocumentChange[] = [];
-    for await (const entry of paced(this.pending.filter(isWritten))) {
+    const written = this.pending.filter(isWritten);
+    for await (const entry of paced(written)) {
       const change = toChange(entry);
-      if ('text' in change.write) this.size.addDocument(change.write.text, change.path);
+      this.addBytes(change.bytes, entry.pending.path);
       changes.push(change);
+    }
+    for (const [index, change] of changes.entries()) {
+      if (isTooLarge(change)) throw documentTooLarge(change.write.key, change.bytes, written[index]?.pending.path);
     }
     return changes;
   }
 
+  /** Returns checks for all documents found, except the written ones. Writes check the revision themselves. */
   toChecks(): readonly DocumentCheck[] {
     const checks: DocumentCheck[] = [];
     for (const { key, found, pending } of this.entries.values()) {
@@ -177,6 +217,7 @@ class ChangeSetUnit implements CommittableUnit {
     );
   }
 
+  /** Sets the new revisions, in the order of {@link toChanges}. */
   setRevisions(revisions: readonly number[]): void {
     let index = 0;
     for (const entry of this.pending) if (isWritten(entry)) entry.pending.revision = revisions[index++] ?? 0;
@@ -253,11 +294,121 @@ class ChangeSetUnit implements CommittableUnit {
       pending.events.push(event);
       const project = known === undefined ? null : aggregate.projectOf(known);
       this.events.push({ subject: key, project, event, op: this.op });
-      this.size.addEvent(event);
+      this.addBytes(Buffer.byteLength(JSON.stringify([event.data, event.before])), undefined);
     }
+  }
+
+  /** Refuses the set as soon as it exceeds the limit. */
+  private addBytes(bytes: number, path: string | undefined): void {
+    this.bytes += bytes;
+    if (this.bytes > LIMITS.changeSetBytes) throw setTooLarge(path);
   }
 }
 
 function newEntry(key: DocumentKey): Entry {
   return { key, loading: undefined, isLoaded: false, found: undefined, pending: undefined };
+}
+
+/** Whether a document must be written: not if the set created and removed it again without events. */
+function isWritten({ found, pending }: PendingEntry): boolean {
+  return pending.state !== undefined || found !== undefined || pending.events.length > 0;
+}
+
+function currentOf({ found, pending }: Entry): Versioned<unknown> | undefined {
+  if (!pending) return found;
+  return pending.state === undefined ? undefined : { state: pending.state, revision: pending.revision };
+}
+
+function toListed({ key, pending: { documents, state, revision } }: PendingEntry, query: ListQuery): ListedDocument[] {
+  if (state === undefined) return [];
+  const parent = documents.parentOf(state);
+  if (query.parent !== undefined && query.parent !== parent) return [];
+  const content = query.part === 'body' ? state : (documents.summarize?.(state) ?? null);
+  return [{ key, parent, revision, content }];
+}
+
+function toChange({ key, found, pending }: PendingEntry): DocumentChange {
+  const { documents, state: next, events, isChanged } = pending;
+  const expected = found?.revision ?? 0;
+  if (!isChanged) return { write: { key, expected, touch: true }, bytes: 0, events, found, next };
+  if (next === undefined) return { write: { key, expected, deleted: true }, bytes: 0, events, found, next };
+  const text = JSON.stringify(next);
+  const summary = documents.summarize?.(next) ?? null;
+  const write = { key, expected, parent: documents.parentOf(next), body: next, text, summary };
+  return { write, bytes: Buffer.byteLength(text), events, found, next };
+}
+
+/**
+ * Events that shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
+ * disable, archive and empty a flag of any size.
+ */
+const NEVER_REFUSED: ReadonlySet<EventType> = new Set([
+  'flag-archived',
+  'flag-revived',
+  'flag-deleted',
+  'flag-stale-on',
+  'flag-stale-off',
+  'environment-enabled',
+  'environment-disabled',
+  'strategy-removed',
+  'dependency-removed',
+  'member-removed',
+]);
+
+export function isNeverRefused(events: readonly DomainEvent[]): boolean {
+  return events.every(({ type }) => NEVER_REFUSED.has(type));
+}
+
+/** Whether a change makes a document too large. One that is already too large may shrink, or keep its size. */
+function isTooLarge({ bytes, events, found }: DocumentChange): boolean {
+  if (bytes <= LIMITS.documentBytes || (events.length > 0 && isNeverRefused(events))) return false;
+  return !found || bytes > Buffer.byteLength(JSON.stringify(found.state));
+}
+
+/**
+ * A checkpoint is the state of a document at a revision. It bounds the number of events that `stateAt` reads. A commit
+ * stores a checkpoint at every 200th revision, and if it appends many or large events to the document.
+ */
+const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
+
+/** Checkpoints are listed newest first, because their ids count down. */
+function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
+  const rank = `${Number.MAX_SAFE_INTEGER - revision}`.padStart(16, '0');
+  return { kind: CHECKPOINT.kind, id: `${nameOf(document)} ${rank}` };
+}
+
+/** Reads the newest checkpoint of a document before a revision. */
+export async function readCheckpoint(
+  storage: Pick<FlagsStorage, 'list'>,
+  document: DocumentKey,
+  before: number,
+): Promise<Versioned<unknown> | undefined> {
+  const { kind, id: after } = checkpointKey(document, before);
+  const [found] = await storage.list({ kind, parent: nameOf(document), part: 'body', after, limit: 1 });
+  return found && { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
+}
+
+/** Returns the writes of a commit: those of the changes, and their checkpoints. */
+export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
+  const writes: DocumentWrite[] = changes.map(({ write }) => write);
+  for (const { write, next: body, events } of changes) {
+    const revision = write.expected + 1;
+    // A created document may continue older revisions. Its creation event holds its state.
+    if (body === undefined || write.expected === 0) continue;
+    const isDue = revision % CHECKPOINT.revisions === 0 || events.length >= CHECKPOINT.events;
+    const text = 'text' in write ? write.text : '';
+    if (!isDue && !hasLargeEvents(events, text.length)) continue;
+    if (!hasHistory(write.key)) continue;
+    const parent = nameOf(write.key);
+    const key = checkpointKey(write.key, revision);
+    writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
+  }
+  return writes;
+}
+
+/** Measures events of large documents only: the events of a small document are small. */
+function hasLargeEvents(events: readonly DomainEvent[], documentLength: number): boolean {
+  if (events.length * documentLength * 2 < CHECKPOINT.bytes) return false;
+  const bytes = events.reduce((sum, { data, before }) => sum + Buffer.byteLength(JSON.stringify([data, before])), 0);
+  return bytes >= CHECKPOINT.bytes;
 }

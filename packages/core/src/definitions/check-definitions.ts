@@ -7,19 +7,12 @@ import { createValidator, invalidInput, type Validator } from '../base/validator
 import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
-import { dependency, findLabelIssues, newFlag } from '../flags/flag.schema.js';
-import {
-  constraints,
-  findConstraintIssues,
-  findStrategyIssues,
-  findWeightIssues,
-  issuesOrElse,
-  strategy,
-} from '../flags/strategies.schema.js';
+import { dependency, findDependencyIssues, findLabelIssues, newFlag } from '../flags/flag.schema.js';
+import { constraints, findRepeatedIds, findStrategyIssues, strategy } from '../flags/strategies.schema.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
-import { findVariantsIssues, variants } from '../flags/variants.schema.js';
+import { findRepeated, findVariantsIssues, variants } from '../flags/variants.schema.js';
 import { member, newProject } from '../projects/project.schema.js';
-import { newSegment } from '../segments/segment.schema.js';
+import { findSegmentIssues, newSegment } from '../segments/segment.schema.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,
@@ -235,31 +228,28 @@ function toDefined(flag: FlagState | undefined): unknown {
   return flag && { ...flag, environments: Object.fromEntries(flag.environments.map((one) => [one.name, one])) };
 }
 
-function* findProjectIssues({ members = [] }: DefinedProject): Generator<ErrorDetail> {
-  const seen = new Set<number>();
-  for (const [index, { userId }] of members.entries()) {
-    if (seen.has(userId)) yield { message: 'must be unique among the members', path: `/members/${index}/userId` };
-    seen.add(userId);
-  }
-}
-
-function findSegmentIssues({ constraints = [] }: DefinedSegment): Iterable<ErrorDetail> {
-  return issuesOrElse(findConstraintIssues(constraints), () => findWeightIssues(constraints));
+function findProjectIssues({ members = [] }: DefinedProject): Iterable<ErrorDetail> {
+  return findRepeated(
+    members,
+    ({ userId }) => userId,
+    (index) => `/members/${index}/userId`,
+    'must be unique among the members',
+  );
 }
 
 function* findFlagIssues(flag: DefinedFlag, known: readonly string[]): Generator<ErrorDetail> {
   const { labels, variants = [], dependencies = [], environments = {} } = flag;
   if (labels) yield* findLabelIssues({ labels });
   yield* issuesAt('/variants', findVariantsIssues(variants));
-  for (const [index, { flag: parent, enabled = true, variants: names = [] }] of dependencies.entries()) {
-    const path = `/dependencies/${index}`;
-    if (!enabled && names.length > 0) {
-      yield { message: 'must be empty where the parent has to be off', path: `${path}/variants` };
-    }
-    if (dependencies.findIndex((other) => other.flag === parent) < index) {
-      yield { message: 'must be unique among the dependencies', path: `${path}/flag` };
-    }
+  for (const [index, dependency] of dependencies.entries()) {
+    yield* issuesAt(`/dependencies/${index}`, findDependencyIssues(dependency));
   }
+  yield* findRepeated(
+    dependencies,
+    ({ flag }) => flag,
+    (index) => `/dependencies/${index}/flag`,
+    'must be unique among the dependencies',
+  );
   for (const [name, { enabled, strategies }] of Object.entries(environments)) {
     const path = `/environments/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     if (!known.includes(name)) {
@@ -268,15 +258,12 @@ function* findFlagIssues(flag: DefinedFlag, known: readonly string[]): Generator
     if (enabled && strategies?.length === 0) {
       yield { message: 'must be false without a strategy', path: `${path}/enabled` };
     }
-    const ids = new Set<string>();
     for (const [index, { segments, ...strategy }] of (strategies ?? []).entries()) {
       const place = `${path}/strategies/${index}`;
       yield* issuesAt(place, findStrategyIssues(strategy as StrategyInput));
       if (new Set(segments).size < (segments?.length ?? 0))
         yield { message: 'must be unique', path: `${place}/segments` };
-      if (strategy.id === undefined) continue;
-      if (ids.has(strategy.id)) yield { message: 'must be unique', path: `${place}/id` };
-      ids.add(strategy.id);
     }
+    yield* findRepeatedIds(strategies ?? [], `${path}/strategies`);
   }
 }

@@ -1,8 +1,9 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
-import type { FlagEffect } from '../flags/effect.types.js';
+import type { FlagEffect } from '../flags/effect.decide.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
+import type { PartDifference } from '../history/history.types.js';
 import type { Member } from '../projects/project.types.js';
 import type { NewSegment } from '../segments/segment.types.js';
 
@@ -122,14 +123,7 @@ export interface ImportResult {
 export interface ImportedDifference {
   readonly kind: 'project' | 'segment' | 'flag';
   readonly id: string;
-  readonly parts: readonly {
-    /** A JSON Pointer; empty for a whole new document. */
-    readonly path: string;
-    /** null if the part did not exist. */
-    readonly before: unknown;
-    /** null if the part was removed. */
-    readonly after: unknown;
-  }[];
+  readonly parts: readonly PartDifference[];
 }
 
 /** A change set of an import. */

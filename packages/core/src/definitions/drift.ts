@@ -30,22 +30,16 @@ export async function findDrift(
   for await (const [flag, declaration] of paced(Object.entries(flags))) {
     const stored = documents.flags.get(flag);
     if (stored && !stored.archived) drift.push(...compareFlag(declaration, stored, { engine, declare }));
-    else
-      drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${whyMissing(flag, engine)}.` });
+    else {
+      const reason = stored ? 'archived' : 'not stored';
+      drift.push({ kind: 'missing', flag, message: `The flag ${flag} is declared, but ${reason}.` });
+    }
   }
   for await (const [flag, { archived }] of paced(documents.flags)) {
     if (archived || Object.hasOwn(flags, flag)) continue;
     drift.push({ kind: 'undeclared', flag, message: `The flag ${flag} is stored, but not declared.` });
   }
   return Object.freeze(drift.sort((one, other) => compareCodePoints(one.flag, other.flag)));
-}
-
-function isArchived(flag: string, { replica: { documents } }: ChangeEngine): boolean {
-  return documents.flags.get(flag)?.archived ?? false;
-}
-
-function whyMissing(flag: string, engine: ChangeEngine): string {
-  return isArchived(flag, engine) ? 'archived' : 'not stored';
 }
 
 function* compareFlag(

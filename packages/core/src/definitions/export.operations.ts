@@ -3,10 +3,9 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { dependenciesOf, type FlagState } from '../flags/flag.js';
-import { findProject, flagDocuments } from '../flags/flag-documents.js';
+import { dependenciesOf, type FlagState, flagDocuments } from '../flags/flag.js';
 import type { Strategy } from '../flags/strategy.types.js';
-import { type ProjectState, projectDocuments } from '../projects/project.js';
+import { findProject, type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {
   DefinedEnvironment,

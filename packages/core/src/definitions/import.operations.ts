@@ -3,20 +3,18 @@ import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
+import { readCommittedSet, readLoggedDocuments, readSet } from '../changesets/change-set-log.js';
 import type { ChangeEngine, SetContext, UnattributedContext } from '../changesets/engine.js';
-import { readCommittedSet, readLoggedDocuments } from '../changesets/logged-documents.js';
-import { effectsOf } from '../changesets/plan.operations.js';
+import { effectsOf, type PlannedState } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
-import type { PlannedState } from '../changesets/preview.operations.js';
 import { ChangesHash, deriveId } from '../changesets/repetition.js';
 import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
-import { toContext } from '../changesets/set-context.js';
+import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { locateRefusals } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
-import type { FlagState } from '../flags/flag.js';
-import { flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments, type StoredFlagSummary } from '../flags/flag.js';
 import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
@@ -38,11 +36,11 @@ import {
   eventsOf,
   type ImportPlan,
   type Item,
+  type KnownSegment,
   planImport,
   readTarget,
   segmentsFor,
 } from './plan-import.js';
-import type { KnownSegment } from './segment-ids.js';
 
 /** Leaves room for the index documents of a set. */
 const SET_LIMITS = { documents: LIMITS.changesPerSet, bytes: 6_291_456 };
@@ -101,7 +99,7 @@ async function listParts(engine: ChangeEngine, context: UnattributedContext): Pr
 
 /** Reads the result of an import with an id from the events of its sets. */
 async function readImport(engine: ChangeEngine, context: UnattributedContext): Promise<ImportResult> {
-  const { log } = engine;
+  const { storage } = engine;
   const sets = await listParts(engine, context);
   if (await engine.isCommitted(context)) sets.push(context);
   const changeSets: ImportedChangeSet[] = [];
@@ -109,8 +107,8 @@ async function readImport(engine: ChangeEngine, context: UnattributedContext): P
   for (const { repetition } of sets) {
     const id = repetition?.id ?? '';
     await readCommittedSet(id, async () => {
-      const set = await log.readSet(id);
-      const documents = await readLoggedDocuments(log, set);
+      const set = await readSet(storage, id);
+      const documents = await readLoggedDocuments(storage, set);
       const names = documents.map(({ key }) => `${key.kind}/${key.id}`);
       changeSets.push({ id, at: set.events[0].at, documents: names });
       for await (const { key, before: current, after: target } of paced(documents)) {

@@ -4,10 +4,16 @@ import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { environmentOf, inFull } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { environmentOf, flagDocuments, inFull } from '../flags/flag.js';
+import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { projectDocuments } from '../projects/project.js';
-import { segmentDocuments } from '../segments/segment.js';
+import {
+  NO_SEGMENTS,
+  SEGMENT_REGISTRY,
+  type SegmentState,
+  segmentDocuments,
+  segmentRegistries,
+} from '../segments/segment.js';
 import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type {
@@ -18,7 +24,6 @@ import type {
   ImportedDifference,
 } from './definition.types.js';
 import type { Planned } from './order.decide.js';
-import { findSegmentIds, type KnownSegment, type SegmentIds } from './segment-ids.js';
 import { flagTarget, projectTarget, segmentTarget } from './targets.decide.js';
 
 /** A definition and its place in the document. */
@@ -130,10 +135,14 @@ export async function readTarget(
   }
   const current = (await read(flagDocuments, item.definition.name))?.state;
   if (item.isPruned && !current) return undefined;
-  const types = engine.settings.flagTypes.map(({ name }) => name);
-  const defaultType = types.includes('release') ? 'release' : (types[0] ?? 'release');
   const segmentId = (reference: string | number) => segments.resolve(reference) ?? 0;
-  const target = flagTarget(item.definition, current, { now, actor, newId, defaultType, segmentId });
+  const target = flagTarget(item.definition, current, {
+    now,
+    actor,
+    newId,
+    defaultType: defaultType(engine),
+    segmentId,
+  });
   return { kind: 'flag', current, target };
 }
 
@@ -236,12 +245,61 @@ function findTargetIssues(item: Definition, planned: Planned): readonly Problem[
   return problems;
 }
 
-/** Returns a function that makes one id for each place. Repeated decisions get the same ids. */
-function rememberIds(newId: () => string): (place: string) => string {
-  const ids = new Map<string, string>();
-  return (place) => {
-    const id = ids.get(place) ?? newId();
-    ids.set(place, id);
-    return id;
+/** The identifying members of a stored segment. */
+export type KnownSegment = Pick<SegmentState, 'id' | 'name' | 'createdAt'>;
+
+/** The ids of segments, by their names in the store and in a document. */
+interface SegmentIds {
+  /** Returns the id of a definition's segment, present or new. */
+  of(definition: DefinedSegment): number;
+  /** Returns the id that a strategy's reference means; undefined if there is no such segment. */
+  resolve(reference: string | number): number | undefined;
+}
+
+/**
+ * Finds the segments of a document, and gives ids to new ones. A definition refers to the segment with its name, or to
+ * a renamed one with its id and creation time. A new segment keeps its id unless another segment has it.
+ */
+async function findSegmentIds(
+  { read }: Pick<DocumentReader, 'read'>,
+  known: readonly KnownSegment[],
+  definitions: readonly DefinedSegment[],
+): Promise<SegmentIds> {
+  const { lastId } = (await read(segmentRegistries, SEGMENT_REGISTRY))?.state ?? NO_SEGMENTS;
+  const byName = new Map(known.map((one) => [one.name, one.id]));
+  const byId = new Map(known.map((one) => [one.id, one]));
+  const wanted = new Set(definitions.map(({ name }) => name));
+  const ids = new Map<string, number>();
+  const taken = new Set(byId.keys());
+  for (const definition of definitions) {
+    const { id, name, createdAt } = definition;
+    const same = id === undefined ? undefined : byId.get(id);
+    const isRenamed = same !== undefined && !wanted.has(same.name) && isSameTime(same.createdAt, createdAt);
+    const found = byName.get(name) ?? (isRenamed ? same.id : undefined);
+    if (found !== undefined) ids.set(name, found);
+    else if (id !== undefined && !taken.has(id)) ids.set(name, id);
+    const assigned = ids.get(name);
+    if (assigned !== undefined) taken.add(assigned);
+  }
+  let last = Math.max(lastId, 0);
+  for (const { name } of definitions) {
+    if (ids.has(name)) continue;
+    do last += 1;
+    while (taken.has(last));
+    ids.set(name, last);
+  }
+  const named = new Map(definitions.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));
+  return {
+    of: ({ name }) => ids.get(name) as number,
+    resolve(reference) {
+      if (typeof reference === 'string') return ids.get(reference) ?? byName.get(reference);
+      const name = named.get(reference);
+      if (name !== undefined) return ids.get(name);
+      return byId.has(reference) ? reference : undefined;
+    },
   };
+}
+
+function isSameTime(one: string, other: string | undefined): boolean {
+  return other !== undefined && Date.parse(one) === Date.parse(other);
 }

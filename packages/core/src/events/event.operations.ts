@@ -3,11 +3,11 @@ import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions } from '../base/validator.js';
 import type { Engine } from '../engine.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { flagDocuments } from '../flags/flag.js';
 import type { EventFilter } from '../storage/port.js';
 import type { EventLog, EventQuery, FeedPage, FeedQuery, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
-import { newestPosition } from './feed-cursor.js';
+import { newestPosition } from './feed-pages.js';
 
 const DEFAULT_LIMIT = 100;
 

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
+import { memoizeAsync } from '../base/memoize.js';
 import { isFlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { flagDocuments } from '../flags/flag.js';
 import { type Polling, startPolling } from '../replica/change-poller.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { EventType, FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
-import { createFeedCursor } from './feed-cursor.js';
+import { newestPosition, readFeed } from './feed-pages.js';
 
 /** Delivers committed events to listeners. */
 export interface Feed {
@@ -65,7 +66,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
       if (subscriptions.size > 0) void pollNow();
     },
     subscribe: (listener, options = {}) => {
-      const subscription = startSubscription({ storage, listener, onError, ...options });
+      const subscription = new Subscription({ storage, listener, onError, ...options });
       if (subscriptions.size === 0 && pollInterval > 0) {
         polling = startPolling({ interval: pollInterval, attempt: poll });
       }
@@ -113,18 +114,8 @@ export function withoutHash(value: unknown): unknown {
   return shown;
 }
 
-interface Subscription {
-  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
-  whenStarted(): Promise<unknown>;
-  /** Whether the start position is known. */
-  hasStarted(): boolean;
-  /** Reads new events, unless a read is in progress. */
-  wake(): void;
-  /** Resolves after the current read, without waiting for the listener: whether the latest read succeeded. */
-  lastReadSucceeded(): Promise<boolean>;
-  /** Stops calling the listener. Resolves when no read is pending. */
-  end(): Promise<unknown>;
-}
+/** The largest number of events per read. */
+const BATCH_SIZE = 200;
 
 interface SubscriptionStart extends SubscribeOptions {
   readonly storage: FlagsStorage;
@@ -137,58 +128,109 @@ interface SubscriptionStart extends SubscribeOptions {
  * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
  * other listeners. After a failed read, the next wake-up reads from the same position.
  */
-function startSubscription({ storage, listener, onError, after, onHistoryLost }: SubscriptionStart): Subscription {
-  const cursor = createFeedCursor(storage, after);
-  const wake = createSerialRunner(() => deliver().catch(report));
-  let ended = false;
-  let isFailureReported = false;
+class Subscription {
+  /** The position after which the next read starts. Unknown until the newest event is read. */
+  private position: { readonly after: string | undefined } | undefined;
+  private hasEnded = false;
+  private isFailureReported = false;
+  private latestRead: Promise<boolean> = Promise.resolve(true);
+  private resolveEnd: () => void = () => undefined;
+  private readonly ending = new Promise<void>((resolve) => {
+    this.resolveEnd = resolve;
+  });
 
-  async function deliver(): Promise<void> {
-    if (ended) return;
-    const events = await cursor.next().catch(startAgain);
-    isFailureReported = false;
-    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
-    if (events.length > 0) wake();
-    for (const event of events) await notify(event);
+  /** Reads new events, unless a read is in progress. */
+  readonly wake = createSerialRunner(() => this.deliver().catch((error: unknown) => this.report(error)));
+
+  // All callers share one read: a second read would skip the events committed in between.
+  private readonly findPosition = memoizeAsync<void, void>(async () => {
+    if (!this.position) await Promise.race([this.readPosition(), this.ending]);
+  });
+
+  constructor(private readonly start: SubscriptionStart) {
+    if (start.after !== undefined) this.position = { after: start.after };
+    this.wake();
   }
 
-  /** The start is read before the call, so that the caller misses no event after the state that it reads again. */
-  async function startAgain(error: unknown): Promise<readonly StoredEvent[]> {
+  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
+  whenStarted(): Promise<unknown> {
+    return this.findPosition().catch(() => undefined);
+  }
+
+  /** Whether the start position is known. */
+  hasStarted(): boolean {
+    return this.position !== undefined;
+  }
+
+  /** Resolves after the current read, without waiting for the listener: whether the latest read succeeded. */
+  lastReadSucceeded(): Promise<boolean> {
+    return this.latestRead;
+  }
+
+  /**
+   * Stops calling the listener. Resolves when no read is pending. Does not wait for the start position, which may never
+   * be known.
+   */
+  end(): Promise<unknown> {
+    this.hasEnded = true;
+    this.resolveEnd();
+    return this.position ? this.latestRead : this.ending;
+  }
+
+  private async deliver(): Promise<void> {
+    if (this.hasEnded) return;
+    const events = await this.readNext().catch((error: unknown) => this.startAgain(error));
+    this.isFailureReported = false;
+    // A batch may end early because of its size in bytes: only an empty one proves the end of the feed.
+    if (events.length > 0) this.wake();
+    for (const event of events) await this.notify(event);
+  }
+
+  private async readNext(): Promise<readonly StoredEvent[]> {
+    if (!this.position) await this.findPosition();
+    if (this.hasEnded) return [];
+    return this.read(readFeed(this.start.storage, { after: this.position?.after, limit: BATCH_SIZE }));
+  }
+
+  private async readPosition(): Promise<void> {
+    this.position ??= { after: await this.read(newestPosition(this.start.storage)) };
+  }
+
+  private read<T>(query: Promise<T>): Promise<T> {
+    this.latestRead = query.then(
+      () => true,
+      () => false,
+    );
+    return query;
+  }
+
+  /** Reads the start before the call, so that the caller misses no event after the state that it reads again. */
+  private async startAgain(error: unknown): Promise<readonly StoredEvent[]> {
     if (!isFlagsError(error) || error.code !== 'history_lost') throw error;
-    const position = await cursor.restart();
-    if (ended) return [];
-    if (onHistoryLost) await onHistoryLost(position);
+    const { storage, onHistoryLost, onError } = this.start;
+    const after = await this.read(newestPosition(storage));
+    this.position = { after };
+    if (this.hasEnded) return [];
+    if (onHistoryLost) await onHistoryLost(after);
     else onError(error);
-    wake();
+    this.wake();
     return [];
   }
 
-  async function notify(event: StoredEvent): Promise<void> {
-    if (ended) return;
-    cursor.advancePast(event);
+  private async notify(event: StoredEvent): Promise<void> {
+    if (this.hasEnded) return;
+    this.position = { after: event.position };
     try {
-      await listener(toFlagsEvent(event));
+      await this.start.listener(toFlagsEvent(event));
     } catch (error) {
-      onError(error);
+      this.start.onError(error);
     }
   }
 
-  function report(error: unknown): void {
-    if (!ended && !isFailureReported) onError(error);
-    isFailureReported = true;
+  private report(error: unknown): void {
+    if (!this.hasEnded && !this.isFailureReported) this.start.onError(error);
+    this.isFailureReported = true;
   }
-
-  wake();
-  return {
-    whenStarted: () => cursor.whenStarted().catch(() => undefined),
-    hasStarted: cursor.hasStarted,
-    wake,
-    lastReadSucceeded: cursor.lastReadSucceeded,
-    end() {
-      ended = true;
-      return cursor.close();
-    },
-  };
 }
 
 /** Returns a function that runs the work: never concurrently, and once more if it was called during a run. */

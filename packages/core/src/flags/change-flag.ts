@@ -4,8 +4,17 @@ import type { Actor, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { Read, Versioned } from '../storage/documents.js';
-import { dependenciesOf, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
-import { dependencyEdges, edgeId, findFlag, flagDocuments, throwFlagNotFound } from './flag-documents.js';
+import {
+  dependenciesOf,
+  dependencyEdges,
+  edgeId,
+  type FlagEvent,
+  type FlagState,
+  findFlag,
+  flagDocuments,
+  segmentsOf,
+  throwFlagNotFound,
+} from './flag.js';
 import type { Strategy } from './strategy.types.js';
 
 /**
@@ -75,8 +84,8 @@ function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
 export interface FlagChange<Result> {
   /** Returns the events of a change to the flag of the reference. */
   readonly decide: (flag: FlagState, unit: UnitOfWork, context: Actor) => Awaitable<readonly FlagEvent[]>;
-  /** Returns the result of the change. `changed` reads the flag after the commit. */
-  readonly result: (changed: () => Promise<Versioned<FlagState>>) => Awaitable<Result>;
+  /** Returns the result of the change from the flag after the commit. */
+  readonly result: (changed: Versioned<FlagState>) => Result;
   /** Returns the place of a strategy in the input, as a JSON Pointer. Default: the whole input */
   readonly pathOf?: (strategy: Strategy) => string;
 }
@@ -96,7 +105,7 @@ export function changeFlag<Result>(
       const applying = applyToFlag(unit, state.name, events);
       if (applying) await applying;
     },
-    result: ({ read }) => result(async () => (await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
+    result: async ({ read }) => result((await read(flagDocuments, ref.flag)) ?? throwFlagNotFound(ref.flag)),
   };
 }
 

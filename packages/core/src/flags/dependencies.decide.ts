@@ -2,8 +2,7 @@ import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import { dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
-import { assertNotArchived } from './lifecycle.decide.js';
+import { assertNotArchived, dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
 
 /** The parent and children of a flag that gets a dependency. */
 export interface DependencyContext {

@@ -6,8 +6,14 @@ import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
-import { dependenciesOf, type FlagState } from './flag.js';
-import { type DependencyEdge, dependencyEdges, findFlag, flagDocuments } from './flag-documents.js';
+import {
+  type DependencyEdge,
+  dependenciesOf,
+  dependencyEdges,
+  type FlagState,
+  findFlag,
+  flagDocuments,
+} from './flag.js';
 import { BY_NAME, listLiveFlags } from './flag-lists.operations.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
@@ -42,15 +48,12 @@ export async function inheritableDependencies(
 export function addDependency({ validate }: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {
   const dependency = cloneJson(toDependency(validate.dependency(input)));
   return changeFlag(ref, {
-    async decide(child, copy) {
-      const parent = await copy.read(flagDocuments, dependency.flag);
-      const children = await listChildren(copy, child.name);
+    async decide(child, unit) {
+      const parent = await unit.read(flagDocuments, dependency.flag);
+      const children = await listChildren(unit, child.name);
       return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
     },
-    async result(changed) {
-      const { state } = await changed();
-      return dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency;
-    },
+    result: ({ state }) => dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency,
   });
 }
 

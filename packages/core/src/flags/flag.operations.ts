@@ -1,23 +1,25 @@
 import type { AnyFlagRef, FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
 import { cloneJson, copyJson } from '../base/json.js';
 import { applyPatch, clonePatch } from '../base/json-patch.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine.js';
+import { findProject } from '../projects/project.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage-port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
-import type { FlagState } from './flag.js';
-import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import {
+  assertNotArchived,
+  dependenciesOf,
+  type FlagState,
   findFlag,
-  findProject,
   flagDocuments,
-  readLastSeenAt,
+  orderedEnvironmentOf,
   throwFlagNotFound,
-  toDetail,
-  toFlag,
-} from './flag-documents.js';
+} from './flag.js';
+import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';
 import type { Variant, VariantInput } from './variant.types.js';
@@ -37,11 +39,11 @@ export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): Pre
   const createdAt = now().toISOString();
   return {
     subject: keyOf(rest.name),
-    async decide(copy) {
-      const existing = await copy.read(flagDocuments, rest.name);
-      const { state } = await findProject(copy.read, ref);
+    async decide(unit) {
+      const existing = await unit.read(flagDocuments, rest.name);
+      const { state } = await findProject(unit.read, ref);
       const origin = { project: state.id, createdAt };
-      await copy.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
+      await unit.apply(flagDocuments, rest.name, lifecycle.createFlag(existing?.state, { ...rest, type }, origin));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, rest.name)) ?? throwFlagNotFound(rest.name)),
   };
@@ -73,12 +75,39 @@ function findKnown(
   return { revision, state: copyJson(known.state) as FlagState };
 }
 
+/** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */
+async function readLastSeenAt(usage: UsageStorage, flag: string): Promise<string | null> {
+  if (typeof flag !== 'string') return null;
+  const time = (await usage.lastSeen([flag])).get(flag);
+  return time === undefined ? null : new Date(time).toISOString();
+}
+
+/** Converts a stored flag to the public type. */
+function toFlag({ state, revision }: Versioned<FlagState>): Flag {
+  // In long lists, a spread would take several times as long.
+  return Object.assign(metadata.toUpdate(state), { revision });
+}
+
+/** The inputs of a flag's details besides the flag. */
+interface FlagDetailContext {
+  readonly settings: FlagsSettings;
+  readonly lastSeenAt: string | null;
+  readonly children: readonly string[];
+}
+
+export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext): FlagDetail {
+  const { settings, lastSeenAt, children } = context;
+  const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(found.state, name));
+  const dependencies = dependenciesOf(found.state);
+  return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
+}
+
 export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
   const { validate, replica } = engine;
   const changes = copyInput(validate.flagChanges(input, replica.documents.flags.get(ref.flag)));
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
-    result: async (updated) => toFlag(await updated()),
+    result: toFlag,
   });
 }
 
@@ -87,7 +116,7 @@ export function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): Prepa
   const patch = clonePatch(validate.jsonPatch(input));
   return changeFlag(ref, {
     decide: (flag) => metadata.patchMetadata(flag, { patch, validate: validate.flagChanges }),
-    result: async (patched) => toFlag(await patched()),
+    result: toFlag,
   });
 }
 
@@ -97,14 +126,14 @@ export function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges):
   const changes = { add: [...add], remove: [...remove] };
   return changeFlag(ref, {
     decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
-    result: async (changed) => toFlag(await changed()),
+    result: toFlag,
   });
 }
 
 const PREFERRED_TYPE = 'release';
 
 /** Returns `release`, or the first configured type if `release` is not configured. */
-function defaultType({ settings }: Engine): string {
+export function defaultType({ settings }: Engine): string {
   const names = settings.flagTypes.map(({ name }) => name);
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
 }
@@ -116,23 +145,23 @@ export function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: 
   return {
     subject: keyOf(name),
     revisionOf: keyOf(ref.flag),
-    async decide(copy) {
-      const existing = await copy.read(flagDocuments, name);
-      const source = await findFlag(copy.read, ref);
-      await findProject(copy.read, ref);
-      const dependencies = await inheritableDependencies(copy, { source: source.state, name });
-      await applyToFlag(copy, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
+    async decide(unit) {
+      const existing = await unit.read(flagDocuments, name);
+      const source = await findFlag(unit.read, ref);
+      await findProject(unit.read, ref);
+      const dependencies = await inheritableDependencies(unit, { source: source.state, name });
+      await applyToFlag(unit, name, lifecycle.cloneFlag(existing?.state, source.state, { ...origin, dependencies }));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, name)) ?? throwFlagNotFound(name)),
   };
 }
 
-/** Returns a function that assigns each strategy one new id. Repeated decisions get the same ids. */
-function rememberIds(newId: () => string): (strategy: string) => string {
+/** Returns a function that makes one id for each name. Repeated decisions get the same ids. */
+export function rememberIds(newId: () => string): (name: string) => string {
   const ids = new Map<string, string>();
-  return (strategy) => {
-    const id = ids.get(strategy) ?? newId();
-    ids.set(strategy, id);
+  return (name) => {
+    const id = ids.get(name) ?? newId();
+    ids.set(name, id);
     return id;
   };
 }
@@ -155,9 +184,9 @@ export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
-    async decide(copy) {
-      const state = assertFound(await copy.read(flagDocuments, flag), ref);
-      await copy.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
+    async decide(unit) {
+      const state = assertFound(await unit.read(flagDocuments, flag), ref);
+      await unit.apply(flagDocuments, flag, lifecycle.reviveFlag(state));
     },
     result: async ({ read }) => toFlag((await read(flagDocuments, flag)) ?? throwFlagNotFound(flag)),
   };
@@ -167,9 +196,9 @@ export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
-    async decide(copy) {
-      const state = assertFound(await copy.read(flagDocuments, flag), ref);
-      await applyToFlag(copy, flag, lifecycle.deleteFlag(state));
+    async decide(unit) {
+      const state = assertFound(await unit.read(flagDocuments, flag), ref);
+      await applyToFlag(unit, flag, lifecycle.deleteFlag(state));
     },
     result: () => undefined,
   };
@@ -179,14 +208,14 @@ export function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): Prepa
   const { validate } = engine;
   const target = validate.move(input);
   return changeFlag(ref, {
-    async decide(flag, copy) {
-      const { state: project } = await findProject(copy.read, target);
-      const children = await listChildren(copy, flag.name);
+    async decide(flag, unit) {
+      const { state: project } = await findProject(unit.read, target);
+      const children = await listChildren(unit, flag.name);
       const events = lifecycle.moveFlag(flag, project.id, children);
-      if (events.length > 0) await assertSegmentsMovable(copy.read, flag, project.id);
+      if (events.length > 0) await assertSegmentsMovable(unit.read, flag, project.id);
       return events;
     },
-    result: async (moved) => toFlag(await moved()),
+    result: toFlag,
   });
 }
 
@@ -228,9 +257,9 @@ function changeVariants(
 ): PreparedChange<readonly Variant[]> {
   return changeFlag(ref, {
     decide(flag) {
-      lifecycle.assertNotArchived(flag);
+      assertNotArchived(flag);
       return variantRules.setVariants(flag, variantsFor(flag));
     },
-    result: async (changed) => (await changed()).state.variants,
+    result: ({ state }) => state.variants,
   });
 }

@@ -2,6 +2,7 @@ import type { ProjectRef } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
 import { type JsonSchema, name, type ObjectSchema, pageQuery, text } from '../base/primitives.js';
 import { uniqueTexts } from '../base/validator.js';
+import type { ErrorDetail } from '../errors.js';
 import type { DependencyInput } from './dependency.types.js';
 import type { FlagChanges, LabelChanges, NewFlag } from './flag.types.js';
 import { FLAG_SORTS, type FlagQuery } from './flag-search.types.js';
@@ -83,6 +84,12 @@ export const dependency: ObjectSchema<DependencyInput> = {
   },
   required: ['flag'],
 };
+
+/** A parent that is off has no variant. */
+export function findDependencyIssues({ enabled = true, variants = [] }: DependencyInput): readonly ErrorDetail[] {
+  if (enabled || variants.length === 0) return [];
+  return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
+}
 
 /** The project that a flag moves to. */
 export const move: ObjectSchema<ProjectRef> = {

@@ -1,5 +1,10 @@
+import type { FlagRef } from '../base/common.types.js';
+import type { FlagsSettings } from '../base/settings.types.js';
+import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
+import { findProject } from '../projects/project.js';
 import type { SegmentUse } from '../segments/segment.types.js';
+import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import type { Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
@@ -239,4 +244,81 @@ export function usesOfSegment(flag: FlagState, segment: number): readonly Segmen
       .filter(({ segments = [] }) => segments.includes(segment))
       .map(({ id }) => ({ project: flag.project, flag: flag.name, environment: name, strategy: id })),
   );
+}
+
+/** Rejects changes of an archived flag. */
+export function assertNotArchived(flag: FlagState): void {
+  if (!flag.archived) return;
+  throw new FlagsError('flag_archived', `The flag ${flag.name} is archived; revive it before changing or copying it.`);
+}
+
+/** The summary of a flag in lists. The name is the document's id, the project its parent. */
+export interface StoredFlagSummary {
+  readonly type: string;
+  readonly stale: boolean;
+  readonly archived: boolean;
+  readonly createdAt: string;
+  /** Names of the environments in which the flag is enabled. */
+  readonly enabledIn: readonly string[];
+  /** Ids of the segments that the flag uses in any environment. Absent in documents older than segments. */
+  readonly segments?: readonly number[];
+  /** Names of the flags that this flag depends on. Absent in documents older than dependencies. */
+  readonly parents?: readonly string[];
+}
+
+export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
+  kind: 'flag',
+  evolve: evolveFlag,
+  parentOf: ({ project }) => project,
+  projectOf: ({ project }) => project,
+  summarize: (flag): StoredFlagSummary => ({
+    type: flag.type,
+    stale: flag.stale,
+    archived: flag.archived,
+    createdAt: flag.createdAt,
+    enabledIn: enabledEnvironments(flag),
+    segments: segmentsOf(flag),
+    parents: dependenciesOf(flag).map((dependency) => dependency.flag),
+  }),
+};
+
+/** An index entry for a dependency, listed under the parent to find its children. */
+export interface DependencyEdge {
+  readonly parent: string;
+  readonly child: string;
+}
+
+export const dependencyEdges: Documents<DependencyEdge> = { kind: 'dependency', parentOf: ({ parent }) => parent };
+
+/** The separator is unambiguous, because names of flags have no spaces. */
+export function edgeId({ parent, child }: DependencyEdge): string {
+  return `${parent} ${child}`;
+}
+
+/** Resolves to the flag of the named project. Rejects with `flag_not_found` or `project_not_found`. */
+export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<FlagState>> {
+  const found = await read(flagDocuments, ref.flag);
+  if (found && found.state.project === ref.project) return found;
+  await findProject(read, ref);
+  return throwFlagNotFound(ref.flag, ` in the project ${ref.project}`);
+}
+
+export function throwFlagNotFound(flag: string, where = ''): never {
+  throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
+}
+
+interface WithSettings {
+  readonly settings: FlagsSettings;
+}
+
+/** Throws `environment_not_found` unless the settings contain the environment. */
+export function assertEnvironment({ settings }: WithSettings, environment: string): void {
+  assertText('environment', environment);
+  if (!settings.environments.some(({ name }) => name === environment))
+    throwEnvironmentNotFound({ settings }, environment);
+}
+
+export function throwEnvironmentNotFound({ settings }: WithSettings, environment: string): never {
+  const names = settings.environments.map(({ name }) => name).join(', ');
+  throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
 }

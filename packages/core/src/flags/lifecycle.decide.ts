@@ -1,7 +1,14 @@
 import { FlagsError } from '../errors.js';
 import type { StrategyParameters } from '../evaluation/definitions.types.js';
 import type { Dependency } from './dependency.types.js';
-import { dependenciesOf, type EnvironmentState, enabledEnvironments, type FlagEvent, type FlagState } from './flag.js';
+import {
+  assertNotArchived,
+  dependenciesOf,
+  type EnvironmentState,
+  enabledEnvironments,
+  type FlagEvent,
+  type FlagState,
+} from './flag.js';
 import type { NewFlag } from './flag.types.js';
 import type { Strategy } from './strategy.types.js';
 
@@ -130,12 +137,6 @@ export function moveFlag(flag: FlagState, project: string, children: readonly st
     throw new FlagsError('flag_has_children', message);
   }
   return [{ type: 'flag-moved', data: { project }, before: { project: flag.project } }];
-}
-
-/** Rejects changes of an archived flag. */
-export function assertNotArchived(flag: FlagState): void {
-  if (!flag.archived) return;
-  throw new FlagsError('flag_archived', `The flag ${flag.name} is archived; revive it before changing or copying it.`);
 }
 
 function assertNameFree(existing: FlagState | undefined, name: string): void {

@@ -3,9 +3,15 @@ import { isSameJson, pickChanged } from '../base/json.js';
 import { applyPatch } from '../base/json-patch.js';
 import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
-import { type FlagEvent, type FlagHead, type FlagMetadata, type FlagState, METADATA } from './flag.js';
+import {
+  assertNotArchived,
+  type FlagEvent,
+  type FlagHead,
+  type FlagMetadata,
+  type FlagState,
+  METADATA,
+} from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
-import { assertNotArchived } from './lifecycle.decide.js';
 
 const CHANGEABLE = [
   'description',

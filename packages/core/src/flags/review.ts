@@ -1,4 +1,4 @@
-import type { FlagEffect } from './effect.types.js';
+import type { FlagEffect } from './effect.decide.js';
 
 const PREFERRED_ENVIRONMENT = 'production';
 

@@ -6,8 +6,14 @@ import { type Edit, editList } from '../base/parts.js';
 import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import { type EnvironmentState, environmentOf, type FlagEvent, type FlagState, inOrder } from './flag.js';
-import { assertNotArchived } from './lifecycle.decide.js';
+import {
+  assertNotArchived,
+  type EnvironmentState,
+  environmentOf,
+  type FlagEvent,
+  type FlagState,
+  inOrder,
+} from './flag.js';
 import type { Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [

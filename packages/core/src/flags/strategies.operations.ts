@@ -8,8 +8,14 @@ import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import { assertText, type Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
-import { assertEnvironment } from './flag-documents.js';
+import {
+  assertEnvironment,
+  environmentOf,
+  evolveFlag,
+  type FlagEvent,
+  type FlagState,
+  orderedEnvironmentOf,
+} from './flag.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
@@ -26,7 +32,7 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
   const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.addStrategy(flag, ref.environment, strategy),
-    result: async (changed) => strategyRules.findStrategy((await changed()).state, { ...ref, strategy: strategy.id }),
+    result: ({ state }) => strategyRules.findStrategy(state, { ...ref, strategy: strategy.id }),
   });
 }
 
@@ -43,7 +49,7 @@ export function updateStrategy(engine: Engine, ref: StrategyRef, input: Strategy
       if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters }, known);
       return strategyRules.replaceStrategy(flag, ref, named);
     },
-    result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
+    result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
 }
 
@@ -52,7 +58,7 @@ export function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch
   const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
-    result: async (changed) => strategyRules.findStrategy((await changed()).state, ref),
+    result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
 }
 
@@ -65,7 +71,7 @@ export function orderStrategies(
   const order = valid.map(({ id, sortOrder }) => ({ id, sortOrder }));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
-    result: async (changed) => orderedEnvironmentOf((await changed()).state, ref.environment).strategies,
+    result: ({ state }) => orderedEnvironmentOf(state, ref.environment).strategies,
   });
 }
 
@@ -108,7 +114,7 @@ export function configureEnvironment(
       for (const [index, { id }] of target.entries()) places.set(id, `/strategies/${index}`);
       return strategyRules.configureEnvironment(flag, ref.environment, { enabled, strategies: target });
     },
-    result: async (changed) => orderedEnvironmentOf((await changed()).state, ref.environment),
+    result: ({ state }) => orderedEnvironmentOf(state, ref.environment),
     pathOf: ({ id }) => places.get(id) ?? '',
   });
 }

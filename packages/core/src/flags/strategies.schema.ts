@@ -23,7 +23,7 @@ import type {
   StrategyReplacement,
   StrategyVariant,
 } from './strategy.types.js';
-import { findPayloadIssues, payload, values, weight } from './variants.schema.js';
+import { findPayloadIssues, findRepeated, payload, values, weight } from './variants.schema.js';
 
 export const constraint: ObjectSchema<Constraint> = {
   type: 'object',
@@ -119,13 +119,12 @@ export function* findEnvironmentIssues({ strategies }: EnvironmentInput): Genera
 }
 
 /** Finds ids that occur more than once. */
-export function* findRepeatedIds(strategies: readonly { readonly id?: string }[], path = ''): Generator<ErrorDetail> {
-  const seen = new Set<string>();
-  for (const [i, { id }] of strategies.entries()) {
-    if (id === undefined) continue;
-    if (seen.has(id)) yield { message: 'must be unique', path: `${path}/${i}/id` };
-    seen.add(id);
-  }
+export function findRepeatedIds(strategies: readonly { readonly id?: string }[], path = ''): Iterable<ErrorDetail> {
+  return findRepeated(
+    strategies,
+    ({ id }) => id,
+    (index) => `${path}/${index}/id`,
+  );
 }
 
 /**
@@ -221,16 +220,12 @@ export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<E
 function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
   yield* findPercentageIssues(strategy);
   yield* findConstraintIssues(strategy.constraints ?? []);
-  yield* findRepeatedSegments(strategy.segments ?? []);
+  yield* findRepeated(
+    strategy.segments ?? [],
+    (id) => id,
+    (index) => `/segments/${index}`,
+  );
   for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantIssues(variant, `/variants/${i}`);
-}
-
-function* findRepeatedSegments(segments: readonly number[]): Generator<ErrorDetail> {
-  const seen = new Set<number>();
-  for (const [i, id] of segments.entries()) {
-    if (seen.has(id)) yield { message: 'must be unique', path: `/segments/${i}` };
-    seen.add(id);
-  }
 }
 
 function findPercentageIssues({ name = '', parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {

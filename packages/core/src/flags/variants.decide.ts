@@ -1,6 +1,5 @@
 import { isSameJson } from '../base/json.js';
-import type { FlagEvent, FlagState } from './flag.js';
-import { assertNotArchived } from './lifecycle.decide.js';
+import { assertNotArchived, type FlagEvent, type FlagState } from './flag.js';
 import type { Variant, VariantInput } from './variant.types.js';
 import { TOTAL_WEIGHT } from './variants.schema.js';
 

@@ -46,6 +46,22 @@ export const variant: ObjectSchema<VariantInput> = {
 
 export const variants: JsonSchema = { type: 'array', maxItems: LIMITS.variants, items: variant };
 
+/** Finds items whose key an earlier item has. Ignores items without a key. */
+export function* findRepeated<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string | number | undefined,
+  pathOf: (index: number) => string,
+  message = 'must be unique',
+): Generator<ErrorDetail> {
+  const seen = new Set<string | number>();
+  for (const [index, item] of items.entries()) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    if (seen.has(key)) yield { message, path: pathOf(index) };
+    seen.add(key);
+  }
+}
+
 /** A `json` payload must be JSON, and a `number` payload a number. */
 export function findPayloadIssues({ type, value }: Payload, path: string): readonly ErrorDetail[] {
   if (type === 'json' && !isJson(value)) return [{ message: 'must be a JSON text', path: `${path}/value` }];
@@ -72,7 +88,13 @@ export const TOTAL_WEIGHT = 1000;
  * their type.
  */
 export function findVariantsIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
-  return [...variants.flatMap(findVariantIssues), ...findDuplicates(variants), ...findWeightIssues(variants)];
+  const repeated = findRepeated(
+    variants,
+    ({ name }) => name,
+    (index) => `/${index}/name`,
+    'must be unique among the variants',
+  );
+  return [...variants.flatMap(findVariantIssues), ...repeated, ...findWeightIssues(variants)];
 }
 
 function findVariantIssues(variant: VariantInput, index: number): readonly ErrorDetail[] {
@@ -81,15 +103,6 @@ function findVariantIssues(variant: VariantInput, index: number): readonly Error
     ...(unweighted ? [{ message: 'is required for a variant of weightType fix', path: `/${index}/weight` }] : []),
     ...(variant.payload ? findPayloadIssues(variant.payload, `/${index}/payload`) : []),
   ];
-}
-
-function findDuplicates(variants: readonly VariantInput[]): readonly ErrorDetail[] {
-  const seen = new Set<string>();
-  return variants.flatMap(({ name }, index) => {
-    if (seen.has(name)) return [{ message: 'must be unique among the variants', path: `/${index}/name` }];
-    seen.add(name);
-    return [];
-  });
 }
 
 function findWeightIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {

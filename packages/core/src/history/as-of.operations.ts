@@ -7,24 +7,26 @@ import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
+import { stateAt } from '../changesets/event-log.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import { dependenciesOf, type FlagState, segmentsOf } from '../flags/flag.js';
-import type { FlagDetail } from '../flags/flag.types.js';
 import {
   assertEnvironment,
   type DependencyEdge,
+  dependenciesOf,
   dependencyEdges,
+  type FlagState,
   findFlag,
   flagDocuments,
-  toDetail,
-} from '../flags/flag-documents.js';
+  segmentsOf,
+} from '../flags/flag.js';
+import { toDetail } from '../flags/flag.operations.js';
+import type { FlagDetail } from '../flags/flag.types.js';
 import { compileEnvironment } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import { assertText, createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
-import { stateAt } from './event-log.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 
 type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];

@@ -4,16 +4,16 @@ import { LIMITS } from '../base/limits.js';
 import { compareStates, type Difference } from '../base/parts.js';
 import { invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
-import type { ChangeSetLog, LoggedSet } from '../changesets/change-set-log.js';
+import { type LoggedSet, readProjects, readSet, walkBackSets } from '../changesets/change-set-log.js';
 import { toChangeSet } from '../changesets/change-sets.operations.js';
+import { compareByEvents } from '../changesets/differences.decide.js';
 import type { ChangeEngine } from '../changesets/engine.js';
+import { holdsDocument, stateBefore } from '../changesets/event-log.js';
 import { toFlagsEvent } from '../events/feed.js';
-import { findFlag, findProject, flagDocuments } from '../flags/flag-documents.js';
-import { projectDocuments } from '../projects/project.js';
+import { findFlag, flagDocuments } from '../flags/flag.js';
+import { findProject, projectDocuments } from '../projects/project.js';
 import { assertText, nameOf } from '../storage/documents.js';
 import type { EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
-import { compareByEvents } from './differences.decide.js';
-import { holdsDocument, readProjects, readSet, stateAt, walkBackSets } from './event-log.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
 /** Change sets of a page without a limit. */
@@ -86,33 +86,6 @@ async function toEntry(storage: FlagsStorage, set: LoggedSet): Promise<HistoryEn
   return { ...toChangeSet(set), differences };
 }
 
-/** Creates the log that change sets read. */
-export function createChangeSetLog(storage: FlagsStorage): ChangeSetLog {
-  return {
-    readSet: (id) => readSet(storage, id),
-    async stateBefore({ subject, position }) {
-      return (await stateAt(storage, subject, { until: position, isExclusive: true }))?.state;
-    },
-    async listLaterSets({ id }, { key, paths }) {
-      const later: { set: LoggedSet; path: string }[] = [];
-      for await (const set of walkBackSets(storage, { filter: { subject: key } })) {
-        if (set.id === id) break;
-        const path = paths.find((one) => touches(set.events, one));
-        if (path !== undefined) later.push({ set, path });
-      }
-      return later;
-    },
-  };
-}
-
-function touches(events: readonly StoredEvent[], path: string): boolean {
-  if (path === '' || events.some(({ type }) => holdsDocument(type))) return true;
-  const isWithin = (one: string, other: string) => one === other || one.startsWith(`${other}/`);
-  return compareByEvents(events.map(toFlagsEvent)).some(
-    (part) => isWithin(part.path, path) || isWithin(path, part.path),
-  );
-}
-
 /**
  * Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document.
  */
@@ -123,8 +96,6 @@ async function compare(storage: FlagsStorage, events: readonly StoredEvent[]): P
   const shown = events.map(toFlagsEvent);
   if (!shown.some(({ type }) => holdsDocument(type))) return compareByEvents(shown);
   if (events.length === 1) return compareStates(shown[0]?.before, shown[0]?.data);
-  const before = holdsDocument(first.type)
-    ? shown[0]?.before
-    : (await stateAt(storage, first.subject, { until: first.position, isExclusive: true }))?.state;
+  const before = holdsDocument(first.type) ? shown[0]?.before : await stateBefore(storage, first);
   return compareStates(before, foldEvents(kind, before ?? undefined, shown));
 }

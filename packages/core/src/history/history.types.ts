@@ -34,7 +34,7 @@ export interface DocumentDifference {
 
 /** One changed part of a document. Strategies and variants are matched by id and name, not by index. */
 export interface PartDifference {
-  /** A JSON Pointer. */
+  /** A JSON Pointer; empty for a whole document. */
   readonly path: string;
   /** null if the part did not exist. */
   readonly before: unknown;

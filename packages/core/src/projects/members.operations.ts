@@ -2,9 +2,8 @@ import type { ListPage, ProjectRef } from '../base/common.types.js';
 import type { Role } from '../base/settings.types.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { findProject } from '../flags/flag-documents.js';
 import * as memberRules from './members.decide.js';
-import type { ProjectEvent, ProjectState } from './project.js';
+import { findProject, type ProjectEvent, type ProjectState } from './project.js';
 import { changeProject } from './project.operations.js';
 import type { Member } from './project.types.js';
 

@@ -1,29 +1,34 @@
 import { groupBy } from '../base/collections.js';
-import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { applyToFlag } from '../flags/change-flag.js';
-import type { FlagState } from '../flags/flag.js';
-import { findProject, flagDocuments, throwProjectNotFound } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments } from '../flags/flag.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
 import { deleteSegment, segmentDocuments, unregisterSegment } from '../segments/segment.js';
-import { changeRegistry } from '../segments/segment.operations.js';
-import type { Aggregate, Versioned } from '../storage/documents.js';
+import { changeRegistry, readAll } from '../segments/segment.operations.js';
+import type { Versioned } from '../storage/documents.js';
 import type { ListedDocument } from '../storage/port.js';
 import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.js';
-import { type ProjectEvent, type ProjectState, projectDocuments, type StoredProjectSummary } from './project.js';
+import {
+  findProject,
+  type ProjectEvent,
+  type ProjectState,
+  projectDocuments,
+  type StoredProjectSummary,
+  throwProjectNotFound,
+} from './project.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 interface ProjectChange<Result> {
   readonly decide: (project: ProjectState) => readonly ProjectEvent[];
-  /** Returns the result of the change. `changed` reads the project after the commit. */
-  readonly result: (changed: () => Promise<Versioned<ProjectState>>) => Awaitable<Result>;
+  /** Returns the result of the change from the project after the commit. */
+  readonly result: (changed: Versioned<ProjectState>) => Result;
 }
 
 /** Prepares a change of an existing project. */
@@ -38,7 +43,7 @@ export function changeProject<Result>(
       const applying = unit.apply(projectDocuments, project, decide(state));
       if (applying) await applying;
     },
-    result: ({ read }) => result(() => findProject(read, { project })),
+    result: async ({ read }) => result(await findProject(read, { project })),
   };
 }
 
@@ -100,7 +105,7 @@ export function updateProject({ validate }: Engine, ref: ProjectRef, input: Proj
   const changes = validate.projectChanges(input);
   return changeProject(ref, {
     decide: (project) => projectRules.updateProject(project, changes),
-    result: async (changed) => toProject(await changed()),
+    result: toProject,
   });
 }
 
@@ -141,9 +146,6 @@ export function healthOf(flags: readonly Aging[], types: readonly FlagType[], no
   return Math.round(100 - (100 * (staleCount + potentiallyStaleCount)) / flags.length);
 }
 
-/** Documents per batch: concurrent reads hide the latency of a database, and a batch limits the memory. */
-const DOCUMENTS_AT_ONCE = 16;
-
 /**
  * Deletes a project with its archived flags, segments and tokens in one commit. If another change adds a document to
  * the project, the commit conflicts, and the deletion is decided again. A remaining token or segment would belong to a
@@ -160,11 +162,8 @@ export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> 
       const events = projectRules.deleteProject(project, live, sharedTokens.length);
       await unit.apply(projectDocuments, project.id, events);
       await deleteSegments(unit, project.id);
-      for await (const { id, state } of readAll(
-        unit,
-        flagDocuments,
-        flags.map(({ name }) => name),
-      )) {
+      const names = flags.map(({ name }) => name);
+      for await (const { id, state } of readAll(unit, flagDocuments, names)) {
         // Another process may have revived the flag since the listing.
         if (!state.archived) projectRules.deleteProject(project, 1);
         await applyToFlag(unit, id, deleteFlag(state));
@@ -185,11 +184,8 @@ export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> 
 /** Deletes the project's segments, and releases their names. */
 async function deleteSegments(unit: UnitOfWork, project: string): Promise<void> {
   const names = new Set<string>();
-  for await (const { id, state } of readAll(
-    unit,
-    segmentDocuments,
-    await listIds(unit, segmentDocuments.kind, project),
-  )) {
+  const ids = await listIds(unit, segmentDocuments.kind, project);
+  for await (const { id, state } of readAll(unit, segmentDocuments, ids)) {
     await unit.apply(segmentDocuments, id, deleteSegment(state, 0));
     names.add(state.name);
   }
@@ -199,19 +195,4 @@ async function deleteSegments(unit: UnitOfWork, project: string): Promise<void> 
 
 async function listIds({ list }: UnitOfWork, kind: string, parent: string): Promise<readonly string[]> {
   return (await list({ kind, parent, part: 'summary' })).map(({ key }) => key.id);
-}
-
-/** Reads documents by id in batches, and omits missing ones. */
-async function* readAll<State, Event extends DomainEvent>(
-  { read }: UnitOfWork,
-  documents: Aggregate<State, Event>,
-  ids: readonly string[],
-): AsyncGenerator<{ readonly id: string; readonly state: State }> {
-  for (let first = 0; first < ids.length; first += DOCUMENTS_AT_ONCE) {
-    const batch = ids.slice(first, first + DOCUMENTS_AT_ONCE);
-    const found = await Promise.all(batch.map((id) => read(documents, id)));
-    for (const [index, document] of found.entries()) {
-      if (document) yield { id: batch[index] ?? '', state: document.state };
-    }
-  }
 }

@@ -1,7 +1,8 @@
+import type { ProjectRef } from '../base/common.types.js';
 import { pickChanged } from '../base/json.js';
 import { FlagsError } from '../errors.js';
 import type { DomainEvent } from '../events/event.types.js';
-import type { Aggregate } from '../storage/documents.js';
+import type { Aggregate, Read, Versioned } from '../storage/documents.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 
 /** Every instance has this project, which cannot be deleted. */
@@ -112,3 +113,12 @@ export const projectDocuments: Aggregate<ProjectState, ProjectEvent> = {
     memberCount: members.length,
   }),
 };
+
+/** Resolves to the project. Rejects with `project_not_found`. */
+export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
+  return (await read(projectDocuments, project)) ?? throwProjectNotFound(project);
+}
+
+export function throwProjectNotFound(project: string): never {
+  throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
+}

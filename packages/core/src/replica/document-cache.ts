@@ -1,6 +1,5 @@
 import { deepFreeze, isSameJson } from '../base/json.js';
-import type { FlagState } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments } from '../flags/flag.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';

@@ -18,7 +18,7 @@ import type {
   Impression,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { throwEnvironmentNotFound } from '../flags/flag-documents.js';
+import { throwEnvironmentNotFound } from '../flags/flag.js';
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.

@@ -13,8 +13,8 @@ import { type EvaluationProblem, ProblemReporter } from '../evaluation/problem.j
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
-import { newestPosition } from '../events/feed-cursor.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { newestPosition } from '../events/feed-pages.js';
+import { flagDocuments } from '../flags/flag.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { KeyedUpdate } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';

@@ -6,10 +6,10 @@ import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { type FlagState, usesOfSegment } from '../flags/flag.js';
-import { findProject, flagDocuments, type StoredFlagSummary } from '../flags/flag-documents.js';
+import { type FlagState, flagDocuments, type StoredFlagSummary, usesOfSegment } from '../flags/flag.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
-import type { DocumentReader, Read, Versioned } from '../storage/documents.js';
+import { findProject } from '../projects/project.js';
+import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.js';
 import {
   movesAway,
@@ -26,7 +26,6 @@ import {
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
-const FLAGS_AT_ONCE = 16;
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
 const FIRST_SEGMENTS = 8;
 
@@ -108,25 +107,36 @@ async function listUsedBy(engine: Engine, strategy: string): Promise<readonly nu
   return [];
 }
 
-/**
- * Reads the flags whose summaries list matching segments. Also reads flags with an older summary, which lacks segments.
- * It reads in batches: concurrent reads hide the latency of a database, and a batch limits the memory.
- */
+/** Reads the flags whose summaries list matching segments. Also reads flags with an older summary, which lacks segments. */
 async function* readFlagsThat(
-  { list, read }: DocumentReader,
+  documents: DocumentReader,
   use: (segments: readonly number[]) => boolean,
 ): AsyncGenerator<FlagState> {
-  const listed = await list({ kind: flagDocuments.kind, part: 'summary' });
+  const listed = await documents.list({ kind: flagDocuments.kind, part: 'summary' });
   const candidates = listed.filter(({ content }) => {
     const { segments } = content as StoredFlagSummary;
     return segments === undefined || use(segments);
   });
-  for (let first = 0; first < candidates.length; first += FLAGS_AT_ONCE) {
-    const batch = candidates.slice(first, first + FLAGS_AT_ONCE);
-    for (const flag of await Promise.all(batch.map(({ key }) => read(flagDocuments, key.id)))) {
-      if (flag) yield flag.state;
+  const names = candidates.map(({ key }) => key.id);
+  for await (const { state } of readAll(documents, flagDocuments, names)) yield state;
+}
+
+/** Documents per batch: concurrent reads hide the latency of a database, and a batch limits the memory. */
+const DOCUMENTS_AT_ONCE = 16;
+
+/** Reads documents by id in batches, and omits missing ones. */
+export async function* readAll<State>(
+  { read }: Pick<DocumentReader, 'read'>,
+  documents: Documents<State>,
+  ids: readonly string[],
+): AsyncGenerator<{ readonly id: string; readonly state: State }> {
+  for (let first = 0; first < ids.length; first += DOCUMENTS_AT_ONCE) {
+    if (first > 0) await pause();
+    const batch = ids.slice(first, first + DOCUMENTS_AT_ONCE);
+    const found = await Promise.all(batch.map((id) => read(documents, id)));
+    for (const [index, document] of found.entries()) {
+      if (document) yield { id: batch[index] ?? '', state: document.state };
     }
-    if (batch.length === FLAGS_AT_ONCE) await pause();
   }
 }
 

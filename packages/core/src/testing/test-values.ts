@@ -9,8 +9,7 @@ import type { FlagDefinition, Payload, VariantDefinition } from '../evaluation/d
 import { reasonOf } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DomainEvent } from '../events/event.types.js';
-import { evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
-import { flagDocuments } from '../flags/flag-documents.js';
+import { evolveFlag, type FlagEvent, type FlagState, flagDocuments } from '../flags/flag.js';
 import { createFlag } from '../flags/lifecycle.decide.js';
 import { addStrategy, enable, toStrategy } from '../flags/strategies.decide.js';
 import type { VariantInput } from '../flags/variant.types.js';

@@ -4,8 +4,8 @@ import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { assertEnvironment, findProject } from '../flags/flag-documents.js';
-import { projectDocuments } from '../projects/project.js';
+import { assertEnvironment } from '../flags/flag.js';
+import { findProject, projectDocuments } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
 import * as tokenRules from './token.js';
 import {

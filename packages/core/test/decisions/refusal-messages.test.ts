@@ -1,6 +1,7 @@
 import { applyPatch } from '../../src/base/json-patch.js';
 import { addDependency, removeDependency } from '../../src/flags/dependencies.decide.js';
-import { assertNotArchived, createFlag, deleteFlag } from '../../src/flags/lifecycle.decide.js';
+import { assertNotArchived } from '../../src/flags/flag.js';
+import { createFlag, deleteFlag } from '../../src/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';

@@ -1,5 +1,5 @@
 import crypto from 'node:crypto';
-import { dependencyEdges, flagDocuments } from '../../src/flags/flag-documents.js';
+import { dependencyEdges, flagDocuments } from '../../src/flags/flag.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';

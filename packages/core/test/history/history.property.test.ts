@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { hasHistory } from '../../src/changesets/aggregates.js';
+import { stateAt } from '../../src/changesets/event-log.js';
 import { type FlagState, inFull } from '../../src/flags/flag.js';
-import { stateAt } from '../../src/history/event-log.js';
 import type { Flags, FlagsView } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';

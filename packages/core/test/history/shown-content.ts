@@ -1,7 +1,6 @@
 import { hasHistory } from '../../src/changesets/aggregates.js';
-import { dependenciesOf, type FlagState, segmentsOf } from '../../src/flags/flag.js';
-import { edgeId } from '../../src/flags/flag-documents.js';
-import { stateAt } from '../../src/history/event-log.js';
+import { stateAt } from '../../src/changesets/event-log.js';
+import { dependenciesOf, edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { FlagsStorage } from '../../src/storage/port.js';

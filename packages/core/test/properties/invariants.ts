@@ -1,5 +1,4 @@
-import type { FlagState } from '../../src/flags/flag.js';
-import { flagDocuments } from '../../src/flags/flag-documents.js';
+import { type FlagState, flagDocuments } from '../../src/flags/flag.js';
 import { type ProjectState, projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments } from '../../src/segments/segment.js';
 import { type Aggregate, nameOf } from '../../src/storage/documents.js';

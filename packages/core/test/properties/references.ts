@@ -1,5 +1,11 @@
-import { dependenciesOf, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
-import { type DependencyEdge, edgeId } from '../../src/flags/flag-documents.js';
+import {
+  type DependencyEdge,
+  dependenciesOf,
+  edgeId,
+  evolveFlag,
+  type FlagState,
+  segmentsOf,
+} from '../../src/flags/flag.js';
 import { nameOf } from '../../src/storage/documents.js';
 import type { Content } from './stored-content.js';
 

@@ -1,4 +1,4 @@
-import { flagDocuments } from '../../src/flags/flag-documents.js';
+import { flagDocuments } from '../../src/flags/flag.js';
 import { createFlags, type EventQuery, type Flags, memoryStorage, type PageQuery, paginate } from '../../src/index.js';
 import { segmentDocuments } from '../../src/segments/segment.js';
 import type { Aggregate } from '../../src/storage/documents.js';

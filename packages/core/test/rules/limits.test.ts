@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { assertDocumentSize } from '../../src/changesets/size-limits.js';
+import { documentTooLarge } from '../../src/changesets/refusals.js';
 import {
   type Constraint,
   createFlags,
@@ -195,10 +195,8 @@ describe('the size of a document', () => {
 
   describe('the document of all names of segments', () => {
     it('has its own advice when it is full', () => {
-      const [key, text] = [{ kind: 'segment-registry', id: 'all' }, JSON.stringify('x'.repeat(MIB))];
-      const write = { key, expected: 0, parent: null, body: null, text, summary: null };
-      const change = { write, events: [], found: undefined, next: null, path: undefined };
-      expect(() => assertDocumentSize(change)).toThrow('delete segments, or choose shorter names');
+      const refusal = documentTooLarge({ kind: 'segment-registry', id: 'all' }, MIB + 1, undefined);
+      expect(String(refusal)).toContain('delete segments, or choose shorter names');
     });
   });
 });

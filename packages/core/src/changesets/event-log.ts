@@ -1,41 +1,9 @@
 import { pause } from '../base/paced.js';
-import { invalidInput } from '../base/validator.js';
-import { foldEvents } from '../changesets/aggregates.js';
-import type { LoggedSet } from '../changesets/change-set-log.js';
-import { readCheckpoint } from '../changesets/document-changes.js';
-import { FlagsError } from '../errors.js';
 import type { EventType } from '../events/event.types.js';
-import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event-projects.js';
 import type { Versioned } from '../storage/documents.js';
-import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-
-const LEGACY = 'r_';
-
-interface LegacySet {
-  readonly subject: DocumentKey;
-  readonly revision: number;
-}
-
-/** The events of a release without change sets form one set for each subject and revision. */
-function idOf(event: StoredEvent): string {
-  return event.changeSet ?? toLegacyId(event);
-}
-
-function toLegacyId({ subject: { kind, id }, revision }: LegacySet): string {
-  return LEGACY + Buffer.from(JSON.stringify([kind, id, revision])).toString('base64url');
-}
-
-function parseLegacyId(text: string): LegacySet | undefined {
-  try {
-    const [kind, id, revision] = JSON.parse(Buffer.from(text.slice(LEGACY.length), 'base64url').toString());
-    const named = { subject: { kind, id }, revision };
-    const isSound = typeof kind === 'string' && typeof id === 'string' && Number.isSafeInteger(revision);
-    // Decoding ignores some characters: accept only the canonical id of a set.
-    return isSound && toLegacyId(named) === text ? named : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import { foldEvents } from './aggregates.js';
+import { readCheckpoint } from './unit-of-work.js';
 
 const EVENTS_PER_READ = 256;
 /** Bytes of events per read: parsing them takes some milliseconds. */
@@ -44,7 +12,7 @@ const BYTES_PER_READ = 262_144;
 type WalkQuery = Pick<StoredEventQuery, 'filter' | 'until' | 'offset' | 'withoutData'>;
 
 /** Walks through the log from the newest event, or from a position, to the oldest one. */
-async function* walkBack(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<StoredEvent> {
+export async function* walkBack(storage: FlagsStorage, query: WalkQuery): AsyncGenerator<StoredEvent> {
   for await (const page of walkBackPages(storage, query)) yield* page;
 }
 
@@ -60,89 +28,6 @@ async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGen
     yield events;
     bounds = { until: last.position, offset: 1 };
   }
-}
-
-/** Groups the matching events by change set, newest first. A commit appends the events of a set one after the other. */
-export async function* walkBackSets(
-  storage: FlagsStorage,
-  query: { readonly filter: EventFilter; readonly until?: string; readonly offset?: number },
-): AsyncGenerator<LoggedSet> {
-  let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
-  for await (const event of walkBack(storage, query)) {
-    const id = idOf(event);
-    if (set?.id === id) {
-      set.events.unshift(event);
-      continue;
-    }
-    if (set) yield set;
-    set = { id, events: [event] };
-  }
-  if (set) yield set;
-}
-
-/**
- * Reads the events of a change set.
- *
- * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
- */
-export async function readSet(storage: FlagsStorage, id: string): Promise<LoggedSet> {
-  const legacy = parseId(id);
-  const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
-  const [first, ...others] = events;
-  if (first) return { id: idOf(first), events: [first, ...others] };
-  throw setNotFound(id);
-}
-
-/** Returns the set of an older release that an id names; undefined for other ids. */
-function parseId(id: string): LegacySet | undefined {
-  if (typeof id === 'string') return id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
-  throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
-}
-
-function setNotFound(id: string): FlagsError {
-  return new FlagsError('change_set_not_found', `There is no change set ${id}; list the history for existing ids.`);
-}
-
-/**
- * Reads the projects of a change set. Reads the data of an event only if it may move a document.
- *
- * @throws FlagsError as `readSet`
- */
-export async function readProjects(storage: FlagsStorage, id: string): Promise<readonly (string | null)[]> {
-  if (parseId(id)) return [...projectsOf((await readSet(storage, id)).events)];
-  const filter = { changeSet: id.toLowerCase() };
-  const projects = new Set<string | null>();
-  const types = new Set<string>();
-  for await (const head of walkBack(storage, { filter, withoutData: true })) {
-    projects.add(head.project);
-    types.add(head.type);
-  }
-  if (types.size === 0) throw setNotFound(id);
-  for (const type of MOVING_EVENTS.filter((one) => types.has(one))) {
-    for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
-      for (const project of projectsIn(event)) projects.add(project);
-    }
-  }
-  return [...projects];
-}
-
-/** Reads all events that match, oldest first. A change set has some megabytes at most. */
-async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<readonly StoredEvent[]> {
-  const newestFirst: StoredEvent[] = [];
-  for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
-  return newestFirst.reverse();
-}
-
-async function readLegacy(storage: FlagsStorage, { subject, revision }: LegacySet): Promise<readonly StoredEvent[]> {
-  const heads: StoredEvent[] = [];
-  for await (const head of walkBack(storage, { filter: { subject }, withoutData: true })) {
-    if (head.revision < revision) break;
-    if (head.revision === revision && head.changeSet === null) heads.push(head);
-  }
-  const [last] = heads;
-  if (!last) return [];
-  const page = { order: 'newest-first', filter: { subject }, until: last.position, limit: heads.length } as const;
-  return (await storage.events(page)).events.reverse();
 }
 
 const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
@@ -185,6 +70,11 @@ export async function stateAt(
   let state = checkpoint?.state;
   for await (const events of readStretches(storage, key, stretches)) state = foldEvents(key.kind, state, events);
   return state === undefined || revision === undefined ? undefined : { state, revision };
+}
+
+/** Computes the state of an event's document before the event; undefined if there was none. */
+export async function stateBefore(storage: FlagsStorage, { subject, position }: StoredEvent): Promise<unknown> {
+  return (await stateAt(storage, subject, { until: position, isExclusive: true }))?.state;
 }
 
 /** A range of events of a document. It does not hold the events: there may be tens of thousands. */
