@@ -205,7 +205,7 @@ export async function* slicesOf(pieces: AsyncIterable<string>): Pieces {
  * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
  * body for a complete one.
  */
-export async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
+async function writeSlices(sink: ReplySink, { first, rest }: StartedText): Promise<void> {
   const write = createSliceWriter(sink);
   try {
     for (const slice of first) if (!(await write(slice))) return;

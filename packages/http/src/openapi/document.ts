@@ -127,7 +127,7 @@ function componentName(key: string): string {
 }
 
 /** An empty requirement beside the others says that authentication is optional. */
-export function securityFor({ access, isOpen }: Route, auth: AuthMode): readonly object[] {
+function securityFor({ access, isOpen }: Route, auth: AuthMode): readonly object[] {
   const requirements = securityOf(access, auth);
   return isOpen && requirements.length > 0 ? [...requirements, {}] : requirements;
 }
@@ -170,7 +170,7 @@ const SCHEMES: Readonly<Record<AuthMode, Readonly<Record<string, object>>>> = {
   session: { ...HOST, ...TOKENS, ...OFREP_KEY },
 };
 
-export function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
+function securitySchemes(auth: AuthMode): Readonly<Record<string, object>> {
   return SCHEMES[auth];
 }
 

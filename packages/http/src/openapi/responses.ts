@@ -231,7 +231,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
  *
  * @param member the name of the member that has the value
  */
-export function exampleOf(source: SchemaSource, inputs: InputSchemas, member = ''): unknown {
+function exampleOf(source: SchemaSource, inputs: InputSchemas, member = ''): unknown {
   const schema = described(schemaFrom(source, inputs));
   const { examples, anyOf, items, minimum, format } = schema;
   if (schema[REFERRED]) return exampleOf(schema[REFERRED], inputs, member);
