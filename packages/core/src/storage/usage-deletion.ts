@@ -28,11 +28,14 @@ interface UsageRemovals {
   excess(applications: readonly string[]): readonly UsageStatement[];
 }
 
-export function usageRemovals({ tables, indexedBy, isOneOf }: UsageDialect): UsageRemovals {
+export function usageRemovals({ tables, indexedBy, isOneOf, isNamed }: UsageDialect): UsageRemovals {
   const { recentCounts, counts, applications, instances } = tables;
 
   function removeNames({ text, values }: UsageStatement): readonly UsageStatement[] {
-    const isNamed = `(application, flag) IN (SELECT application, flag FROM (${text}) AS gone)`;
+    const remove = (table: string, condition: string) => ({
+      text: `DELETE FROM ${table} WHERE ${isNamed({ table, condition }, text)}`,
+      values,
+    });
     return [
       {
         text: `UPDATE ${applications} SET dropped_names = dropped_names + number
@@ -40,9 +43,9 @@ export function usageRemovals({ tables, indexedBy, isOneOf }: UsageDialect): Usa
           WHERE name = application`,
         values,
       },
-      { text: `DELETE FROM ${recentCounts} WHERE ${IS_RECENT} AND ${isNamed}`, values },
+      remove(recentCounts, IS_RECENT),
       // Naming the start lets SQLite use the key.
-      { text: `DELETE FROM ${counts} WHERE ${IS_NAME} AND start = 0 AND ${isNamed}`, values },
+      remove(counts, `${IS_NAME} AND start = 0`),
     ];
   }
 

@@ -28,6 +28,8 @@ export interface UsageDialect {
   isOneOf(column: string): string;
   /** The condition that a row of counts is selected. `select` returns a SELECT of the columns that it gets. */
   isSelected(select: (columns: string) => string): string;
+  /** The condition that a row of a table is among `rows`, and has the application and the flag of a row of `names`. */
+  isNamed(rows: { readonly table: string; readonly condition: string }, names: string): string;
 }
 
 /** Returns the table of the counts of a resolution. */

@@ -69,6 +69,12 @@ function dialectOf({ table }: TableNames): UsageDialect {
     sum: (column) => bounded(`sum(${column})`),
     isOneOf: (column) => `${column} = ANY (?::text[])`,
     isSelected: (select) => `ctid = ANY (ARRAY(${select('ctid')}))`,
+    // OFFSET keeps the order of the join: each name is looked up in the key, also while the table has no statistics.
+    isNamed: ({ table: rows, condition }, named) => `ctid = ANY (ARRAY(
+      SELECT row FROM (${named}) AS gone, LATERAL (
+        SELECT ctid AS row FROM ${rows} AS counts
+        WHERE ${condition} AND counts.flag = gone.flag AND counts.application = gone.application OFFSET 0
+      ) AS found))`,
   };
 }
 

@@ -89,6 +89,8 @@ function dialectOf(prefix: string): UsageDialect {
     sum: (column) => `min(total(${column}), ${MOST})`,
     isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
     isSelected: (select) => `(${KEY}) IN (${select(KEY)})`,
+    isNamed: ({ condition }, named) =>
+      `${condition} AND (application, flag) IN (SELECT application, flag FROM (${named}) AS gone)`,
   };
 }
 

@@ -22,10 +22,11 @@ async function usageIn({ usage }: FlagsStorage) {
   if (!usage) throw new Error('The storage has no usage.');
   const pairs = await usage.sum({ resolution: 'ever', by: ['application', 'flag'] });
   const applications = await usage.applications({ instances: true });
+  const lastSeen = await usage.lastSeen(FLAGS);
   return {
     counts: await usage.sum({ resolution: 'minute', by: ['flag'] }),
     usage: pairs.map(({ application, flag, yes, no }) => ({ application, flag, count: yes + no })),
-    lastSeen: [...(await usage.lastSeen(FLAGS))],
+    lastSeen: FLAGS.flatMap((flag) => (lastSeen.has(flag) ? [[flag, lastSeen.get(flag)]] : [])),
     applications: applications.map(({ droppedNames, ...application }) => ({
       ...application,
       flags: pairs.flatMap((pair) => (pair.application === application.name ? [pair.flag] : [])),
