@@ -46,11 +46,16 @@ export function searchReadableFlags(flags: Flags, query: FlagQuery, canRead: Can
   return run(flags, { op: 'searchFlags' }, (engine) => searchFlags(engine, query, canRead));
 }
 
-/** Like `exportDefinitions`, for the projects that the caller may read; null: segments of the instance. */
+/**
+ * Like `exportDefinitions`, for the projects that the caller may read; null: segments of the instance. The caller must not
+ * change the result.
+ */
 export function exportReadableDefinitions(
   flags: Flags,
   query: ExportQuery,
   canRead: CanReadDefinitions,
 ): Promise<Definitions> {
-  return run(flags, { op: 'exportDefinitions', ref: query }, (engine) => exportDefinitions(engine, query, canRead));
+  return run(flags, { op: 'exportDefinitions', ref: query }, (engine) =>
+    exportDefinitions(engine, query, { canRead, isReadOnly: true }),
+  );
 }

@@ -22,38 +22,45 @@ const DOCUMENTS_PER_READ = 8;
 /** Returns whether the caller may read a project; null: segments of the instance. */
 export type CanReadDefinitions = (project: string | null) => Awaitable<boolean>;
 
-/** @param canRead false leaves out the project and everything in it */
+interface ExportOptions {
+  /** If it returns false, the project and everything in it are left out. */
+  readonly canRead?: CanReadDefinitions;
+  /** The caller does not change the result, so it may share parts with the documents in memory. */
+  readonly isReadOnly?: boolean;
+}
+
 export async function exportDefinitions(
   engine: ChangeEngine,
   query: ExportQuery = {},
-  canRead: CanReadDefinitions = () => true,
+  { canRead = () => true, isReadOnly = false }: ExportOptions = {},
 ): Promise<Definitions> {
+  const own = <Definition>(definition: Definition) => (isReadOnly ? definition : (copyJson(definition) as Definition));
   const isIncluded = await createFilter(engine, query, canRead);
   const projects: ProjectState[] = [];
   for await (const project of readAll<ProjectState>(engine, projectDocuments.kind)) {
-    if (await isIncluded(project.id)) projects.push(project);
+    if (await isIncluded(project.id)) projects.push(own(project));
   }
   const segments: SegmentState[] = [];
   // Names of all projects' segments: a flag of release 0.1 may use a segment of another project.
   const names = new Map<number, string>();
   for await (const segment of readAll<SegmentState>(engine, segmentDocuments.kind)) {
     names.set(segment.id, segment.name);
-    if (await isIncluded(segment.project ?? null)) segments.push(segment);
+    if (await isIncluded(segment.project ?? null)) segments.push(own(segment));
   }
   const included = new Set(segments.map(({ id }) => id));
   const nameOf = (id: number) => (included.has(id) ? (names.get(id) ?? id) : id);
   const environments = engine.settings.environments.map(({ name }) => name);
   const flags: DefinedFlag[] = [];
   for await (const flag of readAll<FlagState>(engine, flagDocuments.kind)) {
-    if (await isIncluded(flag.project)) flags.push(toFlagDefinition(flag, { environments, nameOf }));
+    if (await isIncluded(flag.project)) flags.push(own(toFlagDefinition(flag, { environments, nameOf })));
   }
   segments.sort((one, other) => one.id - other.id);
   return { version: 1, projects, segments: segments.map(toSegmentDefinition), flags };
 }
 
 /**
- * Yields the documents of a kind in the order of their ids, in slices. They share their texts with the documents in
- * memory: separate copies would double the memory.
+ * Yields the documents of a kind in the order of their ids, in slices. Those that are in memory are not copied, because
+ * copies would double the memory: callers must not change them.
  */
 export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: string): AsyncGenerator<State> {
   let after: string | undefined;
@@ -67,7 +74,7 @@ export async function* readAll<State>({ storage, replica }: ChangeEngine, kind: 
     });
     for (const { key, revision, content } of page) {
       const known = replica.documents.get(key);
-      yield (known?.revision === revision ? copyJson(known.state) : content) as State;
+      yield (known?.revision === revision ? known.state : content) as State;
     }
     after = page.at(-1)?.key.id;
     if (page.length < DOCUMENTS_PER_READ) return;
