@@ -1,5 +1,6 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, type HostOptions, seed, startHost } from './host.js';
 
 const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
@@ -139,13 +140,16 @@ describeInBrowser('a review with the effects on clients', () => {
     const confirm = dialog.getByRole('button', { name: 'Change production' });
     const refusal = page.getByText('Somebody else has changed this meanwhile');
     for (const attempt of [1, 2]) {
+      // The first refusal is still shown while the second request runs.
+      const answered = page.waitForResponse((response) => response.status() === 412);
       await confirm.click();
+      await answered;
       await refusal.waitFor();
       expect([attempt, await refusal.count(), await page.getByRole('alert').count()]).toEqual([attempt, 1, 1]);
     }
     expect(await dialog.getByRole('alert').count()).toBe(1);
     expect(await accessibilityViolations(page)).toEqual([]);
-    expect(visited.expectFault(/status 412/)).toBe(2);
+    await until(() => visited.expectFault(/status 412/) === 2);
   });
 
   inFull('opens before production goes off, but not before a new flag or before development goes off', async () => {
