@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
+import { extent } from '../../../../test/extent.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
 import { change, flag, subjectsAfter } from '../samples.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
 /** Mounting needs root. */
-const mountable = canMount();
+const isWanted = extent({ short: false, full: true });
+const mountable = isWanted && canMount();
 
 function canMount(): boolean {
   const disk = mountSmallDisk(__dirname);
@@ -15,7 +17,7 @@ function canMount(): boolean {
 }
 
 if (!mountable) {
-  it.skip('tests a full disk where one can be mounted', () => undefined);
+  it.skip(`tests a full disk ${isWanted ? 'where one can be mounted' : 'in the full run'}`, () => undefined);
 } else {
   describe('a database whose disk gets full', () => {
     const database = ownServer();
