@@ -1,6 +1,6 @@
 /*
- * The types of the log that clients write, and of the state that is read at the end. The checker imports nothing from the library, so
- * that a fault of the library cannot hide in the checker.
+ * This file has the types of what the checker reads: the log of the clients, and the state at the end of a round. The checker
+ * imports nothing from the library, so that a fault of the library cannot hide in the checker.
  *
  * Times are nanoseconds of the machine's monotonic clock, the same for all processes, as numbers.
  */
