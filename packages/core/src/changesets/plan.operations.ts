@@ -6,7 +6,6 @@ import { createValidator, invalidInput } from '../base/validator.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
-
 import {
   compareVisibility,
   createVisibility,
