@@ -70,13 +70,26 @@ export function useQuery<T>(query: Query<T> | undefined): Loaded<T> {
   return resource?.state.value ?? IDLE;
 }
 
+/** A result that may be older than its query. */
+export interface Latest<T> extends Loaded<T> {
+  /** Whether the data is the result of the former query. */
+  readonly isFormer: boolean;
+  /** Whether the data is the result of this query, and no newer one is being read. */
+  readonly isCurrent: boolean;
+}
+
 /** Like `useQuery`, and shows the result of the former query until the new one has its own. */
-export function useLatest<T>(query: Query<T> | undefined): Loaded<T> & { readonly isCurrent: boolean } {
+export function useLatest<T>(query: Query<T> | undefined): Latest<T> {
   const loaded = useQuery(query);
   const latest = useRef<T | undefined>(undefined);
   if (query === undefined) latest.current = undefined;
   else if (loaded.data !== undefined || loaded.error) latest.current = loaded.data;
-  return { ...loaded, data: latest.current, isCurrent: loaded.data !== undefined && !loaded.isLoading };
+  return {
+    ...loaded,
+    data: latest.current,
+    isFormer: loaded.data === undefined && latest.current !== undefined,
+    isCurrent: loaded.data !== undefined && !loaded.isLoading,
+  };
 }
 
 /** Returns the cached reply of an action, outside of components. Reads it if it is missing or out of date. */

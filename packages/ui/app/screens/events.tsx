@@ -33,7 +33,8 @@ export function EventsScreen() {
 function Found({ filter, isFiltered }: FiltersProps) {
   const [wanted, setWanted] = useState(PAGE);
   const [steps, setSteps] = useState(1);
-  const { data, error, isLoading: isSearching } = useEventSearch(filter, wanted, steps);
+  // Not `isLoading`: while an event makes the page read the shown entries again, the button must still work.
+  const { data, error, isFormer: isSearching } = useEventSearch(filter, wanted, steps);
   const { entries, hasMore, searchedTo } = data ?? {};
   const shown = entries?.slice(0, wanted) ?? [];
   return (

@@ -1,5 +1,5 @@
 import { call } from '../api/call.js';
-import { type Loaded, useLatest } from '../api/resource.js';
+import { type Latest, useLatest } from '../api/resource.js';
 import type { HistoryEntry } from '../api/types.js';
 
 /** The filters of change sets. Empty members match all. */
@@ -26,7 +26,7 @@ interface Found {
 const PAGE = 100;
 
 /** Reads the history until enough entries match, at most ten pages per step. */
-export function useEventSearch(filter: EventFilter, wanted: number, steps: number): Loaded<Found> {
+export function useEventSearch(filter: EventFilter, wanted: number, steps: number): Latest<Found> {
   return useLatest({
     action: 'listHistory',
     parameters: [filter, wanted, steps],

@@ -1,5 +1,6 @@
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
+import { until } from '../../../../test/until.js';
 import { describeInBrowser, type Host, seed, startHost } from './host.js';
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
@@ -132,7 +133,16 @@ describeInBrowser('the list of events', () => {
     }
     const page = await open('events');
     await page.locator('.timeline > li:nth-child(30)').waitFor();
+    // The button also works while an event makes the page read the entries again.
+    const reads: (() => void)[] = [];
+    await page.route(/admin\/history/, (route) => {
+      reads.push(() => void route.continue());
+    });
+    await host.flags.updateFlag(checkout, { description: 'One more' });
+    await until(() => reads.length > 0);
     await page.getByRole('button', { name: 'Show more' }).click();
+    await page.unroute(/admin\/history/);
+    for (const read of reads) read();
     await page.locator('.timeline > li:nth-child(40)').waitFor();
     await page.locator('button[title="Needs the permission undoChange"]').first().waitFor();
     // Below the bar that sticks, an entry is partly covered.
