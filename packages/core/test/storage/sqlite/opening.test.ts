@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { buildSync } from 'esbuild';
+import { until } from '../../../../../test/until.js';
 import { createWriteQueue } from '../../../src/storage/sqlite/database.js';
 import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cjs';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
@@ -246,6 +247,24 @@ describe('the check of an open database', () => {
     requireFile();
     lose();
     expect(requireFile).toThrow(expect.objectContaining(unavailable));
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
+
+  it.each(LOSSES)('fails as soon as %s from a directory that had not changed for long', async (_, lose) => {
+    const requireFile = createFileCheck(database, () => Date.now() + 60_000);
+    // File systems store times in steps of a few milliseconds: within one the directory would look unchanged.
+    const { ctimeMs } = statSync(folder);
+    await until(() => Date.now() > ctimeMs + 20);
+    requireFile();
+    lose();
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+    expect(requireFile).toThrow(expect.objectContaining(unavailable));
+  });
+
+  it('does not trust a directory that changed just now', () => {
+    const requireFile = createFileCheck(database, () => statSync(folder).ctimeMs);
+    requireFile();
+    rmSync(`${path}-wal`);
     expect(requireFile).toThrow(expect.objectContaining(unavailable));
   });
 
