@@ -101,59 +101,49 @@ function shareText(text: string): string {
   return text;
 }
 
-/** Freezes a value of `JSON.parse` recursively. All its empty lists become one, and equal short texts share memory. */
-export function freezeParsed<T>(value: T): T {
-  if (typeof value === 'string') return shareText(value) as T & string;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return freezeParsedList(value) as T;
-  const container = value as Record<string, unknown>;
-  for (const name in container) container[name] = freezeParsed(container[name]);
-  return Object.freeze(value);
-}
-
-function freezeParsedList(list: unknown[]): readonly unknown[] {
-  if (list.length === 0) return EMPTY_LIST;
-  for (let at = 0; at < list.length; at++) {
-    const item = list[at];
-    if (typeof item === 'object' || list.length <= LONG_LIST) list[at] = freezeParsed(item);
-  }
-  return Object.freeze(list);
-}
-
-type Items = readonly unknown[];
-type Members = Readonly<Record<string, unknown>>;
-
 /**
- * Copies a JSON value, and reuses the equal parts of a known value. Returns the known value itself if both are equal.
- * As in JSON text, `undefined` members are omitted and `undefined` items become null. The order of members is ignored.
+ * Freezes a JSON value in place, recursively, and reuses the equal parts of a frozen known value. Returns the known value
+ * itself if both are equal; the order of members is ignored. All empty lists become one, and equal short texts share
+ * memory. The caller must own the value, because its parts are replaced. A value that is frozen already is not changed.
  */
-export function mergeJson(value: unknown, known: unknown): unknown {
+export function freezeJson(value: unknown, known?: unknown): unknown {
+  if (typeof value === 'string') return value === known ? known : shareText(value);
   // JSON has no negative zero.
   if (value === 0) return 0;
-  if (Array.isArray(value)) return mergeArray(value, Array.isArray(known) ? known : undefined);
-  return isContainer(value) ? mergeObject(value, isObject(known) ? known : undefined) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Object.isFrozen(value)) return isSameJson(value, known) ? known : value;
+  if (Array.isArray(value)) return freezeList(value, Array.isArray(known) ? known : undefined);
+  return freezeMembers(value as Record<string, unknown>, isObject(known) ? known : undefined);
 }
 
-function mergeArray(items: Items, known: Items | undefined): Items {
-  const copies = items.map((item, at) => mergeJson(item ?? null, known?.[at]));
-  return known?.length === copies.length && copies.every((copy, at) => copy === known[at]) ? known : copies;
-}
-
-function mergeObject(value: Members, known: Members | undefined): Members {
-  // Spreads first and replaces members afterwards, so that `__proto__` stays an ordinary member.
-  const copy: Record<string, unknown> = { ...value };
-  let isSame = known !== undefined;
-  for (const name of Object.keys(copy)) {
-    const before = known && Object.hasOwn(known, name) ? known[name] : undefined;
-    const after = mergeJson(copy[name], before);
-    if (after === undefined) delete copy[name];
-    else copy[name] = after;
-    isSame &&= after === before;
+function freezeList(list: unknown[], known: readonly unknown[] | undefined): readonly unknown[] {
+  if (list.length === 0) return EMPTY_LIST;
+  let isSame = known?.length === list.length;
+  for (let at = 0; at < list.length; at++) {
+    const [item, before] = [list[at], known?.[at]];
+    if (typeof item === 'object' || list.length <= LONG_LIST) list[at] = freezeJson(item, before);
+    isSame &&= list[at] === before;
   }
-  return known && isSame && Object.keys(known).length === Object.keys(copy).length ? known : copy;
+  return known && isSame ? known : Object.freeze(list);
 }
 
-/** Copies a JSON value, as {@link mergeJson} does. Writes only the members that differ from a shallow copy. */
+function freezeMembers(container: Record<string, unknown>, known: Readonly<Record<string, unknown>> | undefined) {
+  let count = 0;
+  let isSame = known !== undefined;
+  for (const name in container) {
+    const before = known && Object.hasOwn(known, name) ? known[name] : undefined;
+    const after = freezeJson(container[name], before);
+    container[name] = after;
+    isSame &&= after === before;
+    count++;
+  }
+  return known && isSame && Object.keys(known).length === count ? known : Object.freeze(container);
+}
+
+/**
+ * Copies a JSON value. As in JSON text, `undefined` members are omitted and `undefined` items become null. Writes only the
+ * members that differ from a shallow copy.
+ */
 export function copyJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item ?? null));

@@ -27,9 +27,12 @@ export async function* paced<Item>(
   }
 }
 
-/** Waits for a later turn of the event loop if the time slice of this turn is over. Call it before a long step. */
-export async function pause(signal?: AbortSignal): Promise<void> {
-  if (isSliceOver()) await nextTurn(signal);
+/**
+ * Waits for a later turn of the event loop if the time slice of this turn is over. Returns undefined if it is not, so that
+ * short work waits for nothing. Await it before a long step.
+ */
+export function pause(signal?: AbortSignal): Promise<void> | undefined {
+  return isSliceOver() ? nextTurn(signal) : undefined;
 }
 
 /**

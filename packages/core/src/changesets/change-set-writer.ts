@@ -1,5 +1,5 @@
 import { v7 as timeOrderedId } from 'uuid';
-import { paced } from '../base/paced.js';
+import { pause } from '../base/paced.js';
 import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import type { Feed } from '../events/feed.js';
@@ -60,7 +60,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      if (attempt > 2) await pause(attempt);
+      if (attempt > 2) await backOff(attempt);
       const tryNow = () => tryOnce(environment, set);
       const outcome = await (attempt === 1 ? tryNow() : runRetryExclusive([''], tryNow));
       if (outcome !== 'lost') return outcome;
@@ -99,7 +99,8 @@ type Outcome = CommittedSet | 'lost';
 async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
   const { storage, getCached } = environment;
   const cached = new Map<string, Versioned<unknown>>();
-  for await (const { subject } of paced(set.changes)) {
+  for (const { subject } of set.changes) {
+    await pause();
     // Copies each document once: many changes may have one large document.
     if (typeof subject.id !== 'string' || cached.has(nameOf(subject))) continue;
     const found = getCached?.(subject);
@@ -167,7 +168,8 @@ async function decideSet(
 ): Promise<DecidedSet> {
   const unit = new ChangeSetUnit(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
-  for await (const change of paced(changes)) {
+  for (const change of changes) {
+    await pause();
     unit.begin(change);
     try {
       if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
@@ -226,7 +228,7 @@ function toNewEvents(unit: ChangeSetUnit, { id, at, context }: SetRun): NewEvent
 }
 
 /** Random backoff, so that competing processes do not conflict again. */
-function pause(attempt: number): Promise<void> {
+function backOff(attempt: number): Promise<void> {
   const longest = Math.min(MAX_PAUSE, 2 ** attempt);
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
 }

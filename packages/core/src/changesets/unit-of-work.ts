@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
-import { paced, pause } from '../base/paced.js';
+import { pause } from '../base/paced.js';
 import type { UnitOfWork } from '../engine.js';
 import type { DomainEvent, EventType } from '../events/event.types.js';
 import {
@@ -186,7 +186,8 @@ export class ChangeSetUnit implements UnitOfWork {
   async toChanges(): Promise<readonly DocumentChange[]> {
     const changes: DocumentChange[] = [];
     const written = this.pending.filter(isWritten);
-    for await (const entry of paced(written)) {
+    for (const entry of written) {
+      await pause();
       const change = toChange(entry);
       this.addBytes(change.bytes, entry.pending.path);
       changes.push(change);

@@ -1,4 +1,4 @@
-import { deepFreeze, isSameJson } from '../base/json.js';
+import { freezeJson } from '../base/json.js';
 import { type FlagState, flagDocuments } from '../flags/flag.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Versioned } from '../storage/documents.js';
@@ -92,8 +92,9 @@ class CachedKind {
   /** Returns whether the state changes. */
   private set(id: string, state: unknown): boolean {
     if (state === undefined) return this.states.delete(id);
-    if (isSameJson(state, this.states.get(id))) return false;
-    this.states.set(id, deepFreeze(state));
-    return true;
+    const known = this.states.get(id);
+    const next = freezeJson(state, known);
+    this.states.set(id, next);
+    return next !== known;
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createListeners, type Listeners } from '../base/collections.js';
-import { mergeJson } from '../base/json.js';
+import { copyJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type {
   ConfigurationChange,
@@ -88,7 +88,7 @@ function createEvaluationState(parts: EvaluationStateOptions): EvaluationState {
    */
   function ownState(key: DocumentKey, { revision, state }: KeyedUpdate['update']): unknown {
     const stored = storage.peek?.(key);
-    return stored && stored.revision === revision ? stored.body : mergeJson(state, documents.get(key)?.state);
+    return stored && stored.revision === revision ? stored.body : copyJson(state);
   }
 
   /** Compiles what the changed documents concern, and notifies listeners. */

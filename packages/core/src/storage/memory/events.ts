@@ -20,11 +20,14 @@ interface LoggedEvent extends Omit<PreparedEvent, 'data' | 'write'> {
 export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): MemoryEvents {
   const log: LoggedEvent[] = [];
 
-  /** Returns the events between the positions of a query, in its order. */
-  function between({ order, after, until }: StoredEventQuery): readonly LoggedEvent[] {
+  /** Yields the events between the positions of a query, in its order. */
+  function* between({ order, after, until }: StoredEventQuery): Generator<LoggedEvent> {
     const first = after === undefined ? 0 : parsePosition(after);
-    const found = log.slice(first, until === undefined ? undefined : parsePosition(until));
-    return order === 'oldest-first' ? found : found.reverse();
+    const end = Math.min(log.length, until === undefined ? log.length : parsePosition(until));
+    for (let count = 0; count < end - first; count++) {
+      const event = log[order === 'oldest-first' ? first + count : end - 1 - count];
+      if (event) yield event;
+    }
   }
 
   return {
@@ -36,10 +39,16 @@ export function memoryEvents({ peek }: Required<Pick<FlagsStorage, 'peek'>>): Me
     },
     query(query) {
       const { filter = {}, limit, offset = 0, maxBytes, total, withoutData } = query;
-      const matching = between(query).filter((event) => matches(event, filter));
-      const page = matching.slice(offset, offset + limit);
+      const page: LoggedEvent[] = [];
+      let found = 0;
+      for (const event of between(query)) {
+        if (!matches(event, filter)) continue;
+        if (found >= offset && page.length < limit) page.push(event);
+        else if (found >= offset && !total) break;
+        found++;
+      }
       const events = withoutData ? page.map(headOf) : upTo(maxBytes, page).map(toStoredEvent);
-      return total ? { events, total: matching.length } : { events };
+      return total ? { events, total: found } : { events };
     },
   };
 }
@@ -99,12 +108,21 @@ function toStoredEvent(event: LoggedEvent): StoredEvent {
   };
 }
 
-function headOf({ actorTokenId, actorTokenKind, bytes: _, position, ...event }: LoggedEvent): StoredEvent {
+/** Names each member: a spread would take many times as long. */
+function headOf(event: LoggedEvent): StoredEvent {
+  const { actorTokenId, actorTokenKind } = event;
   return {
-    ...event,
-    id: position,
-    position: String(position),
+    id: event.position,
+    type: event.type,
+    at: event.at,
+    actor: event.actor,
+    changeSet: event.changeSet,
+    reason: event.reason,
+    position: String(event.position),
     subject: { ...event.subject },
+    revision: event.revision,
+    project: event.project,
+    environment: event.environment,
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
     data: null,

@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../base/collections.js';
-import { copyJson, deepFreeze, freezeParsed, mergeJson } from '../../base/json.js';
+import { copyJson, freezeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
@@ -199,15 +199,14 @@ function memoryDocuments(): MemoryDocuments {
 
 /** Reuses equal parts of the previous body if it is shared: evaluation has compiled it. */
 function toContent({ body: text, ...prepared }: PreparedContent, before: Content | null | undefined): Content {
-  const summary = freezeParsed(JSON.parse(prepared.summary));
+  const summary = freezeJson(JSON.parse(prepared.summary), before?.summary);
   if (!before || before.text !== undefined) return { text, value: undefined, summary };
-  const value = deepFreeze(mergeJson(JSON.parse(text), before.value));
-  return { text: undefined, value, summary };
+  return { text: undefined, value: freezeJson(JSON.parse(text), before.value), summary };
 }
 
 function share(content: Content): unknown {
   if (content.text === undefined) return content.value;
-  content.value = freezeParsed(JSON.parse(content.text));
+  content.value = freezeJson(JSON.parse(content.text));
   content.text = undefined;
   return content.value;
 }
