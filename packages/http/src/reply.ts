@@ -66,13 +66,15 @@ export interface ReplyContext {
 /** Completes a reply with the headers of every reply. A stream ends with its client. */
 export function toFlagsReply(reply: FlagsReply, { request, headers: shared, onLateError }: ReplyContext): FlagsReply {
   const { status, body, stream, discard = async () => undefined } = reply;
-  const { method, signal } = request;
+  const { method } = request;
   const headers = mergeHeaders(shared, reply.headers);
   if (stream) {
     return {
       status,
       headers,
       async stream(sink) {
+        // Only here: reading it creates the signal.
+        const { signal } = request;
         if (signal?.aborted) sink.destroy();
         signal?.addEventListener('abort', () => sink.destroy(), { once: true });
         try {

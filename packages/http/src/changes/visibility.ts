@@ -31,7 +31,7 @@ export function projectsOfSetIn(flags: Flags): VisibilityQuestions['projectsOfSe
   return async (changeSet) => (await flags.listChangeSetProjects({ changeSet })).items;
 }
 
-interface VisibilityQuestions {
+export interface VisibilityQuestions {
   readonly projectsOfSet: (id: string) => Promise<readonly (string | null)[]>;
   readonly maySee: ProjectFilter;
 }

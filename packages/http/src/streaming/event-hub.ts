@@ -1,11 +1,11 @@
 import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
-import { nextTurn, pause } from '@flags/core/integration';
-import { LRUCache } from 'lru-cache';
+import { memoizeAsync, nextTurn, pause } from '@flags/core/integration';
 import {
   type ProjectFilter,
   projectsOfSetIn,
   subjectsOf,
   type Visibility,
+  type VisibilityQuestions,
   visibilityOf,
 } from '../changes/visibility.js';
 import { HostFault, invalidInput } from '../errors.js';
@@ -54,13 +54,6 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
-  // Keeps the latest set, because every client meets each of its events. An evicted read still answers its callers.
-  const sets = new LRUCache<string, readonly (string | null)[]>({
-    max: 1,
-    fetchMethod: projectsOfSetIn(flags),
-    ignoreFetchAbort: true,
-  });
-  const projectsOfSet = (id: string) => sets.forceFetch(id);
   const frames = new WeakMap<FlagsEvent, Buffer>();
   /** The position of the newest event that the subscription has heard. */
   let newest: string | undefined;
@@ -132,13 +125,16 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     const isOpen = () => clients.has(listener) && listener.isReady;
     await pause();
     if (!isOpen() || client.after === newest) return false;
-    const found = await readPage(client.after, ({ items, next }) => items[0] && { subjects: subjectsOf(items), next });
+    const found = await readPage(client.after, ({ items, next, projectsOfSet }) => {
+      return items[0] && { subjects: subjectsOf(items), next, projectsOfSet };
+    });
     if (!found) return false;
     if (request.hasValidToken && !(await request.hasValidToken())) {
       listener.end();
       return false;
     }
-    const visibility = await visibilityOf(found.subjects, { projectsOfSet, maySee: request.maySee });
+    const { subjects, projectsOfSet } = found;
+    const visibility = await visibilityOf(subjects, { projectsOfSet, maySee: request.maySee });
     await readPage(client.after, ({ items }) => {
       for (const event of items) {
         if (!isOpen()) return;
@@ -187,22 +183,25 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   };
 }
 
+/** A page of the log, and what all clients that send it ask about its change sets. */
+interface SharedPage extends FeedPage, Pick<VisibilityQuestions, 'projectsOfSet'> {}
+
 /** Returns a function that passes the page after a position to `use`. One page at a time is in memory. */
 function createPageReader(flags: Flags) {
-  let latest: { readonly after: string | null; readonly page: FeedPage } | undefined;
+  let latest: { readonly after: string | null; readonly page: SharedPage } | undefined;
   let reading: Promise<unknown> = Promise.resolve();
 
-  async function read(after: string | null): Promise<FeedPage> {
+  async function read(after: string | null): Promise<SharedPage> {
     // The client that has the page sends it before the next one is read, unless it waits for a permission.
     await nextTurn();
     if (latest?.after === after) return latest.page;
     latest = undefined;
-    const page = await flags.listNextEvents({ after });
+    const page = { ...(await flags.listNextEvents({ after })), projectsOfSet: memoizeAsync(projectsOfSetIn(flags)) };
     if (page.items.length > 0) latest = { after, page };
     return page;
   }
 
-  return async <T>(after: string | null, use: (page: FeedPage) => T): Promise<T> => {
+  return async <T>(after: string | null, use: (page: SharedPage) => T): Promise<T> => {
     // Most clients are at the same position.
     if (latest?.after === after) return use(latest.page);
     const result = reading.then(() => read(after));
