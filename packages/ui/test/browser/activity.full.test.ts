@@ -134,15 +134,20 @@ describeInBrowser('the list of events', () => {
     const page = await open('events');
     await page.locator('.timeline > li:nth-child(30)').waitFor();
     // The button also works while an event makes the page read the entries again.
-    const reads: (() => void)[] = [];
-    await page.route(/admin\/history/, (route) => {
-      reads.push(() => void route.continue());
+    let reads = 0;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/admin\/history/, async (route) => {
+      reads++;
+      await released;
+      await route.continue();
     });
     await host.flags.updateFlag(checkout, { description: 'One more' });
-    await until(() => reads.length > 0);
+    await until(() => reads > 0);
     await page.getByRole('button', { name: 'Show more' }).click();
-    await page.unroute(/admin\/history/);
-    for (const read of reads) read();
+    release();
     await page.locator('.timeline > li:nth-child(40)').waitFor();
     await page.locator('button[title="Needs the permission undoChange"]').first().waitFor();
     // Below the bar that sticks, an entry is partly covered.
