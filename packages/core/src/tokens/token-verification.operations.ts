@@ -109,7 +109,7 @@ async function readToken(read: Read, hash: string): Promise<TokenState | undefin
 /** The last use of a token. A separate document: a use must not change the token's revision or append an event. */
 interface TokenUse {
   readonly token: string;
-  /** The first known use within the latest hour of use. ISO 8601. */
+  /** A use within the latest hour of use. ISO 8601. */
   readonly usedAt: string;
 }
 
@@ -149,29 +149,24 @@ const TOKENS_PER_COMMIT = 100;
 const ATTEMPTS = 5;
 
 /**
- * Creates a recorder. It writes the first use of each token within an hour, unless another process has. A timer runs
- * only while uses are pending.
+ * Creates a recorder. Each write compares the pending uses with the stored ones, and stores at most one use per token
+ * and hour. A timer runs only while uses are pending.
  */
 export function createTokenUseRecorder({ storage, now, interval, onError }: TokenUseOptions): TokenUseRecorder {
-  const pending = new Map<string, string>();
-  // The hour of each token's latest use that is pending or written. Limited by size, because a limit by number would
-  // allocate all entries at once.
-  const hours = new LRUCache<string, number>({ maxSize: TOKENS, sizeCalculation: () => 1 });
+  /** The latest use of each token, in milliseconds since 1970. */
+  const pending = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let latest: Promise<void> = Promise.resolve();
   let isFailureReported = false;
 
   function record(token: string): void {
-    const at = now();
-    const hour = hourOf(at.getTime());
-    if (hours.get(token) === hour || pending.size >= TOKENS) return;
-    hours.set(token, hour);
-    pending.set(token, at.toISOString());
+    if (pending.size >= TOKENS && !pending.has(token)) return;
+    pending.set(token, now().getTime());
     if (interval > 0) timer ??= setTimeout(() => void flush(), interval).unref();
   }
 
   async function write(isLast: boolean): Promise<void> {
-    const uses = [...pending].map(([token, usedAt]) => ({ token, usedAt }));
+    const uses = [...pending].map(([token, at]) => ({ token, usedAt: new Date(at).toISOString() }));
     pending.clear();
     for (let first = 0; first < uses.length; first += TOKENS_PER_COMMIT) {
       try {
@@ -188,10 +183,7 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
 
   /** The next recorded use starts the timer again. */
   function restore(uses: readonly TokenUse[]): void {
-    for (const { token, usedAt } of uses) {
-      hours.delete(token);
-      if (!pending.has(token)) pending.set(token, usedAt);
-    }
+    for (const { token, usedAt } of uses) if (!pending.has(token)) pending.set(token, Date.parse(usedAt));
   }
 
   function flush(isLast = false): Promise<void> {
