@@ -32,6 +32,7 @@ import {
   REASON_HEADER,
   type Route,
   type RouteBody,
+  type RouteRequest,
   type RouteResult,
   type RouteServices,
 } from './route.js';
@@ -104,28 +105,26 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const onRevision = (written: number) => {
       revision = written;
     };
-    const result =
-      ((await route.handle({
-        ...services,
-        flags: flags.as(principal.token ?? principal.name),
-        principal,
-        sent: request,
-        project,
-        params,
-        get ref() {
-          return refOf(params, project);
-        },
-        query,
-        body,
-        context: {
-          ...(id !== undefined && { id }),
-          ...(reason !== undefined && { reason }),
-          ...(ifRevision !== undefined && { ifRevision }),
-          ...(route.changes === 'flag' && { onRevision }),
-        },
-        describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
-        isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
-      })) as RouteResult | undefined) ?? {};
+    const given: Omit<RouteRequest, 'ref'> = {
+      services,
+      flags: flags.as(principal.token ?? principal.name),
+      principal,
+      sent: request,
+      project,
+      params,
+      query,
+      body,
+      context: {
+        ...(id !== undefined && { id }),
+        ...(reason !== undefined && { reason }),
+        ...(ifRevision !== undefined && { ifRevision }),
+        ...(route.changes === 'flag' && { onRevision }),
+      },
+      describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
+      isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
+    };
+    const handled = await route.handle(Object.assign(Object.create(WITH_REF), given));
+    const result: RouteResult = handled ?? {};
     if (result.cached) return answerKept(request, result.cached);
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion });
     const { changed } = result;
@@ -188,6 +187,13 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return toConditionalReply(request, route, await answerHeavy({ request, params, principal, project }));
   };
 }
+
+/** Finds the reference when a handler reads it. A handler that does not may get the name of a flag that is gone. */
+const WITH_REF: ThisType<RouteRequest> & Pick<RouteRequest, 'ref'> = {
+  get ref() {
+    return refOf(this.params, this.project);
+  },
+};
 
 /**
  * Returns the reference that a path names. A flag or segment whose path omits the project gets that of the permission

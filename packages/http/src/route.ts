@@ -152,7 +152,8 @@ export interface RouteServices {
   readonly eventHub: EventHub;
 }
 
-export interface RouteRequest<Parameter extends string = string, Ref = unknown> extends RouteServices {
+export interface RouteRequest<Parameter extends string = string, Ref = unknown> {
+  readonly services: RouteServices;
   /** The engine on behalf of the actor. */
   readonly flags: Flags;
   /** The caller, and its permissions. */

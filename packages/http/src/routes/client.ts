@@ -164,7 +164,7 @@ export const clientRoutes: readonly Route[] = [
     reply: featureStreamSchema,
     media: 'text/event-stream',
     errors: ['environment_not_found'],
-    async handle({ flags: { settings }, hub, principal, query, sent, isStillAdmitted }) {
+    async handle({ flags: { settings }, services: { hub }, principal, query, sent, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;
       const asked = clientQueryOf({ scope, query, settings });
       return {

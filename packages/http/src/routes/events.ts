@@ -217,7 +217,7 @@ export const eventRoutes: readonly Route[] = [
     reply: eventStreamSchema,
     media: 'text/event-stream',
     errors: ['invalid_input'],
-    async handle({ principal, eventHub, sent, isStillAdmitted }) {
+    async handle({ principal, services: { eventHub }, sent, isStillAdmitted }) {
       const { hasValidToken } = principal;
       const maySee = (project: string | null) => isPermitted(principal, 'listEvents', project);
       // Clients send an empty header on the first connection.

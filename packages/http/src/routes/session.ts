@@ -79,7 +79,8 @@ export const sessionRoutes: readonly Route[] = [
       }),
     ],
     reply: sessionSchema,
-    async handle({ flags, principal, admin: { auth, actions }, query }) {
+    async handle({ flags, principal, services, query }) {
+      const { auth, actions } = services.admin;
       const everybody = { version: VERSION, auth };
       if (principal.isOutsider) return { body: everybody };
       const { environments, environment, flagTypes, roles } = flags.settings;
@@ -117,6 +118,8 @@ export const openApiRoutes: readonly Route[] = [
   route('GET', '/api/admin/openapi.json', 'getOpenApi', {
     summary: 'This API as an OpenAPI document',
     reply: openApiDocumentSchema,
-    handle: async ({ openApi }) => ({ cached: { key: '', version: '', body: openApi, contents: openApi } }),
+    handle: async ({ services: { openApi } }) => ({
+      cached: { key: '', version: '', body: openApi, contents: openApi },
+    }),
   }),
 ];
