@@ -1,7 +1,7 @@
 import type { Awaitable } from './base/common.types.js';
+import type { DomainEvent } from './base/domain-event.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import type { PayloadReader } from './evaluation/evaluation.types.js';
-import type { DomainEvent } from './events/event.types.js';
 import type { Feed } from './events/feed.js';
 import type { Validators } from './input-schemas.js';
 import type { Replica } from './replica/replica.js';

@@ -10,6 +10,7 @@ export type {
   ProjectRef,
   StrategyRef,
 } from './base/common.types.js';
+export { EVENT_TYPES, type EventType } from './base/domain-event.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
@@ -69,14 +70,7 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
 // Events
-export {
-  EVENT_TYPES,
-  type EventLog,
-  type EventQuery,
-  type EventType,
-  type FeedPage,
-  type FlagsEvent,
-} from './events/event.types.js';
+export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './events/event.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';

@@ -1,4 +1,5 @@
 import type { JsonPatch } from './base/common.types.js';
+import { EVENT_TYPES } from './base/domain-event.js';
 import { deepFreeze } from './base/json.js';
 import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
@@ -6,7 +7,7 @@ import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/
 import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
-import { EVENT_TYPES, type EventQuery, type FeedQuery } from './events/event.types.js';
+import type { EventQuery, FeedQuery } from './events/event.types.js';
 import {
   clone,
   dependency,

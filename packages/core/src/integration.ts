@@ -13,7 +13,7 @@ export { nextTurn, paced, pause } from './base/paced.js';
 export { readPages } from './base/pages.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
-export { payloadReaderOf } from './definitions/payload.js';
+export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
 // Evaluation in slices
@@ -38,7 +38,6 @@ export {
   resolveVariant,
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
-export { type PayloadObject, type PayloadValue, payloadValue } from './openfeature/values.js';
 export {
   type DataVersionScope,
   dataVersion,

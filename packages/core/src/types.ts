@@ -4,6 +4,7 @@
  */
 
 export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef, JsonPatchOperation } from './base/common.types.js';
+export type { PartDifference } from './base/parts.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {
   ChangeOperationName,
@@ -79,7 +80,7 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
-export type { DocumentDifference, PartDifference } from './history/history.types.js';
+export type { DocumentDifference } from './history/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
 export type {

@@ -7,15 +7,18 @@ import { isObject, isSameJson } from './json.js';
  * key identifies each. Any other list changes as a whole.
  */
 
-/** One changed part of a document. `path` is a JSON Pointer; null means that the part does not exist. */
-export interface Difference {
+/** One changed part of a document. Strategies and variants are matched by id and name, not by index. */
+export interface PartDifference {
+  /** A JSON Pointer; empty for a whole document. */
   readonly path: string;
+  /** null if the part did not exist. */
   readonly before: unknown;
+  /** null if the part was removed. */
   readonly after: unknown;
 }
 
 /** Returns the differences between two states of a document; null means that there is no document. */
-export function compareStates(before: unknown, after: unknown, path = ''): readonly Difference[] {
+export function compareStates(before: unknown, after: unknown, path = ''): readonly PartDifference[] {
   if (isSameJson(before ?? null, after ?? null)) return [];
   if (isObject(before) && isObject(after)) {
     return namesOf(before, after).flatMap((name) =>
@@ -27,7 +30,7 @@ export function compareStates(before: unknown, after: unknown, path = ''): reado
 }
 
 /** Reports a new order of the items as a difference of the list itself: the keys before and after. */
-function compareLists(before: Items, after: Items, path: string): readonly Difference[] {
+function compareLists(before: Items, after: Items, path: string): readonly PartDifference[] {
   const [from, to] = [toMap(before), toMap(after)];
   const keys = new Set([...from.keys(), ...to.keys()]);
   const items = [...keys].flatMap((key) => compareStates(from.get(key), to.get(key), join(path, key)));

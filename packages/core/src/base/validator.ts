@@ -252,3 +252,10 @@ export function assertOptions(method: string, options: unknown): void {
   if (options === undefined || (typeof options === 'object' && options !== null)) return;
   throw invalidInput([{ message: `the options of ${method} must be an object`, path: '' }]);
 }
+
+/** Throws `invalid_input` for a reference that is not a string. */
+export function assertText(kind: string, id: unknown): void {
+  if (typeof id === 'string') return;
+  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  throw invalidInput([{ message: `must name ${article} ${kind}, as a string`, path: `/${kind}` }]);
+}

@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../events/event.types.js';
+import type { DomainEvent } from '../base/domain-event.js';
 import { flagDocuments } from '../flags/flag.js';
 import { projectDocuments } from '../projects/project.js';
 import { segmentDocuments } from '../segments/segment.js';

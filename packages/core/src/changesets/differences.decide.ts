@@ -1,5 +1,5 @@
 import { isObject } from '../base/json.js';
-import { compareStates, type Difference, memberOf, toPointer } from '../base/parts.js';
+import { compareStates, memberOf, type PartDifference, toPointer } from '../base/parts.js';
 import { METADATA } from '../flags/flag.js';
 
 /** A fact as events store it. */
@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
  * Returns the differences that events make to an existing document, without reading it: every event contains its part
  * before and after.
  */
-export function compareByEvents(events: readonly DocumentEvent[]): readonly Difference[] {
+export function compareByEvents(events: readonly DocumentEvent[]): readonly PartDifference[] {
   const parts = new Map<string, { readonly path: Path; readonly before: unknown; after: unknown }>();
   for (const event of events) {
     for (const { path, before, after } of partsOf(event)) {

@@ -1,5 +1,5 @@
+import type { EventType } from '../base/domain-event.js';
 import { pause } from '../base/paced.js';
-import type { EventType } from '../events/event.types.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
 import { foldEvents } from './aggregates.js';

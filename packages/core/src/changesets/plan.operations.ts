@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
+import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { createValidator, invalidInput } from '../base/validator.js';
@@ -13,7 +14,7 @@ import {
   type StoredSide,
   shownConstraints,
 } from '../flags/effect.decide.js';
-import { assertEnvironment, environmentOf, type FlagState, flagDocuments } from '../flags/flag.js';
+import { environmentOf, type FlagState, flagDocuments } from '../flags/flag.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type {

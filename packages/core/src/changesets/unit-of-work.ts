@@ -1,12 +1,12 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
+import type { DomainEvent, EventType } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
+import { assertText } from '../base/validator.js';
 import type { UnitOfWork } from '../engine.js';
-import type { DomainEvent, EventType } from '../events/event.types.js';
 import {
   type Aggregate,
-  assertText,
   type DocumentReader,
   type Documents,
   nameOf,

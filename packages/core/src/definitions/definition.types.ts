@@ -1,9 +1,9 @@
 import type { ChangeContext } from '../base/common.types.js';
+import type { PartDifference } from '../base/parts.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
-import type { PartDifference } from '../history/history.types.js';
 import type { Member } from '../projects/project.types.js';
 import type { NewSegment } from '../segments/segment.types.js';
 

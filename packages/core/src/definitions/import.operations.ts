@@ -1,3 +1,4 @@
+import type { DomainEvent } from '../base/domain-event.js';
 import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
@@ -12,7 +13,6 @@ import { type Restorations, restoreDocuments } from '../changesets/restore.opera
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { locateRefusals } from '../errors.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
 import { type FlagState, flagDocuments, type StoredFlagSummary } from '../flags/flag.js';
 import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';

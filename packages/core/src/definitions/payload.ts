@@ -1,9 +1,62 @@
-import { deepFreeze } from '../base/json.js';
+import { deepFreeze, isContainer } from '../base/json.js';
+import { parseNumber } from '../base/primitives.js';
 import type { Payload } from '../evaluation/definitions.types.js';
 import type { PayloadReader, PayloadReading } from '../evaluation/evaluation.types.js';
 import { reasonOf } from '../evaluation/problem.js';
-import { payloadValue } from '../openfeature/values.js';
 import type { FlagDeclaration, FlagsSchema, PayloadDescription, StandardSchema } from './schema.types.js';
+
+/** The value of a payload. Objects and lists are deeply frozen. */
+export type PayloadValue = string | number | boolean | PayloadObject;
+
+/** A JSON object or list. */
+export interface PayloadObject {
+  readonly [member: string]: unknown;
+}
+
+/** Deeper JSON would exhaust the stack of recursive readers. */
+const MAX_DEPTH = 100;
+
+const values = new WeakMap<Payload, PayloadValue | undefined>();
+
+/**
+ * Converts a variant's payload to its value: text for `string` and `csv`, a number for `number`, the parsed JSON for
+ * `json`.
+ *
+ * Returns undefined for text that does not match its type, for the JSON `null`, and for JSON nested more than 100
+ * levels deep. Caches the value per payload object, so do not modify payloads; those of `getVariant` are frozen.
+ *
+ * @example
+ * const { payload } = flags.getVariant('checkout', { userId: '7' });
+ * const limits = payload && payloadValue(payload);
+ */
+export function payloadValue(payload: Payload): PayloadValue | undefined {
+  if (payload.type === 'string' || payload.type === 'csv') return payload.value;
+  if (!values.has(payload)) values.set(payload, read(payload));
+  return values.get(payload);
+}
+
+function read({ type, value }: Payload): PayloadValue | undefined {
+  return type === 'number' ? parseNumber(value) : parseJson(value);
+}
+
+function parseJson(text: string): PayloadValue | undefined {
+  try {
+    const value = JSON.parse(text) as PayloadValue | null;
+    return value !== null && freezeToDepth(MAX_DEPTH, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Freezes level by level, without recursion. Returns false if the value is nested more deeply. */
+function freezeToDepth(depth: number, value: unknown): boolean {
+  let level = [value].filter(isContainer);
+  for (let left = depth; level.length > 0; left--) {
+    if (left === 0) return false;
+    level = level.flatMap((object) => Object.values(Object.freeze(object)).filter(isContainer));
+  }
+  return true;
+}
 
 /** Creates a reader. It validates each payload object once: payloads are immutable. */
 export function createPayloadReader(schema: FlagsSchema | undefined): PayloadReader {

@@ -1,9 +1,9 @@
+import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { environmentOf, flagDocuments, inFull } from '../flags/flag.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { projectDocuments } from '../projects/project.js';

@@ -1,4 +1,5 @@
 import type { ListPage } from '../base/common.types.js';
+import type { DomainEvent, EventType } from '../base/domain-event.js';
 import type { TokenKind } from '../tokens/token.types.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
@@ -31,42 +32,6 @@ export interface FlagsEvent {
   /** The revision of the flag, project, segment or token after the change. */
   readonly revision: number;
 }
-
-/** All types of events. */
-export const EVENT_TYPES = [
-  'project-created',
-  'project-updated',
-  'project-deleted',
-  'member-added',
-  'member-role-changed',
-  'member-removed',
-  'flag-created',
-  'flag-updated',
-  'flag-stale-on',
-  'flag-stale-off',
-  'flag-archived',
-  'flag-revived',
-  'flag-deleted',
-  'flag-moved',
-  'strategy-added',
-  'strategy-updated',
-  'strategy-removed',
-  'environment-enabled',
-  'environment-disabled',
-  'variants-updated',
-  'dependency-added',
-  'dependency-updated',
-  'dependency-removed',
-  'segment-created',
-  'segment-updated',
-  'segment-deleted',
-  'token-created',
-  'token-updated',
-  'token-deleted',
-] as const;
-
-/** One of {@link EVENT_TYPES}. */
-export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Selects events. All given members must match. */
 export interface EventQuery {
@@ -166,16 +131,6 @@ export interface EventOperations {
    * const unsubscribe = flags.subscribe((event) => console.log(event.type, event.flag));
    */
   subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
-}
-
-/**
- * A fact that a decision returns: enough to compute the new state from the old one. The commit adds actor and time.
- */
-export interface DomainEvent<Type extends EventType = EventType, Data = unknown, Before = unknown> {
-  readonly type: Type;
-  readonly environment?: string;
-  readonly data: Data;
-  readonly before: Before;
 }
 
 /** The members of a stored or public event that determine its projects. */

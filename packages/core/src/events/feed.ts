@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { EventType } from '../base/domain-event.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.js';
@@ -6,7 +7,7 @@ import { type Polling, startPolling } from '../replica/change-poller.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';
-import type { EventType, FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
+import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { newestPosition, readFeed } from './feed-pages.js';
 
 /** Delivers committed events to listeners. */

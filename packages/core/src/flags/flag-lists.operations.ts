@@ -1,5 +1,6 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import { assertEnvironment } from '../base/environments.js';
 import { paced } from '../base/paced.js';
 import { boundsOf, cutPage, pageBounds } from '../base/pages.js';
 import type { FlagsSettings } from '../base/settings.types.js';
@@ -10,14 +11,7 @@ import { findProject } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
 import type { UsageStorage } from '../storage/usage-port.js';
 import { parentThatIsOff } from './effect.decide.js';
-import {
-  assertEnvironment,
-  dependenciesOf,
-  environmentOf,
-  type FlagState,
-  flagDocuments,
-  type StoredFlagSummary,
-} from './flag.js';
+import { dependenciesOf, environmentOf, type FlagState, flagDocuments, type StoredFlagSummary } from './flag.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';

@@ -1,10 +1,9 @@
 import type { FlagRef } from '../base/common.types.js';
-import type { FlagsSettings } from '../base/settings.types.js';
+import type { DomainEvent } from '../base/domain-event.js';
 import { FlagsError } from '../errors.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { findProject } from '../projects/project.js';
 import type { SegmentUse } from '../segments/segment.types.js';
-import { type Aggregate, assertText, type Documents, type Read, type Versioned } from '../storage/documents.js';
+import type { Aggregate, Documents, Read, Versioned } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import type { Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
@@ -305,20 +304,4 @@ export async function findFlag(read: Read, ref: FlagRef): Promise<Versioned<Flag
 
 export function throwFlagNotFound(flag: string, where = ''): never {
   throw new FlagsError('flag_not_found', `There is no flag ${flag}${where}; create it, or list the flags.`);
-}
-
-interface WithSettings {
-  readonly settings: FlagsSettings;
-}
-
-/** Throws `environment_not_found` unless the settings contain the environment. */
-export function assertEnvironment({ settings }: WithSettings, environment: string): void {
-  assertText('environment', environment);
-  if (!settings.environments.some(({ name }) => name === environment))
-    throwEnvironmentNotFound({ settings }, environment);
-}
-
-export function throwEnvironmentNotFound({ settings }: WithSettings, environment: string): never {
-  const names = settings.environments.map(({ name }) => name).join(', ');
-  throw new FlagsError('environment_not_found', `There is no environment ${environment}; there are ${names}.`);
 }

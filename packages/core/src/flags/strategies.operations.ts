@@ -1,21 +1,15 @@
 import type { EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
+import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { clonePatch } from '../base/json-patch.js';
-import { invalidInput } from '../base/validator.js';
+import { assertText, invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
-import { assertText, type Read } from '../storage/documents.js';
+import type { Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import {
-  assertEnvironment,
-  environmentOf,
-  evolveFlag,
-  type FlagEvent,
-  type FlagState,
-  orderedEnvironmentOf,
-} from './flag.js';
+import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import * as strategyRules from './strategies.decide.js';
 import type {

@@ -1,18 +1,18 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { FlagRef } from '../base/common.types.js';
+import { assertEnvironment } from '../base/environments.js';
 import { cloneJson, deepFreeze } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
-import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
+import { assertOptions, assertReference, assertText, invalidInput } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { stateAt } from '../changesets/event-log.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import {
-  assertEnvironment,
   type DependencyEdge,
   dependenciesOf,
   dependencyEdges,
@@ -25,7 +25,7 @@ import { toDetail } from '../flags/flag.operations.js';
 import type { FlagDetail } from '../flags/flag.types.js';
 import { compileEnvironment } from '../replica/environment.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import { assertText, createRead, nameOf, type Read } from '../storage/documents.js';
+import { createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
 

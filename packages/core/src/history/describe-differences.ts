@@ -1,5 +1,5 @@
 import { isObject, isSameJson } from '../base/json.js';
-import { compareStates, type Difference } from '../base/parts.js';
+import { compareStates, type PartDifference } from '../base/parts.js';
 import {
   describeCondition,
   type describeConstraint,
@@ -31,7 +31,7 @@ export interface DescribedDifference {
 
 /** A document of a history or an import, or of a plan. */
 export type ComparedDocument = DocumentName &
-  ({ readonly parts: readonly Difference[] } | { readonly before: unknown; readonly after: unknown });
+  ({ readonly parts: readonly PartDifference[] } | { readonly before: unknown; readonly after: unknown });
 
 interface DocumentName {
   readonly kind: string;
@@ -77,7 +77,7 @@ export function describeDifferences(document: ComparedDocument, names: Names = {
   return parts.flatMap((part) => describePart(part, document, known));
 }
 
-function describePart(part: Difference, document: DocumentName, names: Names): readonly DescribedDifference[] {
+function describePart(part: PartDifference, document: DocumentName, names: Names): readonly DescribedDifference[] {
   const { path, before, after } = part;
   const isWhole = path === '';
   if (isWhole && after === null) return [{ what: 'deleted', before: undefined, after: undefined }];
@@ -109,7 +109,7 @@ function creationOf({ kind }: DocumentName, state: unknown): string {
 }
 
 /** Returns both values in words. For long lists, returns only the removed and the added values. */
-function valuesOf({ path, before, after }: Difference, names: Names): readonly (string | undefined)[] {
+function valuesOf({ path, before, after }: PartDifference, names: Names): readonly (string | undefined)[] {
   const isSwitch = typeof before === 'boolean' || typeof after === 'boolean';
   const [was, is] = [before, after].map((value) => (isSwitch ? (value ?? false) : value));
   const [former, latter] = [listIn(path, was), listIn(path, is)];

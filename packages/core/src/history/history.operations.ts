@@ -1,8 +1,8 @@
 import { groupBy } from '../base/collections.js';
 import type { ChangeSetRef, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
-import { compareStates, type Difference } from '../base/parts.js';
-import { invalidInput } from '../base/validator.js';
+import { compareStates, type PartDifference } from '../base/parts.js';
+import { assertText, invalidInput } from '../base/validator.js';
 import { foldEvents } from '../changesets/aggregates.js';
 import { type LoggedSet, readProjects, readSet, walkBackSets } from '../changesets/change-set-log.js';
 import { toChangeSet } from '../changesets/change-sets.operations.js';
@@ -12,7 +12,7 @@ import { holdsDocument, stateBefore } from '../changesets/event-log.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { findFlag, flagDocuments } from '../flags/flag.js';
 import { findProject, projectDocuments } from '../projects/project.js';
-import { assertText, nameOf } from '../storage/documents.js';
+import { nameOf } from '../storage/documents.js';
 import type { EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
@@ -89,7 +89,7 @@ async function toEntry(storage: FlagsStorage, set: LoggedSet): Promise<HistoryEn
 /**
  * Compares a document before and after the events of a set. Reads the log only if the set deletes a changed document.
  */
-async function compare(storage: FlagsStorage, events: readonly StoredEvent[]): Promise<readonly Difference[]> {
+async function compare(storage: FlagsStorage, events: readonly StoredEvent[]): Promise<readonly PartDifference[]> {
   const [first] = events;
   if (!first) return [];
   const { kind } = first.subject;

@@ -1,4 +1,5 @@
 import type { ChangeSetRef, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
+import type { PartDifference } from '../base/parts.js';
 import type {
   Change,
   ChangePlan,
@@ -30,16 +31,6 @@ export interface DocumentDifference {
   readonly kind: string;
   readonly id: string;
   readonly parts: readonly PartDifference[];
-}
-
-/** One changed part of a document. Strategies and variants are matched by id and name, not by index. */
-export interface PartDifference {
-  /** A JSON Pointer; empty for a whole document. */
-  readonly path: string;
-  /** null if the part did not exist. */
-  readonly before: unknown;
-  /** null if the part was removed. */
-  readonly after: unknown;
 }
 
 /**

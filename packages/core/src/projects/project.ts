@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../base/common.types.js';
+import type { DomainEvent } from '../base/domain-event.js';
 import { pickChanged } from '../base/json.js';
 import { FlagsError } from '../errors.js';
-import type { DomainEvent } from '../events/event.types.js';
 import type { Aggregate, Read, Versioned } from '../storage/documents.js';
 import type { Member, NewProject, ProjectChanges } from './project.types.js';
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { compareCodePoints } from '../base/collections.js';
+import { throwEnvironmentNotFound } from '../base/environments.js';
 import { deepFreeze } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
@@ -18,7 +19,6 @@ import type {
   Impression,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import { throwEnvironmentNotFound } from '../flags/flag.js';
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.

@@ -1,7 +1,7 @@
+import type { DomainEvent } from '../base/domain-event.js';
 import { pickChanged } from '../base/json.js';
 import { FlagsError } from '../errors.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import type { DomainEvent } from '../events/event.types.js';
 import type { Aggregate, Documents } from '../storage/documents.js';
 import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
 

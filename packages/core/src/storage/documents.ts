@@ -1,4 +1,4 @@
-import { invalidInput } from '../base/validator.js';
+import { assertText } from '../base/validator.js';
 import type { DocumentKey } from './commit-port.js';
 import type { FlagsStorage, ListedDocument, ListQuery, StoredDocument } from './port.js';
 
@@ -66,13 +66,6 @@ export function createSharedRead(storage: Pick<FlagsStorage, 'get' | 'peek'>): R
 /** Creates a reader of the stored documents. */
 export function createReader(storage: Pick<FlagsStorage, 'get' | 'list'>): DocumentReader {
   return { read: createRead(storage), list: async (query) => storage.list(query) };
-}
-
-/** Throws `invalid_input` for a reference that is not a string. */
-export function assertText(kind: string, id: unknown): void {
-  if (typeof id === 'string') return;
-  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
-  throw invalidInput([{ message: `must name ${article} ${kind}, as a string`, path: `/${kind}` }]);
 }
 
 /** Returns a unique text for a key. It is unique because kinds contain no spaces. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DomainEvent } from '../base/domain-event.js';
 import { closestNames } from '../base/option-names.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
@@ -8,7 +9,6 @@ import { FlagsError } from '../errors.js';
 import type { FlagDefinition, Payload, VariantDefinition } from '../evaluation/definitions.types.js';
 import { reasonOf } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
-import type { DomainEvent } from '../events/event.types.js';
 import { evolveFlag, type FlagEvent, type FlagState, flagDocuments } from '../flags/flag.js';
 import { createFlag } from '../flags/lifecycle.decide.js';
 import { addStrategy, enable, toStrategy } from '../flags/strategies.decide.js';

@@ -1,10 +1,10 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
+import { assertEnvironment } from '../base/environments.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { assertEnvironment } from '../flags/flag.js';
 import { findProject, projectDocuments } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
 import * as tokenRules from './token.js';

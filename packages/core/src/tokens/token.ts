@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { DomainEvent } from '../base/domain-event.js';
 import { FlagsError } from '../errors.js';
-import type { DomainEvent } from '../events/event.types.js';
 import type { Aggregate, Documents } from '../storage/documents.js';
 import type { Token } from './token.types.js';
 
