@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventType } from '../base/domain-event.js';
 import { memoizeAsync } from '../base/memoize.js';
+import { type Polling, startPolling } from '../base/polling.js';
 import { isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.js';
-import { type Polling, startPolling } from '../replica/change-poller.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.js';
 import type { TokenKind } from '../tokens/token.types.js';

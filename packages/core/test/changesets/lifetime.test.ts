@@ -1,6 +1,6 @@
+import { startPolling } from '../../src/base/polling.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
-import { startPolling } from '../../src/replica/change-poller.js';
 import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
