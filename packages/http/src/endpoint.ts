@@ -188,7 +188,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   };
 }
 
-/** Finds the reference when a handler reads it. A handler that does not may get the name of a flag that is gone. */
+/** Finds the reference only when a handler reads it: usage and events may be of a flag that no longer exists. */
 const WITH_REF: ThisType<RouteRequest> & Pick<RouteRequest, 'ref'> = {
   get ref() {
     return refOf(this.params, this.project);
