@@ -6,6 +6,8 @@ import { foldEvents } from './aggregates.js';
 import { readCheckpoint } from './unit-of-work.js';
 
 const EVENTS_PER_READ = 256;
+/** Fewer without data: SQLite walks through the pages of a large event to the columns behind its data. */
+const HEADS_PER_READ = 32;
 /** Bytes of events per read: parsing them takes some milliseconds. */
 const BYTES_PER_READ = 262_144;
 
@@ -21,7 +23,8 @@ async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGen
   let bounds: Pick<StoredEventQuery, 'until' | 'offset'> = {};
   for (;;) {
     await pause();
-    const page = { order: 'newest-first', limit: EVENTS_PER_READ, maxBytes: BYTES_PER_READ } as const;
+    const limit = query.withoutData ? HEADS_PER_READ : EVENTS_PER_READ;
+    const page = { order: 'newest-first', limit, maxBytes: BYTES_PER_READ } as const;
     const { events } = await storage.events({ ...page, ...query, ...bounds });
     const last = events.at(-1);
     if (!last) return;
@@ -109,7 +112,10 @@ async function findStart(storage: FlagsStorage, key: DocumentKey, moment: Moment
       revision = newest.revision;
       const isNear = page.slice(0, FEW_EVENTS).some(({ type }) => holdsDocument(type));
       // Not the event's own revision: the moment may be between two events of one revision.
-      if (!isNear) checkpoint = await readCheckpoint(storage, key, revision);
+      if (!isNear) {
+        await pause();
+        checkpoint = await readCheckpoint(storage, key, revision);
+      }
     }
     const known = checkpoint?.revision ?? 0;
     const end = page.findIndex((head) => head.revision <= known || holdsDocument(head.type));

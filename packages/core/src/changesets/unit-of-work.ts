@@ -37,6 +37,8 @@ export interface DocumentChange {
   readonly bytes: number;
   /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
   readonly events: readonly DomainEvent[];
+  /** The size of the events as JSON. */
+  readonly eventBytes: number;
   /** The stored document, if there is one. */
   readonly found: Versioned<unknown> | undefined;
   /** The new state; undefined for a deletion. */
@@ -58,6 +60,7 @@ interface Entry {
 interface PendingWrite {
   readonly documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
   readonly events: DomainEvent[];
+  eventBytes: number;
   /** The stored revision; after the commit the new one. */
   revision: number;
   /** Undefined after a deletion. */
@@ -272,6 +275,7 @@ export class ChangeSetUnit implements UnitOfWork {
     entry.pending = {
       documents: documents as unknown as PendingWrite['documents'],
       events: [],
+      eventBytes: 0,
       revision: found?.revision ?? 0,
       state: found?.state,
       path: this.path,
@@ -295,7 +299,9 @@ export class ChangeSetUnit implements UnitOfWork {
       pending.events.push(event);
       const project = known === undefined ? null : aggregate.projectOf(known);
       this.events.push({ subject: key, project, event, op: this.op });
-      this.addBytes(Buffer.byteLength(JSON.stringify([event.data, event.before])), undefined);
+      const bytes = Buffer.byteLength(JSON.stringify([event.data, event.before]));
+      pending.eventBytes += bytes;
+      this.addBytes(bytes, undefined);
     }
   }
 
@@ -329,14 +335,15 @@ function toListed({ key, pending: { documents, state, revision } }: PendingEntry
 }
 
 function toChange({ key, found, pending }: PendingEntry): DocumentChange {
-  const { documents, state: next, events, isChanged } = pending;
+  const { documents, state: next, events, eventBytes, isChanged } = pending;
+  const rest = { events, eventBytes, found, next };
   const expected = found?.revision ?? 0;
-  if (!isChanged) return { write: { key, expected, touch: true }, bytes: 0, events, found, next };
-  if (next === undefined) return { write: { key, expected, deleted: true }, bytes: 0, events, found, next };
+  if (!isChanged) return { write: { key, expected, touch: true }, bytes: 0, ...rest };
+  if (next === undefined) return { write: { key, expected, deleted: true }, bytes: 0, ...rest };
   const text = JSON.stringify(next);
   const summary = documents.summarize?.(next) ?? null;
   const write = { key, expected, parent: documents.parentOf(next), body: next, text, summary };
-  return { write, bytes: Buffer.byteLength(text), events, found, next };
+  return { write, bytes: Buffer.byteLength(text), ...rest };
 }
 
 /**
@@ -367,8 +374,9 @@ function isTooLarge({ bytes, events, found }: DocumentChange): boolean {
 }
 
 /**
- * A checkpoint is the state of a document at a revision. It bounds the number of events that `stateAt` reads. A commit
- * stores a checkpoint at every 200th revision, and if it appends many or large events to the document.
+ * A checkpoint is the state of a document at a revision. It bounds the number and the size of the events that `stateAt`
+ * reads. A commit stores a checkpoint at every 200th revision, and if it appends many events to the document. If its
+ * events take an nth of the bytes, it stores one at every nth revision.
  */
 const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
 
@@ -392,24 +400,17 @@ export async function readCheckpoint(
 /** Returns the writes of a commit: those of the changes, and their checkpoints. */
 export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
   const writes: DocumentWrite[] = changes.map(({ write }) => write);
-  for (const { write, next: body, events } of changes) {
+  for (const { write, next: body, events, eventBytes } of changes) {
     const revision = write.expected + 1;
     // A created document may continue older revisions. Its creation event holds its state.
     if (body === undefined || write.expected === 0) continue;
-    const isDue = revision % CHECKPOINT.revisions === 0 || events.length >= CHECKPOINT.events;
+    const interval = Math.min(CHECKPOINT.revisions, Math.ceil(CHECKPOINT.bytes / Math.max(1, eventBytes)));
+    if (revision % interval !== 0 && events.length < CHECKPOINT.events) continue;
     const text = 'text' in write ? write.text : '';
-    if (!isDue && !hasLargeEvents(events, text.length)) continue;
     if (!hasHistory(write.key)) continue;
     const parent = nameOf(write.key);
     const key = checkpointKey(write.key, revision);
     writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
   }
   return writes;
-}
-
-/** Measures events of large documents only: the events of a small document are small. */
-function hasLargeEvents(events: readonly DomainEvent[], documentLength: number): boolean {
-  if (events.length * documentLength * 2 < CHECKPOINT.bytes) return false;
-  const bytes = events.reduce((sum, { data, before }) => sum + Buffer.byteLength(JSON.stringify([data, before])), 0);
-  return bytes >= CHECKPOINT.bytes;
 }
