@@ -47,6 +47,8 @@ export const LIMITS = {
   pattern: 1000,
   /** Instructions of a compiled pattern. The largest pattern takes some ten milliseconds to compile. */
   patternWeight: 1000,
+  /** Microseconds that compiling all patterns of one call takes, about. */
+  compilation: 1_000_000,
   /** A longer context value counts as absent. */
   contextValue: 4096,
   /** A longer text matches no pattern: a match takes some ten nanoseconds per character and instruction. */

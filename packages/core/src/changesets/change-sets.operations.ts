@@ -6,6 +6,7 @@ import { invalidInput } from '../base/validator.js';
 import type { PreparedChange } from '../engine.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
+import { PatternMeter } from '../flags/patterns.js';
 import type {
   ApplyOptions,
   Change,
@@ -58,11 +59,13 @@ async function prepareAll(
   hash?: ChangesHash,
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
+  const meter = new PatternMeter();
   for await (const [index, change] of paced(readChanges(changes).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
     try {
       hash?.add(change);
+      meter.add('input' in change ? change.input : undefined);
       prepared.push({ ...(await prepare(engine, change)), op, ifRevision, path });
     } catch (error) {
       throw locateRefusal(error, path);

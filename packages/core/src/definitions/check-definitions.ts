@@ -8,6 +8,7 @@ import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
 import type { FlagState } from '../flags/flag.js';
 import { dependency, findDependencyIssues, findLabelIssues, newFlag } from '../flags/flag.schema.js';
+import { assertPatterns, PatternMeter } from '../flags/patterns.js';
 import { constraints, findRepeatedIds, findStrategyIssues, strategy } from '../flags/strategies.schema.js';
 import type { StrategyInput } from '../flags/strategy.types.js';
 import { findRepeated, findVariantsIssues, variants } from '../flags/variants.schema.js';
@@ -176,16 +177,23 @@ export async function readDefinitions(
   const environments = settings.environments.map(({ name }) => name);
   const validateFlag = createValidator<DefinedFlag>(flagDefinition, (flag) => findFlagIssues(flag, environments));
   const issues = new Issues();
+  const meter = new PatternMeter();
   const { flags: knownFlags, segments: knownSegments } = replica.documents;
   const segmentsByName = new Map([...knownSegments.values()].map((segment) => [segment.name, segment]));
 
-  async function readItems<Item>(path: string, items: readonly Item[], { validate, idOf, known }: Reading<Item>) {
+  async function readItems<Item extends object>(
+    path: string,
+    items: readonly Item[],
+    { validate, idOf, known }: Reading<Item>,
+  ) {
     const seen = new Set<string>();
     const copies: Item[] = [];
     for await (const [index, item] of paced(items.entries())) {
-      if (issues.isFull) break;
+      if (issues.isFull || meter.isFull) break;
       try {
         const copy = copyJson(validate(item, known?.(item))) as Item;
+        meter.add(copy);
+        await assertPatterns(copy);
         const id = idOf(copy);
         if (seen.has(id)) issues.add(`${path}/${index}`, `is the second one of ${id}; remove one of them`);
         seen.add(id);
@@ -216,7 +224,7 @@ export async function readDefinitions(
   return copies;
 }
 
-interface Reading<Item> {
+interface Reading<Item extends object> {
   readonly validate: Validator<Item>;
   readonly idOf: (item: Item) => string;
   /** Returns the stored document of an item that may be invalid. */

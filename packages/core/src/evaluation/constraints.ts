@@ -200,10 +200,12 @@ function compilePredicate(definition: ConstraintDefinition, read: FieldReader, s
     return never;
   }
   const inverted = Boolean(definition.inverted);
-  const test = valueTest?.(definition);
+  const reportUnusable = () =>
+    scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an operand that it cannot use.`);
+  const test = valueTest?.(definition, reportUnusable);
   const holds = test === undefined ? momentTest?.(definition, scope.now) : onField(read, test);
   if (holds !== undefined) return inverted ? (context) => !holds(context) : holds;
-  scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an operand that it cannot use.`);
+  reportUnusable();
   return inverted ? always : never;
 }
 
@@ -214,12 +216,20 @@ function onField(read: FieldReader, test: (value: string | undefined) => boolean
 /** Tests the text of a context field; undefined means that the context has no value. */
 type ValueTest = (value: string | undefined) => boolean;
 
-/** Parses a constraint's operand once. Returns undefined if the operand is not a valid number, version or pattern. */
-type ValueTestFactory = (constraint: ConstraintDefinition) => ValueTest | undefined;
+/**
+ * Parses a constraint's operand once. Returns undefined if the operand is not a valid number or version. The test of a
+ * pattern calls `reportUnusable`, because it compiles the pattern at its first use.
+ */
+type ValueTestFactory = (constraint: ConstraintDefinition, reportUnusable: () => void) => ValueTest | undefined;
 
-/** Whether the text is a valid RE2 pattern within the limits of length and weight. */
+/** Whether a pattern is within the limits of length and weight, so that it may be compiled. */
+export function isCompilable(text: string): boolean {
+  return text.length <= LIMITS.pattern && patternWeight(text) <= LIMITS.patternWeight;
+}
+
+/** Whether the text is a valid RE2 pattern within the limits of length and weight. Compiles it, for up to 20 ms. */
 export function isPattern(text: string): boolean {
-  if (text.length > LIMITS.pattern || patternWeight(text) > LIMITS.patternWeight) return false;
+  if (!isCompilable(text)) return false;
   try {
     RE2JS.compile(text);
     return true;
@@ -236,40 +246,54 @@ const AUTOMATON_BYTES = 16 * 1024;
 const TOO_LONG = `A context value has more than ${LIMITS.patternText} characters and matches no regular expression.`;
 
 /** The key is one digit for the flags, and the pattern. */
-const patterns = new LRUCache<string, RE2Set>({ max: CACHED_PATTERNS });
+const patterns = new LRUCache<string, RE2Set | typeof INVALID>({ max: CACHED_PATTERNS });
+const INVALID = Symbol('not a pattern');
 
 /**
- * Compiles a `REGEX` constraint with RE2 semantics, which match in linear time. The built-in engine takes exponential
- * time for some patterns. Contexts are untrusted, so a long text matches nothing.
+ * Tests with RE2 semantics, which match in linear time. The built-in engine takes exponential time for some patterns.
+ * Contexts are untrusted, so a long text matches nothing. Compiles the pattern at the first test: strategies that are
+ * disabled or weigh too much have none, and a snapshot of many segments is created in one turn.
  */
-function matchesPattern({
-  value: pattern,
-  caseInsensitive,
-}: ConstraintDefinition): ((value: string | undefined) => boolean) | undefined {
+function matchesPattern(
+  { value: pattern, caseInsensitive }: ConstraintDefinition,
+  reportUnusable: () => void,
+): ValueTest | undefined {
   if (typeof pattern !== 'string') return undefined;
   // The strategy or segment of this pattern exceeds the weight limit and is not evaluated.
   if (patternWeight(pattern) > LIMITS.patternWeight) return () => false;
   const key = `${caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0}${pattern}`;
-  if (compiled(key) === undefined) return undefined;
+  let isCompiled = false;
   return (value) => {
+    if (!isCompiled) {
+      isCompiled = true;
+      if (compiled(key) === INVALID) reportUnusable();
+    }
     if (value === undefined) return false;
-    if (value.length <= LIMITS.patternText) return (compiled(key)?.match(value).length ?? 0) > 0;
+    if (value.length <= LIMITS.patternText) {
+      const set = compiled(key);
+      return set !== INVALID && set.match(value).length > 0;
+    }
     notices.add({ code: 'context_value_too_long', message: TOO_LONG });
     return false;
   };
 }
 
-function compiled(key: string): RE2Set | undefined {
+function compiled(key: string): RE2Set | typeof INVALID {
   const known = patterns.get(key);
   if (known) return known;
+  const set = compile(key);
+  patterns.set(key, set);
+  return set;
+}
+
+function compile(key: string): RE2Set | typeof INVALID {
   try {
     const set = new RE2Set(RE2Set.UNANCHORED, Number(key[0]), AUTOMATON_BYTES);
     set.add(key.slice(1));
     set.compile();
-    patterns.set(key, set);
     return set;
   } catch {
-    return undefined;
+    return INVALID;
   }
 }
 

@@ -11,6 +11,7 @@ import type { Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
 import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { createFlagWeightCheck } from './flag-weight.js';
+import { assertPatterns } from './patterns.js';
 import * as strategyRules from './strategies.decide.js';
 import type {
   EnvironmentInput,
@@ -138,6 +139,10 @@ function changeEnvironment<Result>(
       before: flag,
       after: events.reduce<FlagState | undefined>(evolveFlag, flag) ?? flag,
     });
+    // Last: compiling is what takes long.
+    for (const event of events) {
+      if (isOfStrategy(event)) await assertPatterns(event.data, change.pathOf?.(event.data));
+    }
     return events;
   }
 
@@ -147,10 +152,14 @@ function changeEnvironment<Result>(
       assertEnvironment(engine, ref.environment);
       if ('strategy' in ref) assertText('strategy', ref.strategy);
       const events = decide(flag);
-      const hasNew = events.some(({ type }) => type === 'strategy-added' || type === 'strategy-updated');
-      return hasNew ? assertUsable(flag, unit, events) : events;
+      return events.some(isOfStrategy) ? assertUsable(flag, unit, events) : events;
     },
   });
+}
+
+/** Whether the data of an event is a new strategy, or one that replaces another. */
+function isOfStrategy(event: FlagEvent): event is Extract<FlagEvent, { type: 'strategy-added' | 'strategy-updated' }> {
+  return event.type === 'strategy-added' || event.type === 'strategy-updated';
 }
 
 /**
@@ -163,7 +172,7 @@ async function assertSegmentsExist(
   pathOf: (strategy: Strategy) => string = () => '',
 ): Promise<void> {
   for (const event of events) {
-    if (event.type !== 'strategy-added' && event.type !== 'strategy-updated') continue;
+    if (!isOfStrategy(event)) continue;
     const { data, before } = event;
     const known = new Set(before?.segments);
     const segments = (data.segments ?? []).map((id, index) => ({ id, index })).filter(({ id }) => !known.has(id));

@@ -9,7 +9,7 @@ import {
   text,
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
-import { isPattern } from '../evaluation/constraints.js';
+import { isCompilable } from '../evaluation/constraints.js';
 import { CONSTRAINT_OPERATORS, type Constraint, type ParameterValue } from '../evaluation/definitions.types.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
@@ -143,6 +143,9 @@ function findOperandIssues({ operator, value, values }: Constraint, path: string
     : findEmptyValues(values, `${path}/values`);
 }
 
+/** What the value of a `REGEX` must be. */
+export const PATTERN = 'a regular expression in the syntax of RE2, not too large';
+
 interface Operand {
   readonly holds: (value: string) => boolean;
   readonly description: string;
@@ -153,7 +156,8 @@ const OPERANDS: ReadonlyMap<string, Operand> = new Map([
   ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
   ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
   ['SEMVER', { holds: isSemver, description: 'a version by Semantic Versioning 2.0' }],
-  ['REGEX', { holds: isPattern, description: 'a regular expression in the syntax of RE2, not too large' }],
+  // `assertPatterns` compiles it later, in slices.
+  ['REGEX', { holds: isCompilable, description: PATTERN }],
 ]);
 
 function findValueIssues(

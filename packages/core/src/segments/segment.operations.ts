@@ -8,6 +8,7 @@ import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { type FlagState, flagDocuments, type StoredFlagSummary, usesOfSegment } from '../flags/flag.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
+import { assertPatterns } from '../flags/patterns.js';
 import { findProject } from '../projects/project.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.js';
@@ -173,6 +174,7 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
     async decide(unit, { actor }) {
       const id = await nextId(unit.read);
       await findProjectOf(unit.read, valid);
+      await assertPatterns(valid);
       const events = segmentRules.createSegment(valid, { id, createdAt, createdBy: actor });
       await unit.apply(segmentDocuments, idOfSegment(id), events);
       await changeRegistry(unit, (all) => registerSegment(all, { id, name: valid.name }));
@@ -194,6 +196,7 @@ export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentCha
       const { name = state.name, constraints } = changes;
       if (constraints) await assertSegmentWeight(engine, unit, { id: state.id, constraints });
       await findProjectOf(unit.read, changes);
+      await assertPatterns(changes);
       const uses = movesAway(state, changes) ? await listUses(unit.unchecked, state.id) : [];
       await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
       if (name !== state.name) await changeRegistry(unit, (all) => renameSegment(all, state.name, name));

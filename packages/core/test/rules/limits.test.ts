@@ -392,4 +392,85 @@ describe('unknown members', () => {
       expect(dependency).toEqual({ flag: 'payments', enabled: true, variants: [] });
     });
   });
+
+  describe('regular expressions that compile slowly', () => {
+    /** Takes some ten milliseconds. */
+    const SLOW = String.raw`(?i)^(?:\pL{0,490}){2}0$`;
+    const matching = (value: string) => ({ contextName: 'userId', operator: 'REGEX', value }) as const;
+    const adding = (count: number, pattern: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => {
+        const input = { name: 'default', disabled: true, constraints: [matching(pattern(index))] };
+        return { op: 'addStrategy', ref: PRODUCTION, input } as const;
+      });
+
+    async function withCheckout(): Promise<Flags> {
+      const flags = await start();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      return flags;
+    }
+
+    /** The processor time of a refusal, which compiles nothing. */
+    async function expectQuickRefusal(attempt: () => Promise<unknown>, path: string): Promise<void> {
+      const before = process.cpuUsage();
+      const { code, details } = await refusalOf(attempt());
+      const { user, system } = process.cpuUsage(before);
+      expect(code).toBe('invalid_input');
+      expect(details[0]?.path).toBe(path);
+      expect(user + system).toBeLessThan(500_000);
+    }
+
+    it('are refused in a plan if all take too long together', async () => {
+      const flags = await withCheckout();
+      await expectQuickRefusal(() => flags.plan(adding(100, () => SLOW)), '/changes/49/input/constraints/0/value');
+      expect((await flags.plan(adding(3, () => SLOW))).documents).toHaveLength(1);
+    });
+
+    it('are refused in an import if all take too long together', async () => {
+      const flags = await withCheckout();
+      const strategies = [{ name: 'default', constraints: [matching(SLOW)] }];
+      const environments = { production: { enabled: true, strategies } };
+      const definitions = {
+        version: 1 as const,
+        flags: Array.from({ length: 2000 }, (_, n) => ({ name: `flag-${n}`, project: 'default', environments })),
+      };
+      const { code, details } = await refusalOf(flags.importDefinitions(definitions, { dryRun: true }));
+      expect(code).toBe('invalid_input');
+      expect(details.map(({ path }) => path)).toEqual([
+        '/flags/49/environments/production/strategies/0/constraints/0/value',
+      ]);
+    });
+
+    it.each([
+      ['Unicode classes in brackets', `(?i)[${String.raw`\pL`.repeat(300)}]`],
+      ['long ranges', `(?i)${'[A-\uffff]'.repeat(150)}`],
+      ['alternatives of Unicode classes', String.raw`\pL|`.repeat(200)],
+    ])('are refused one by one: %s', async (_, pattern) => {
+      const flags = await withCheckout();
+      const constraints = [matching(pattern)];
+      await expectQuickRefusal(
+        () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+        '/constraints/0/value',
+      );
+      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0/value');
+    });
+
+    it.each([
+      String.raw`^[\pL\pN_-]{1,40}$`,
+      String.raw`(?i)^\p{Lu}\p{L}{1,60}$`,
+      '(?i)[à-ÿ]+@[a-z0-9.-]+',
+      '(?i)[A-\uffff]{1,20}',
+    ])('does not refuse %s', async (pattern) => {
+      const flags = await withCheckout();
+      const constraints = [matching(pattern)];
+      await flags.addStrategy(PRODUCTION, { name: 'default', constraints });
+      await flags.createSegment({ name: 'a', constraints });
+    });
+
+    it('lists the first ten invalid patterns', async () => {
+      const flags = await withCheckout();
+      const constraints = Array.from({ length: 30 }, (_, n) => matching(`(${n}`));
+      const { details } = await refusalOf(flags.addStrategy(PRODUCTION, { name: 'default', constraints }));
+      expect(details.map(({ path }) => path)).toEqual(Array.from({ length: 10 }, (_, n) => `/constraints/${n}/value`));
+    });
+  });
 });

@@ -53,6 +53,26 @@ const resultsFor = (count: number) => {
   return `{"changes":[${changes}]${contexts(count)}}`;
 };
 
+/** A pattern that takes as long to compile as one may. */
+const SLOW_PATTERN = String.raw`(?i)^(?:\pL{0,490}){2}0$`;
+const slowStrategy = () =>
+  JSON.stringify({ name: 'default', constraints: [{ contextName: 'userId', operator: 'REGEX', value: SLOW_PATTERN }] });
+/** A strategy with such a pattern for each of many flags. */
+const addingPatterns = (count: number, rest = '') => {
+  const changes = Array.from({ length: count }, (_, n) => {
+    const ref = `"project":"default","flag":"${flagName(100 + n)}","environment":"production"`;
+    return `{"op":"addStrategy","ref":{${ref}},"input":${slowStrategy()}}`;
+  });
+  return `{"changes":[${changes}]${rest}}`;
+};
+const definingPatterns = (count: number) => {
+  const flags = Array.from({ length: count }, (_, n) => {
+    const environments = `"environments":{"production":{"enabled":true,"strategies":[${slowStrategy()}]}}`;
+    return `{"name":"patterns-${n}","project":"default",${environments}}`;
+  });
+  return `{"definitions":{"version":1,"flags":[${flags}]},"dryRun":true}`;
+};
+
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
@@ -79,6 +99,8 @@ export const CHANGE_ROWS = {
     { name: 'eight plans of 9,000 flags at once', body: () => redefining(',"dryRun":true'), ...atOnce },
     { name: 'many new flags', body: () => defining('imported'), ...granted },
     { name: 'a plan of many new flags', body: () => defining('planned-import', ',"dryRun":true'), ...granted },
+    { name: 'a plan of 2,000 slow patterns', body: () => definingPatterns(2000) },
+    { name: 'a plan of 40 slow patterns', body: () => definingPatterns(40), ...granted },
     { name: 'faulty flags', body: () => within('{"definitions":{"version":1,"flags":[', () => '0', ']}}') },
     {
       name: 'many members',
@@ -105,6 +127,8 @@ export const CHANGE_ROWS = {
     { name: 'eight plans of seven flags of 1 MiB at once', body: () => markingLarge(), ...atOnce, isGranted: false },
     { name: '500 new flags', body: () => manyChanges(creating('planned')), ...granted },
     { name: 'seven flags of 1 MiB', body: () => markingLarge() },
+    { name: '100 slow patterns', body: () => addingPatterns(100) },
+    { name: '40 slow patterns', body: () => addingPatterns(40), ...granted },
     { name: 'a segment that many flags share', body: () => ofSegment(''), ...granted },
     { name: 'faulty changes', body: faultyChanges },
     ...byStranger(),
@@ -124,6 +148,7 @@ export const CHANGE_ROWS = {
     { name: 'seven flags of 1 MiB', body: () => markingLarge(contexts(100)) },
     { name: 'a segment that many flags share', body: () => ofSegment(contexts(1000)) },
     { name: 'a segment that many flags share, one context', body: () => ofSegment(contexts(1)), ...granted },
+    { name: '40 slow patterns', body: () => addingPatterns(40, contexts(1)), ...granted },
     {
       name: 'faulty contexts',
       body: () => within('{"changes":[],"environment":"production","contexts":[', () => '0', ']}'),
