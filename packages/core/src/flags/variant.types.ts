@@ -20,9 +20,9 @@ export interface Variant {
 /** A variant to set. */
 export interface VariantInput {
   readonly name: string;
-  /** Default: `variable`. */
+  /** Default: the type that keeps the weights, if variants have weights without types; otherwise `variable`. */
   readonly weightType?: WeightType;
-  /** 0–1000. Required for `fix`; ignored for `variable`. */
+  /** 0–1000. Required for `fix`; ignored for `variable`. Without a type, the variant's share: all add up to 1000. */
   readonly weight?: number;
   /** Default: `default`. */
   readonly stickiness?: string;
@@ -33,6 +33,9 @@ export interface VariantInput {
 export interface VariantOperations {
   /**
    * Replaces all variants of a flag, in all environments, in the given order. `[]` removes them.
+   *
+   * Weights without `weightType` are shares, and all weights add up to 1000: 900 and 100 stay so. The last share is
+   * stored as `variable`, the others as `fix`.
    *
    * Fixed weights must add up to less than 1000, and at least one variant must be variable. Variable variants share the
    * remainder equally; the first ones get one more each if it does not divide evenly (three variable: 334, 333, 333).

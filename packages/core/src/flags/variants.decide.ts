@@ -1,11 +1,11 @@
 import { isSameJson } from '../base/json.js';
 import { assertNotArchived, type FlagEvent, type FlagState } from './flag.js';
 import type { Variant, VariantInput } from './variant.types.js';
-import { TOTAL_WEIGHT } from './variants.schema.js';
+import { TOTAL_WEIGHT, withWeightTypes } from './variants.schema.js';
 
 export function setVariants(flag: FlagState, input: readonly VariantInput[]): FlagEvent[] {
   assertNotArchived(flag);
-  const variants = distributeWeight(input.map(toVariant));
+  const variants = distributeWeight(withWeightTypes(input).map(toVariant));
   if (isSameJson(variants, flag.variants)) return [];
   return [{ type: 'variants-updated', data: { variants }, before: { variants: flag.variants } }];
 }

@@ -105,16 +105,48 @@ function findVariantIssues(variant: VariantInput, index: number): readonly Error
   ];
 }
 
+/** Returns whether a variant has a weight without a `weightType`. Such weights are shares of the whole. */
+function hasShares(variants: readonly VariantInput[]): boolean {
+  return variants.some(({ weight, weightType }) => weight !== undefined && weightType === undefined);
+}
+
+/**
+ * Gives variants the types that keep their shares: all become `fix`, except the last one with a share, which is
+ * `variable` and so gets the rest. Without shares, returns the variants unchanged.
+ */
+export function withWeightTypes(variants: readonly VariantInput[]): readonly VariantInput[] {
+  if (!hasShares(variants)) return variants;
+  const last = variants.findLastIndex(({ weight = 0, weightType }) => weight > 0 && weightType === undefined);
+  return variants.map(({ weight = 0, weightType, ...variant }, index) => {
+    return { ...variant, weight, weightType: weightType ?? (index === last ? 'variable' : 'fix') };
+  });
+}
+
+/** Finds shares that are not all of 1000. Beside a `variable` variant, which takes the rest, a share has no meaning. */
+function findShareIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
+  if (!hasShares(variants)) return [];
+  const sum = sumOf(variants);
+  const isMixed = variants.some(({ weightType }) => weightType === 'variable');
+  if (sum === TOTAL_WEIGHT && !isMixed) return [];
+  const rule = isMixed ? 'without a variant of weightType variable' : `not to ${sum}`;
+  const message = `must have weights that add up to ${TOTAL_WEIGHT}, ${rule}; or weightType fix for each weight to keep, and no weight for the variants that share the rest equally`;
+  return [{ message, path: '' }];
+}
+
 function findWeightIssues(variants: readonly VariantInput[]): readonly ErrorDetail[] {
   if (variants.length === 0) return [];
-  const fixed = variants.filter((variant) => variant.weightType === 'fix');
-  const sum = fixed.reduce((total, { weight = 0 }) => total + weight, 0);
+  const fixed = variants.filter(({ weightType }) => weightType === 'fix');
+  const fixedSum = sumOf(fixed);
   return [
     ...(fixed.length === variants.length
       ? [{ message: 'must have at least one variant of weightType variable', path: '' }]
       : []),
-    ...(sum >= TOTAL_WEIGHT
-      ? [{ message: `must have fixed weights that add up to less than ${TOTAL_WEIGHT}, not to ${sum}`, path: '' }]
-      : []),
+    ...(fixedSum >= TOTAL_WEIGHT
+      ? [{ message: `must have fixed weights that add up to less than ${TOTAL_WEIGHT}, not to ${fixedSum}`, path: '' }]
+      : findShareIssues(variants)),
   ];
+}
+
+function sumOf(variants: readonly VariantInput[]): number {
+  return variants.reduce((sum, { weight = 0 }) => sum + weight, 0);
 }

@@ -235,7 +235,7 @@ describe('setting variants', () => {
 
   it('causes no event without a difference', () => {
     const flag = flagState({ variants: [variantState('a', 1000)] });
-    expect(setVariants(flag, [{ name: 'a', weight: 7 }])).toEqual([]);
+    expect(setVariants(flag, [{ name: 'a', weightType: 'variable', weight: 7 }])).toEqual([]);
     expect(setVariants(flagState(), [])).toEqual([]);
   });
 

@@ -101,14 +101,70 @@ onEveryStorage((start) => {
 
     it('ignores the weight of a variable variant', async () => {
       const flags = await checkoutIn(start);
-      await flags.setVariants(CHECKOUT, [
-        { name: 'a', weight: 7 },
-        { name: 'b', weightType: 'variable', weight: 0 },
-      ]);
+      await flags.setVariants(CHECKOUT, [{ name: 'a' }, { name: 'b', weightType: 'variable', weight: 7 }]);
       expect(await weightsIn(flags)).toEqual([
         ['a', 500],
         ['b', 500],
       ]);
+    });
+
+    const shares = (...weights: number[]) => weights.map((weight, index) => ({ name: `v${index}`, weight }));
+    const storedAs = async (flags: Flags) =>
+      (await flags.getFlag(CHECKOUT)).variants.map(({ weightType, weight }) => `${weightType} ${weight}`);
+
+    it.each<[readonly VariantInput[], readonly string[]]>([
+      [shares(900, 100), ['fix 900', 'variable 100']],
+      [shares(1, 998, 1), ['fix 1', 'fix 998', 'variable 1']],
+      [shares(1000), ['variable 1000']],
+      [shares(1000, 0), ['variable 1000', 'fix 0']],
+      [
+        [...shares(1000), { name: 'rest' }],
+        ['variable 1000', 'fix 0'],
+      ],
+      [
+        [...shares(600, 300), BLUE],
+        ['fix 600', 'variable 300', 'fix 100'],
+      ],
+    ])('keeps weights without a type that add up to 1000: %j', async (input, expected) => {
+      const flags = await checkoutIn(start);
+      await flags.setVariants(CHECKOUT, input);
+      expect(await storedAs(flags)).toEqual(expected);
+      // Exports name the types, so that an import changes nothing.
+      const definitions = await flags.exportDefinitions();
+      expect((await flags.importDefinitions(definitions)).differences).toEqual([]);
+    });
+
+    it('keeps shares in a change set, a patch and an import, and undoes them', async () => {
+      const flags = await checkoutIn(start);
+      const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: shares(900, 100) }]);
+      expect(await storedAs(flags)).toEqual(['fix 900', 'variable 100']);
+      await flags.undoChangeSet({ changeSet: String(id) });
+      expect(await storedAs(flags)).toEqual([]);
+      await flags.patchVariants(CHECKOUT, [{ op: 'replace', path: '', value: shares(300, 700) }]);
+      expect(await storedAs(flags)).toEqual(['fix 300', 'variable 700']);
+      await flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', variants: shares(200, 800) }] });
+      expect(await storedAs(flags)).toEqual(['fix 200', 'variable 800']);
+    });
+
+    it.each<readonly [string, readonly VariantInput[]]>([
+      ['less', shares(900, 99)],
+      ['more', shares(90, 1000)],
+      ['nothing', shares(0, 0)],
+      ['a part', [...shares(100), { name: 'rest' }]],
+      ['everything, beside a variable variant', [...shares(1000), { name: 'rest', weightType: 'variable' }]],
+    ])('refuses weights without a type that add up to %s, and says both ways to write them', async (_, input) => {
+      const flags = await checkoutIn(start);
+      await expectRefusal(flags, 'invalid_input', () => flags.setVariants(CHECKOUT, input));
+      const definitions = { version: 1 as const, flags: [{ name: 'checkout', variants: input }] };
+      for (const attempt of [
+        () => flags.setVariants(CHECKOUT, input),
+        () => flags.importDefinitions(definitions),
+        () => flags.patchVariants(CHECKOUT, [{ op: 'replace', path: '', value: input }]),
+      ]) {
+        await expect(attempt()).rejects.toThrow(
+          /weights that add up to 1000,.* or weightType fix for each weight to keep/,
+        );
+      }
     });
 
     it.each(FAULTY)('refuses %s', async (_, variants) => {

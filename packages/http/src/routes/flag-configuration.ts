@@ -29,6 +29,7 @@ import {
   dependencySchema,
   dependencyToWire,
   flagInEnvironmentToWire,
+  patchWithVariableType,
   strategySchema,
   strategyToWire,
   variantListToWire,
@@ -36,6 +37,7 @@ import {
   variantWeightsToWire,
   weight,
   weightType,
+  withVariableType,
 } from '../wire/flag.js';
 import {
   DEPENDENCIES,
@@ -216,7 +218,7 @@ export const variantRoutes: readonly Route[] = [
     changes: 'flag',
     reply: variantWeightsSchema,
     handle: async ({ flags, ref, body, context }) => ({
-      body: variantWeightsToWire(await flags.setVariants(ref, unchecked(body), context)),
+      body: variantWeightsToWire(await flags.setVariants(ref, unchecked(withVariableType(body)), context)),
     }),
   }),
   route('PATCH', VARIANTS, 'patchVariants', {
@@ -227,7 +229,7 @@ export const variantRoutes: readonly Route[] = [
     errors: ['invalid_patch', 'patch_test_failed'],
     deprecated: true,
     handle: async ({ flags, ref, body, context }) => ({
-      body: variantWeightsToWire(await flags.patchVariants(ref, unchecked(body), context)),
+      body: variantWeightsToWire(await flags.patchVariants(ref, unchecked(patchWithVariableType(body)), context)),
     }),
   }),
 ];

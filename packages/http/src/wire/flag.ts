@@ -162,6 +162,33 @@ export function variantWeightsToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(weightToWire) };
 }
 
+/**
+ * Gives variants without `weightType` the type that is their default in Unleash. The engine would take their weights
+ * for shares. Leaves other values to the validation.
+ */
+export function withVariableType(variants: unknown): unknown {
+  return Array.isArray(variants) ? variants.map(asVariable) : variants;
+}
+
+function asVariable(variant: unknown): unknown {
+  return typeof variant === 'object' && variant !== null ? { weightType: 'variable', ...variant } : variant;
+}
+
+/** Does the same for the variants that a JSON Patch adds, or takes the type from. */
+export function patchWithVariableType(patch: unknown): unknown {
+  return Array.isArray(patch) ? patch.map(operationWithVariableType) : patch;
+}
+
+function operationWithVariableType(operation: unknown): unknown {
+  const { op, path, value } = Object(operation) as Readonly<Record<string, unknown>>;
+  const depth = String(path).split('/').length;
+  if (op === 'remove' && depth === 3 && String(path).endsWith('/weightType')) {
+    return { op: 'replace', path, value: 'variable' };
+  }
+  if ((op !== 'add' && op !== 'replace') || value === undefined || depth > 2) return operation;
+  return { op, path, value: depth === 1 ? withVariableType(value) : asVariable(value) };
+}
+
 export function dependencyToWire({ flag, enabled, variants }: Dependency) {
   return { feature: flag, enabled, variants };
 }

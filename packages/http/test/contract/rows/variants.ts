@@ -59,6 +59,23 @@ const putRows: readonly Row[] = [
       },
     },
   ),
+  put(
+    'ignores weights without a type, as Unleash does',
+    [
+      { name: 'a', weight: 900 },
+      { name: 'b', weight: 1 },
+    ],
+    {
+      status: 200,
+      body: {
+        version: '1',
+        variants: [
+          { name: 'a', weightType: 'variable', weight: 500 },
+          { name: 'b', weightType: 'variable', weight: 500 },
+        ],
+      },
+    },
+  ),
   put('clears the variants', [], {
     status: 200,
     body: { version: '1', variants: [] },
@@ -95,6 +112,24 @@ const patchRows: readonly Row[] = [
       ],
     },
   }),
+  patch(
+    'ignores weights without a type, as Unleash does',
+    [
+      { op: 'remove', path: '/0/weightType' },
+      { op: 'add', path: '/-', value: { name: 'red', weight: 900 } },
+    ],
+    {
+      status: 200,
+      body: {
+        version: '1',
+        variants: [
+          { name: 'blue', weightType: 'variable', weight: 334 },
+          { name: 'green', weightType: 'variable', weight: 333 },
+          { name: 'red', weightType: 'variable', weight: 333 },
+        ],
+      },
+    },
+  ),
   patch('refuses an index beyond the end', [{ op: 'add', path: '/3', value: { name: 'red' } }], {
     status: 400,
     code: 'invalid_patch',
