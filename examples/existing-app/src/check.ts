@@ -56,9 +56,15 @@ await check('the rest of the application is as it was', async () => {
   assert.ok(response.headers.has('content-security-policy'));
 });
 
-server.close();
-server.closeAllConnections();
-await flags.close();
+await check('the server stops while a client streams', async () => {
+  const { secret } = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+  const url = `${origin}/internal/flags/api/client/streaming`;
+  const stream = await fetch(url, { headers: { authorization: secret } });
+  assert.equal(stream.status, 200);
+  await flags.close();
+  await new Promise((resolve) => server.close(resolve));
+  await stream.text();
+});
 
 async function check(fact: string, body: () => Promise<void>): Promise<void> {
   await body();

@@ -10,7 +10,7 @@ const server = createApp(flags, randomUUID()).listen(port, '127.0.0.1', () => {
 });
 
 process.once('SIGTERM', () => {
-  server.close();
-  // Also ends the streams, which the server would wait for.
+  // Also ends the streams, for which the server would wait.
   void flags.close();
+  server.close();
 });

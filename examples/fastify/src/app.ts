@@ -5,7 +5,10 @@ import fastify, { type FastifyInstance } from 'fastify';
 /** An application of Fastify with a page of its own; the flags are under `/internal/flags`. */
 export function createApp(flags: Flags): FastifyInstance {
   const app = fastify();
-  const handler = toNodeHandler(createFlagsApi(flags, { auth: 'token' }), { basePath: '/internal/flags' });
+  const api = createFlagsApi(flags, { auth: 'token' });
+  const handler = toNodeHandler(api, { basePath: '/internal/flags' });
+  // Ends open streams, for which app.close() would wait.
+  app.addHook('preClose', async () => api.close());
 
   // Before Fastify reads bodies. Other paths continue to the routes of the application, errors to its error handler.
   app.addHook('onRequest', (request, reply, done) => {

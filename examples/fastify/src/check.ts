@@ -17,6 +17,12 @@ assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
 assert.equal(await (await fetch(origin)).text(), 'The shop.');
 assert.equal((await fetch(`${origin}/elsewhere`)).status, 404);
 
-await flags.close();
+const client = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+const stream = await fetch(`${origin}/internal/flags/api/client/streaming`, {
+  headers: { authorization: client.secret },
+});
+assert.equal(stream.status, 200);
 await app.close();
-console.log('ok: Fastify serves the flags and its own routes');
+await stream.text();
+await flags.close();
+console.log('ok: Fastify serves the flags and its own routes, and stops while a client streams');

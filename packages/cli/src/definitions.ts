@@ -50,7 +50,7 @@ export async function planDocument(
 ): Promise<DocumentPlan> {
   const planned = await planImport(session, document, prune);
   const { differences } = planned;
-  return { differences, ...showPlan(session, { ...planned, documents: differences }, choices) };
+  return { differences, ...(await showPlan(session, { ...planned, documents: differences }, choices)) };
 }
 
 /** Shows the changes of a document, asks for a confirmation if necessary, and imports the document. */

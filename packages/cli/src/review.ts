@@ -57,7 +57,7 @@ export interface ShowChoices {
 export async function confirmPlan(session: CommandSession, planned: Planned, choices?: ShowChoices): Promise<boolean> {
   const { documents, json } = planned;
   const { output, options } = session;
-  const effects = showPlan(session, planned, choices);
+  const effects = await showPlan(session, planned, choices);
   if (documents.length === 0) {
     output.json({ changed: false, ...json });
     return false;
@@ -79,11 +79,11 @@ export type Effects = Pick<Plan, 'effects' | 'hiddenEffects'>;
  *
  * @throws CommandError if the server does not send them: without them it is unknown whether the change needs a review
  */
-export function showPlan(
+export async function showPlan(
   { api, output, options }: CommandSession,
   { documents, effects, hiddenEffects = 0 }: Pick<Planned, 'documents' | keyof Effects>,
   { markdown = false }: ShowChoices = {},
-): Effects {
+): Promise<Effects> {
   if (!Array.isArray(effects)) {
     throw new CommandError(
       `${api.connection.name} does not say what clients would notice. Update the server to release 0.3.`,
@@ -91,7 +91,8 @@ export function showPlan(
   }
   const clients = describeEffects(effects).map((line) => `  ${line}`);
   const reason = options.reason === undefined ? [] : [`reason ${options.reason}`];
-  const lines = [...documentLines(documents), ...(clients.length > 0 ? ['clients', ...clients, ...reason] : [])];
+  const { ownStrategies } = await readEnvironments(api);
+  const lines = [...documentLines(documents, { ownStrategies }), ...(clients.length > 0 ? ['clients', ...clients, ...reason] : [])];
   if (documents.length === 0) output.line('Nothing to change.');
   else if (markdown) output.fenced(lines);
   else for (const line of lines) output.line(line);
@@ -135,12 +136,13 @@ export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly st
  * Describes documents of a plan, a history or an import: one line per document, and one per difference.
  *
  * @param states other states that name the strategies of the documents, such as those of events
+ * @param ownStrategies the host's own strategies; absent: nothing is called unknown
  */
 export function documentLines(
   documents: readonly ComparedDocument[],
-  states: readonly unknown[] = [],
+  { states = [], ownStrategies }: { readonly states?: readonly unknown[]; readonly ownStrategies?: readonly string[] },
 ): readonly string[] {
-  const names = { strategies: nameStrategies(states) };
+  const names = { strategies: nameStrategies(states), ownStrategies };
   return documents.flatMap((document) => [
     describeDocument(document),
     ...describeDifferences(document, names).map((difference) => `  ${differenceText(difference)}`),

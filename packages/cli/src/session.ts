@@ -1,4 +1,4 @@
-import { defaultEnvironment } from '@flags/core/admin';
+import { defaultEnvironment, ownStrategiesOf } from '@flags/core/admin';
 import type { FlagPage, ListedFlag, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
@@ -110,6 +110,8 @@ interface Environments {
   readonly environments: readonly string[];
   /** The default environment of evaluations. */
   readonly environment: string;
+  /** The host's own strategies. */
+  readonly ownStrategies: readonly string[];
 }
 
 /** Reads the environments that the flags have in their options. */
@@ -118,7 +120,8 @@ export async function readEnvironments(api: Api): Promise<Environments> {
   // The session of a caller without access has no environments. The command's own request then reports the reason.
   if (!session.environments) await api.get('/projects');
   const environments = (session.environments ?? []).map(({ name }) => name);
-  return { environments, environment: session.environment ?? defaultEnvironment(environments) };
+  const environment = session.environment ?? defaultEnvironment(environments);
+  return { environments, environment, ownStrategies: ownStrategiesOf(session.strategies) ?? [] };
 }
 
 /**

@@ -20,7 +20,7 @@ export {
   strategyName,
   takesValues,
 } from './evaluation/describe-strategy.js';
-export { STRATEGIES } from './evaluation/strategies.js';
+export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
   describeEffects,

@@ -75,7 +75,7 @@ import type {
 import { verifyToken } from './tokens/token-verification.operations.js';
 
 /** The administration of projects, flags, segments and tokens. Every operation is a change, or a read. */
-export class Administration
+export class Administration<Own extends string = never>
   implements
     ProjectOperations,
     MemberOperations,
@@ -83,7 +83,7 @@ export class Administration
     FlagListOperations,
     VariantOperations,
     DependencyOperations,
-    StrategyOperations,
+    StrategyOperations<Own>,
     SegmentOperations,
     TokenOperations
 {
@@ -221,11 +221,11 @@ export class Administration
 
   // Strategies
 
-  addStrategy(ref: EnvironmentRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy> {
+  addStrategy(ref: EnvironmentRef, input: StrategyInput<Own>, context?: ChangeContext): Promise<Strategy> {
     return change(this, strategies.addStrategy, { op: 'addStrategy', ref, input, context });
   }
 
-  updateStrategy(ref: StrategyRef, input: StrategyReplacement, context?: ChangeContext): Promise<Strategy> {
+  updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy> {
     return change(this, strategies.updateStrategy, { op: 'updateStrategy', ref, input, context });
   }
 
@@ -255,7 +255,7 @@ export class Administration
 
   configureEnvironment(
     ref: EnvironmentRef,
-    input: EnvironmentInput,
+    input: EnvironmentInput<Own>,
     context?: ChangeContext,
   ): Promise<FlagEnvironment> {
     return change(this, strategies.configureEnvironment, { op: 'configureEnvironment', ref, input, context });

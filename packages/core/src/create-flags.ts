@@ -37,11 +37,11 @@ const DAY = 86_400_000;
  * const flags = await createFlags({ storage: sqliteStorage('./flags.db') });
  * await flags.createFlag({ project: 'default' }, { name: 'checkout' });
  */
-export async function createFlags<Schema extends FlagsSchema>(
-  options: FlagsOptions & { readonly schema: Schema },
-): Promise<TypedFlags<Schema>>;
+export async function createFlags<Schema extends FlagsSchema, const Own extends string = never>(
+  options: FlagsOptions<Own> & { readonly schema: Schema },
+): Promise<TypedFlags<Schema, Own>>;
 /** Opens feature flags whose evaluation accepts any name. */
-export async function createFlags(options: FlagsOptions): Promise<Flags>;
+export async function createFlags<const Own extends string = never>(options: FlagsOptions<Own>): Promise<Flags<Own>>;
 export async function createFlags(options: FlagsOptions): Promise<Flags> {
   const storage = await resolveStorage(options);
   try {

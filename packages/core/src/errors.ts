@@ -111,7 +111,7 @@ export class FlagsError extends Error {
     readonly code: ErrorCode,
     message: string,
     details: readonly ErrorDetail[] = [{ message }],
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(shortenMessage(message), options);
     this.details = details.slice(0, LIMITS.issues).map(shortenDetail);

@@ -106,14 +106,16 @@ export type SharedMembers = EvaluationOperations & {
  * `outcome_unknown` means that the connection or the disk failed during a commit, and the storage cannot find out whether
  * the change took effect. Repeat the call with its `id`, which returns the first result, or read the state first. Every
  * change with an `id` may fail with `id_taken`.
+ *
+ * @typeParam Own the names of strategies that are not built in: those of the options and of the schema
  */
-export class Flags
-  extends Administration
+export class Flags<Own extends string = never>
+  extends Administration<Own>
   implements
     EvaluationOperations,
     FlagsLifecycle,
     EventOperations,
-    ChangeSetOperations,
+    ChangeSetOperations<Own>,
     ChangeHistoryOperations,
     DefinitionOperations,
     UsageOperations
@@ -158,7 +160,7 @@ export class Flags
    * @example
    * await flags.as('ada@example.org').enable({ project: 'default', flag: 'checkout', environment: 'production' });
    */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags {
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): Flags<Own> {
     return new Flags(engineOf(this[ENGINE], toIdentity(actor, options)), this[SHARED]);
   }
 
@@ -186,15 +188,15 @@ export class Flags
 
   // Change sets and their history
 
-  apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet> {
+  apply(changes: readonly Change<Own>[], options?: ApplyOptions): Promise<ChangeSet> {
     return run(this, { op: 'apply', options }, (engine) => apply(engine, changes, options));
   }
 
-  plan(changes: readonly Change[]): Promise<ChangePlan> {
+  plan(changes: readonly Change<Own>[]): Promise<ChangePlan> {
     return run(this, { op: 'plan' }, (engine) => plan(engine, changes));
   }
 
-  preview(changes: readonly Change[], options: PreviewQuery): Promise<ChangePreview> {
+  preview(changes: readonly Change<Own>[], options: PreviewQuery): Promise<ChangePreview> {
     return run(this, { op: 'preview', options }, (engine) => preview(engine, changes, options));
   }
 

@@ -15,7 +15,7 @@ import type { FlagsStorage } from './storage/port.js';
 import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
-export interface FlagsOptions {
+export interface FlagsOptions<Own extends string = string> {
   /** Stores documents and events: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`, your own storage, or a promise of one. */
   readonly storage: Awaitable<FlagsStorage>;
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
@@ -35,8 +35,8 @@ export interface FlagsOptions {
     /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
     readonly retention?: number;
   };
-  /** Custom strategies of the host application. Default: none. */
-  readonly strategies?: readonly CustomStrategy[];
+  /** Custom strategies of the host application. Default: none. Types accept their names beside the built-in ones. */
+  readonly strategies?: readonly CustomStrategy<Own>[];
   /** Encoding for the hashes of non-ASCII ids. `low-byte` hashes like the Node SDK of Unleash. Default: `utf8`. */
   readonly idEncoding?: TextEncoding;
   /**
@@ -142,6 +142,7 @@ export function createSettings(options: Partial<Configuration>): FlagsSettings {
     environments: valid.environments.map((one) => ({ name: one.name, displayName: one.displayName ?? one.name })),
     roles: valid.roles.map(({ id, name }) => ({ id, name })),
     flagTypes: valid.flagTypes.map(({ name, lifetimeDays }) => ({ name, lifetimeDays })),
+    strategies: (valid.strategies ?? []).map(({ name }) => name),
   });
 }
 

@@ -2,11 +2,13 @@ import type { ActorOptions } from './changesets/change-set.types.js';
 import type { RegisteredFlags } from './definitions/registered-flags.types.js';
 import type {
   ContextDeclarations,
+  DeclaredFlag,
   EnvironmentName,
   FlagDrift,
   FlagName,
   FlagPayload,
   FlagsSchema,
+  StrategyName,
   VariantName,
 } from './definitions/schema.types.js';
 import type {
@@ -24,8 +26,8 @@ import type { Flags } from './flags.js';
 import type { Token } from './tokens/token.types.js';
 
 /** The result of `createFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
-export interface TypedFlags<Schema extends FlagsSchema>
-  extends Omit<Flags, keyof TypedEvaluation<Schema> | 'as' | 'evaluator'>,
+export interface TypedFlags<Schema extends FlagsSchema, Own extends string = never>
+  extends Omit<Flags<Own | StrategyName<Schema>>, keyof TypedEvaluation<Schema> | 'as' | 'evaluator'>,
     TypedEvaluation<Schema> {
   /** The schema that the flags were created with. */
   readonly schema: Schema;
@@ -43,38 +45,46 @@ export interface TypedFlags<Schema extends FlagsSchema>
   readonly evaluator: TypedEvaluator<Schema>;
 
   /** Like {@link Flags.as}. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema>;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema, Own>;
 }
 
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */
 export interface TypedEvaluation<Schema extends FlagsSchema> {
   /** Like {@link Flags.isEnabled}. */
-  isEnabled(flag: FlagName<Schema>, context?: TypedContext<Schema>, options?: TypedOptions<Schema, boolean>): boolean;
+  isEnabled<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
+    context?: TypedContext<Schema>,
+    options?: TypedOptions<Schema, boolean>,
+  ): boolean;
 
   /** Like {@link Flags.getVariant}. Also returns the names of stored variants that are not declared. */
-  getVariant<Name extends FlagName<Schema>>(
-    flag: Name,
+  getVariant<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
     context?: TypedContext<Schema>,
-    options?: TypedOptions<Schema, TypedFallback<Schema, Name>>,
-  ): TypedVariant<Schema, Name>;
+    options?: TypedOptions<Schema, TypedFallback<Schema, Name & FlagName<Schema>>>,
+  ): TypedVariant<Schema, Name & FlagName<Schema>>;
 
   /** Like {@link Flags.getPayload}. Reports a payload that does not fit its declaration, and returns `fallback`. */
-  getPayload<Name extends FlagName<Schema>>(
-    flag: Name,
+  getPayload<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
     context: TypedContext<Schema> | undefined,
-    options: TypedOptions<Schema, FlagPayload<Schema, Name>> & { readonly fallback: FlagPayload<Schema, Name> },
-  ): FlagPayload<Schema, Name>;
-  getPayload<Name extends FlagName<Schema>>(
-    flag: Name,
+    options: TypedOptions<Schema, FlagPayload<Schema, Name & FlagName<Schema>>> & { readonly fallback: FlagPayload<Schema, Name & FlagName<Schema>> },
+  ): FlagPayload<Schema, Name & FlagName<Schema>>;
+  getPayload<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
     context?: TypedContext<Schema>,
     options?: TypedOptions<Schema, undefined>,
-  ): FlagPayload<Schema, Name> | undefined;
+  ): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
 
   /** Like {@link Flags.forContext}. */
   forContext(context: TypedContext<Schema>, options?: TypedChoice<Schema>): TypedContextualFlags<Schema>;
 
   /** Like {@link Flags.explain}. */
-  explain(flag: FlagName<Schema>, context?: TypedContext<Schema>, options?: TypedChoice<Schema>): FlagExplanation;
+  explain<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
+    context?: TypedContext<Schema>,
+    options?: TypedChoice<Schema>,
+  ): FlagExplanation;
 
   /** Like {@link Flags.evaluateAll}. */
   evaluateAll(context: TypedContext<Schema>, options?: TypedChoice<Schema>): readonly EvaluatedFlag[];
@@ -90,18 +100,18 @@ export type TypedEvaluator<Schema extends FlagsSchema> = Omit<TypedEvaluation<Sc
 export interface TypedContextualFlags<Schema extends FlagsSchema>
   extends Omit<ContextualFlags, 'isEnabled' | 'getVariant' | 'getPayload'> {
   /** Like {@link ContextualFlags.isEnabled}. */
-  isEnabled(flag: FlagName<Schema>, options?: TypedFallbackOption<boolean>): boolean;
+  isEnabled<Name extends string>(flag: DeclaredFlag<Schema, Name>, options?: TypedFallbackOption<boolean>): boolean;
   /** Like {@link ContextualFlags.getVariant}. */
-  getVariant<Name extends FlagName<Schema>>(
-    flag: Name,
-    options?: TypedFallbackOption<TypedFallback<Schema, Name>>,
-  ): TypedVariant<Schema, Name>;
+  getVariant<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
+    options?: TypedFallbackOption<TypedFallback<Schema, Name & FlagName<Schema>>>,
+  ): TypedVariant<Schema, Name & FlagName<Schema>>;
   /** Like {@link ContextualFlags.getPayload}. */
-  getPayload<Name extends FlagName<Schema>>(
-    flag: Name,
-    options: Required<TypedFallbackOption<FlagPayload<Schema, Name>>>,
-  ): FlagPayload<Schema, Name>;
-  getPayload<Name extends FlagName<Schema>>(flag: Name): FlagPayload<Schema, Name> | undefined;
+  getPayload<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
+    options: Required<TypedFallbackOption<FlagPayload<Schema, Name & FlagName<Schema>>>>,
+  ): FlagPayload<Schema, Name & FlagName<Schema>>;
+  getPayload<Name extends string>(flag: DeclaredFlag<Schema, Name>): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
 }
 
 /** The contextual flags of the schema in {@link RegisteredFlags}; untyped if the application registers none. */

@@ -30,6 +30,7 @@ export type {
 } from './definitions/definition.types.js';
 export type {
   ContextDeclarations,
+  DeclaredFlag,
   DefaultFlagType,
   DriftKind,
   FlagDeclaration,
@@ -61,6 +62,7 @@ export type {
   ExplanationReason,
   FallbackVariant,
   FlagConfiguration,
+  PassEnvironmentAsOption,
   PayloadOptions,
   RolloutExplanation,
   SegmentConfiguration,
@@ -69,6 +71,7 @@ export type {
   VariantOptions,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
+export type { BuiltInName, BuiltInParameters } from './evaluation/strategies.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './events/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
@@ -76,6 +79,7 @@ export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js
 export type {
   ConfiguredStrategy,
   EnvironmentInput,
+  OwnStrategyInput,
   StrategyPlace,
   StrategyReplacement,
 } from './flags/strategy.types.js';

@@ -121,7 +121,8 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         ...(route.changes === 'flag' && { onRevision }),
       },
       describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
-      isStillAdmitted: () => principal.isStillAllowed(permissionOf(route), project),
+      isStillAdmitted: async () =>
+        request.isListening?.() !== false && principal.isStillAllowed(permissionOf(route), project),
     };
     const handled = await route.handle(Object.assign(Object.create(WITH_REF), given));
     const result: RouteResult = handled ?? {};

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
 import { partsOfTarget } from './query.js';
@@ -158,6 +158,7 @@ export function fromNode<Request extends NodeRequest>(
     host: headers.host,
     hasBody,
     native: request,
+    isListening: () => (request.socket as { readonly server?: Server }).server?.listening !== false,
     // Created on demand: short requests do not need it.
     get signal() {
       signal ??= signalOfClose(response);

@@ -28,6 +28,8 @@ export interface FlagsRequest<Native = unknown> {
    * close by itself.
    */
   readonly signal?: AbortSignal | undefined;
+  /** Returns whether the server still accepts connections. A stream of a stopped server ends at its next heartbeat. */
+  readonly isListening?: (() => boolean) | undefined;
   /** Called once when a route matches, before authentication. Parameters are decoded. */
   readonly onMatch?: ((route: string, params: Record<string, string>) => void) | undefined;
   /** The framework's own request. Host functions, such as `auth`, receive it. */

@@ -173,7 +173,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   readonly context: RevisionContext;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
-  /** Authenticates and authorizes the caller again. */
+  /** Authenticates and authorizes the caller again. False for all when the server has stopped. */
   readonly isStillAdmitted: () => Promise<boolean>;
 }
 

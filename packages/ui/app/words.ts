@@ -113,6 +113,7 @@ function whyNot({ strategies }: Explained): string {
     const failed = strategy.constraints.find(({ holds }) => !holds);
     const segment = strategy.segments.find(({ holds }) => !holds);
     if (strategy.disabled) return 'strategy disabled';
+    if (strategy.unknown) return `${strategyName(strategy.name)} ${strategy.unknown.join(', ')}`;
     if (segment) return `not in ${segmentName(segment.id)}`;
     if (failed) {
       const { contextName } = failed.constraint;

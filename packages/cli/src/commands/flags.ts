@@ -3,7 +3,7 @@ import type { FlagDetail, FlagPage, ListedFlag, Segment } from '@flags/http/wire
 import type { Command } from 'commander';
 import { ApiError } from '../connection.js';
 import { type CommandIo, usageError } from '../output.js';
-import { type CommandSession, type CommonOptions, findFlag, inSession } from '../session.js';
+import { type CommandSession, type CommonOptions, findFlag, inSession, readEnvironments } from '../session.js';
 
 interface ListOptions extends CommonOptions {
   readonly type?: string;
@@ -114,6 +114,7 @@ export async function readFlag(session: CommandSession, name: string): Promise<F
 async function showFlag(session: CommandSession, name: string): Promise<void> {
   const { output } = session;
   const flag = await readFlag(session, name);
+  const { ownStrategies } = await readEnvironments(session.api);
   output.json(flag);
   const { labels, owner, lastSeenAt } = flag;
   const state = [flag.type, flag.archived ? 'archived' : '', flag.stale ? 'stale' : ''].filter((one) => one !== '');
@@ -125,7 +126,7 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
     output.line(`${environment}: ${enabled ? output.colors.green('on') : 'off'}`);
     for (const strategy of strategies) {
       const state = strategy.disabled ? ' (disabled)' : '';
-      output.line(`  ${describeStrategy(strategy)}${state}  ${strategy.id}`);
+      output.line(`  ${describeStrategy(strategy, undefined, ownStrategies)}${state}  ${strategy.id}`);
     }
     if (strategies.length === 0) output.line('  no strategies');
   }

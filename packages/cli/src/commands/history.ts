@@ -44,7 +44,7 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
     const states = events.flatMap(({ data, preData }) => [preData, data]);
-    for (const line of documentLines(differences, states)) output.line(`  ${line}`);
+    for (const line of documentLines(differences, { states })) output.line(`  ${line}`);
   }
   if (next !== undefined) output.line('There are older changes: raise --limit.');
 }
@@ -123,7 +123,7 @@ async function explain(session: CommandSession<ContextOptions>, flag: string): P
   for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} ${describeDependency(dependency)}`);
   for (const strategy of strategies) {
     output.line(
-      `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${rolloutOf(strategy)}`,
+      `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${unknownOf(strategy)}${rolloutOf(strategy)}`,
     );
     for (const { constraint, value, holds } of strategy.constraints) {
       output.line(`    ${mark(holds)} ${describeConstraint(constraint)} (${value === undefined ? 'absent' : value})`);
@@ -136,6 +136,11 @@ async function explain(session: CommandSession<ContextOptions>, flag: string): P
 function describeDependency({ feature, enabled, variants }: Explained['dependencies'][number]['dependency']): string {
   if (variants?.length) return `needs ${feature} with the variant ${variants.join(' or ')}`;
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
+}
+
+/** Names what the host does not know of a strategy. */
+function unknownOf({ unknown = [] }: Explained['strategies'][number]): string {
+  return unknown.map((text) => ` (${text})`).join('');
 }
 
 /** Describes the position of the context in a gradual rollout. */

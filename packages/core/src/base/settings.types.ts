@@ -5,6 +5,8 @@ export interface FlagsSettings {
   readonly flagTypes: readonly FlagType[];
   /** The default environment of evaluations. */
   readonly environment: string;
+  /** The names of the host's own strategies. */
+  readonly strategies: readonly string[];
 }
 
 /** A configured environment. */

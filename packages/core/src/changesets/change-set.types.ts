@@ -20,7 +20,7 @@ import type { NewSegment, SegmentChanges, SegmentRef } from '../segments/segment
 /**
  * The reference and the input of every change that a change set may contain, as the operation of that name takes them.
  */
-export interface ChangeVocabulary {
+export interface ChangeVocabulary<Own extends string = never> {
   readonly createProject: { readonly input: NewProject };
   readonly updateProject: { readonly ref: ProjectRef; readonly input: ProjectChanges };
   readonly deleteProject: { readonly ref: ProjectRef };
@@ -32,12 +32,12 @@ export interface ChangeVocabulary {
   readonly deleteFlag: { readonly ref: AnyFlagRef };
   /** Moves the flag to the project of the input. */
   readonly moveFlag: { readonly ref: FlagRef; readonly input: ProjectRef };
-  readonly addStrategy: { readonly ref: EnvironmentRef; readonly input: StrategyInput };
-  readonly updateStrategy: { readonly ref: StrategyRef; readonly input: StrategyReplacement };
+  readonly addStrategy: { readonly ref: EnvironmentRef; readonly input: StrategyInput<Own> };
+  readonly updateStrategy: { readonly ref: StrategyRef; readonly input: StrategyReplacement<Own> };
   readonly removeStrategy: { readonly ref: StrategyRef };
   readonly enable: { readonly ref: EnvironmentRef };
   readonly disable: { readonly ref: EnvironmentRef };
-  readonly configureEnvironment: { readonly ref: EnvironmentRef; readonly input: EnvironmentInput };
+  readonly configureEnvironment: { readonly ref: EnvironmentRef; readonly input: EnvironmentInput<Own> };
   readonly setVariants: { readonly ref: FlagRef; readonly input: readonly VariantInput[] };
   readonly addDependency: { readonly ref: FlagRef; readonly input: DependencyInput };
   /** The input names the parent. */
@@ -56,18 +56,19 @@ export type ChangeOperationName = keyof ChangeVocabulary;
 /**
  * One change as data: an operation, its reference and its input.
  *
+ * @typeParam Own the names of strategies that are not built in
  * @example
  * const change: Change = {
  *   op: 'enable',
  *   ref: { project: 'default', flag: 'checkout', environment: 'production' },
  * };
  */
-export type Change = {
+export type Change<Own extends string = never> = {
   readonly [Op in ChangeOperationName]: {
     readonly op: Op;
     /** The revision of the document that the change is about (flag, project, segment), or several acceptable ones. */
     readonly ifRevision?: number | readonly number[];
-  } & ChangeVocabulary[Op];
+  } & ChangeVocabulary<Own>[Op];
 }[ChangeOperationName];
 
 /** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
@@ -221,7 +222,7 @@ export interface PreviewBucket {
   readonly rollout: number;
 }
 
-export interface ChangeSetOperations {
+export interface ChangeSetOperations<Own extends string = never> {
   /**
    * Applies changes in their order, in one commit: all of them, or none.
    *
@@ -241,7 +242,7 @@ export interface ChangeSetOperations {
    *   { reason: 'Launch' },
    * );
    */
-  apply(changes: readonly Change[], options?: ApplyOptions): Promise<ChangeSet>;
+  apply(changes: readonly Change<Own>[], options?: ApplyOptions): Promise<ChangeSet>;
 
   /**
    * Decides changes without a commit. Returns the documents before and after, the events, and the effects on clients.
@@ -252,5 +253,5 @@ export interface ChangeSetOperations {
    * const { effects } = await flags.plan([{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }]);
    * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
-  plan(changes: readonly Change[]): Promise<ChangePlan>;
+  plan(changes: readonly Change<Own>[]): Promise<ChangePlan>;
 }

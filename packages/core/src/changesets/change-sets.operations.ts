@@ -26,7 +26,7 @@ import { toContext } from './run-operation.js';
 
 export async function apply(
   engine: ChangeEngine,
-  changes: readonly Change[],
+  changes: readonly Change<string>[],
   options: ApplyOptions = {},
 ): Promise<ChangeSet> {
   const id = options.id === undefined ? undefined : readChangeSetId(options.id);
@@ -39,7 +39,7 @@ export async function apply(
 /** Decides changes without a commit. Returns the documents that they would change, with their states. */
 export async function planDocuments(
   engine: ChangeEngine,
-  changes: readonly Change[],
+  changes: readonly Change<string>[],
 ): Promise<readonly PlannedDocument[]> {
   return planPrepared(engine, await prepareAll(engine, changes));
 }
@@ -55,7 +55,7 @@ export async function planPrepared(
 /** Validates every change, and creates its ids and times. Adds it to the hash, if there is one. */
 async function prepareAll(
   engine: ChangeEngine,
-  changes: readonly Change[],
+  changes: readonly Change<string>[],
   hash?: ChangesHash,
 ): Promise<readonly PreparedChange[]> {
   const prepared: PreparedChange[] = [];
@@ -77,7 +77,7 @@ async function prepareAll(
 /** Calls the operation that the change names. */
 function prepare<Op extends ChangeOperationName>(
   engine: ChangeEngine,
-  change: { readonly op: Op } & ChangeVocabulary[Op],
+  change: { readonly op: Op } & ChangeVocabulary<string>[Op],
 ): Awaitable<PreparedChange> {
   return OPERATIONS[change.op](engine, change);
 }
@@ -106,7 +106,7 @@ type Members = Readonly<Record<string, unknown>>;
  *
  * @throws FlagsError `change_set_too_large`, `invalid_input` with one detail per issue, each with a JSON Pointer
  */
-function readChanges(changes: unknown): readonly Change[] {
+function readChanges(changes: unknown): readonly Change<string>[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
     const message = `There are ${changes.length} changes, and a change set may have ${LIMITS.changesPerSet}; divide them.`;
@@ -116,7 +116,7 @@ function readChanges(changes: unknown): readonly Change[] {
   const read = changes.flatMap((change: unknown, index) => {
     const found = findIssues(change, `/changes/${index}`);
     if (issues.length < LIMITS.issues) issues.push(...found);
-    return found.length > 0 ? [] : [{ ...(change as Change) }];
+    return found.length > 0 ? [] : [{ ...(change as Change<string>) }];
   });
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
   return read;

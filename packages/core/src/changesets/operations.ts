@@ -91,7 +91,7 @@ export const REFERENCES: Readonly<Record<string, readonly ReferenceMember[]>> = 
 /** Validates the input of a change, and creates ids and times once. */
 type Prepare<Op extends ChangeOperationName> = (
   engine: Engine,
-  change: ChangeVocabulary[Op],
+  change: ChangeVocabulary<string>[Op],
 ) => Awaitable<PreparedChange>;
 
 /** The operations that a change set may contain. */

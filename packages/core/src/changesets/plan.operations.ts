@@ -31,7 +31,7 @@ import type {
 import { planDocuments } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 
-export async function plan(engine: ChangeEngine, changes: readonly Change[]): Promise<ChangePlan> {
+export async function plan(engine: ChangeEngine, changes: readonly Change<string>[]): Promise<ChangePlan> {
   return withEffects(engine, await planDocuments(engine, changes));
 }
 
@@ -162,7 +162,7 @@ const validateQuery = createValidator<PreviewQuery>({
 
 export async function preview(
   engine: ChangeEngine,
-  changes: readonly Change[],
+  changes: readonly Change<string>[],
   query: PreviewQuery,
 ): Promise<ChangePreview> {
   const { environment, contexts } = validateQuery(query);

@@ -268,7 +268,7 @@ function* findFlagIssues(flag: DefinedFlag, known: readonly string[]): Generator
     }
     for (const [index, { segments, ...strategy }] of (strategies ?? []).entries()) {
       const place = `${path}/strategies/${index}`;
-      yield* issuesAt(place, findStrategyIssues(strategy as StrategyInput));
+      yield* issuesAt(place, findStrategyIssues(strategy as StrategyInput<string>));
       if (new Set(segments).size < (segments?.length ?? 0))
         yield { message: 'must be unique', path: `${place}/segments` };
     }

@@ -19,6 +19,7 @@ export interface SchemaOptions<
   Environment extends string,
   Context extends ContextDeclarations,
   FlagTypeName extends string = DefaultFlagType,
+  StrategyName extends string = string,
 > {
   /** In display order; the environments of `createFlags` if its options name none. Default: any environment. */
   readonly environments?: readonly Environment[];
@@ -28,6 +29,11 @@ export interface SchemaOptions<
    * The names of the flag types that declarations may have, as in the option `flagTypes`. Default: the built-in types.
    */
   readonly types?: readonly FlagTypeName[];
+  /**
+   * The names of strategies beside the built-in ones, which changes may then name: those of other processes and of
+   * client SDKs. Types know the `strategies` of `createFlags` anyway. Default: none.
+   */
+  readonly strategies?: readonly StrategyName[];
 }
 
 /**
@@ -52,14 +58,20 @@ export function defineFlags<
   const Environment extends string = string,
   const Context extends ContextDeclarations = Readonly<Record<never, never>>,
   const FlagTypeName extends string = DefaultFlagType,
+  const StrategyName extends string = never,
 >(
   flags: Declarations,
-  options: SchemaOptions<Environment, Context, FlagTypeName> = {},
-): FlagsSchema<Declarations, Environment, Context> {
-  const { environments, context = {} as Context, types } = options;
-  const issues = [...findFlagIssues(flags, types), ...findOptionIssues({ environments, context, types })];
+  options: SchemaOptions<Environment, Context, FlagTypeName, StrategyName> = {},
+): FlagsSchema<Declarations, Environment, Context, StrategyName> {
+  const { environments, context = {} as Context, types, strategies } = options;
+  const issues = [...findFlagIssues(flags, types), ...findOptionIssues({ environments, context, types, strategies })];
   if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
-  return Object.freeze({ flags: Object.freeze({ ...flags }), environments, context: Object.freeze({ ...context }) });
+  return Object.freeze({
+    flags: Object.freeze({ ...flags }),
+    environments,
+    context: Object.freeze({ ...context }),
+    ...(strategies && { strategies: Object.freeze([...strategies]) }),
+  });
 }
 
 /** Members of the evaluation context, which no custom property may replace. */
@@ -114,17 +126,20 @@ interface SchemaOptionValues {
   readonly environments: readonly string[] | undefined;
   readonly context: ContextDeclarations;
   readonly types: readonly string[] | undefined;
+  readonly strategies: readonly string[] | undefined;
 }
 
-function* findOptionIssues({ environments, context, types }: SchemaOptionValues): Generator<ErrorDetail> {
+function* findOptionIssues({ environments, context, ...names }: SchemaOptionValues): Generator<ErrorDetail> {
   if (
     environments !== undefined &&
     !(Array.isArray(environments) && environments.length > 0 && environments.every(isName))
   ) {
     yield { message: 'must be a list of names', path: '/environments' };
   }
-  if (types !== undefined && !(Array.isArray(types) && types.every((type) => typeof type === 'string'))) {
-    yield { message: 'must be a list of names', path: '/types' };
+  for (const [option, list] of Object.entries(names)) {
+    if (list !== undefined && !(Array.isArray(list) && list.every((name) => typeof name === 'string'))) {
+      yield { message: 'must be a list of names', path: `/${option}` };
+    }
   }
   for (const [property, values] of Object.entries(context)) {
     const path = `/context/${property}`;

@@ -2,7 +2,7 @@ import type { ChangeContext } from '../base/common.types.js';
 import type { PartDifference } from '../base/parts.js';
 import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
-import type { StrategyInput } from '../flags/strategy.types.js';
+import type { OwnStrategyInput } from '../flags/strategy.types.js';
 import type { VariantInput } from '../flags/variant.types.js';
 import type { Member } from '../projects/project.types.js';
 import type { NewSegment } from '../segments/segment.types.js';
@@ -76,7 +76,7 @@ export interface DefinedEnvironment {
 }
 
 /** A strategy in {@link Definitions}. */
-export interface DefinedStrategy extends Omit<StrategyInput, 'segments'> {
+export interface DefinedStrategy extends Omit<OwnStrategyInput<string>, 'segments'> {
   /** Default: the id of an equal strategy, or of one of the same name, or a new one. */
   readonly id?: string;
   /** Names of segments, or ids in the document or the store. */

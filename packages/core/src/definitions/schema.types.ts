@@ -71,17 +71,68 @@ export interface FlagsSchema<
   Declarations extends FlagDeclarations = FlagDeclarations,
   Environment extends string = string,
   Context extends ContextDeclarations = ContextDeclarations,
+  StrategyName extends string = string,
 > {
   readonly flags: Declarations;
   readonly environments?: readonly Environment[] | undefined;
   readonly context: Context;
+  /** The names of strategies that are not built in. */
+  readonly strategies?: readonly StrategyName[] | undefined;
 }
 
 /** The names of the declared flags. */
 export type FlagName<Schema extends FlagsSchema> = keyof Schema['flags'] & string;
 
+/**
+ * A name that must be one of the declared flags. For another text, the type is a sentence that names the closest flag,
+ * which the compiler shows.
+ */
+export type DeclaredFlag<Schema extends FlagsSchema, Given extends string> = Given extends FlagName<Schema>
+  ? Given
+  : string extends Given
+    ? FlagName<Schema>
+    : [ClosestName<Given, FlagName<Schema>>] extends [never]
+      ? `There is no flag ${Given}`
+      : `There is no flag ${Given}: did you mean ${ClosestName<Given, FlagName<Schema>>}?`;
+
+/** The names at an edit distance of at most 2 (names below four characters: 1), in any case. */
+type ClosestName<Given extends string, Name extends string> = Name extends unknown
+  ? IsWithin<Lowercase<Given>, Lowercase<Name>, Name extends Long ? 2 : 1> extends true
+    ? Name
+    : never
+  : never;
+
+type Long = `${string}${string}${string}${string}${string}`;
+/** One less than the index. */
+type Fewer = [never, 0, 1];
+
+/** Whether two texts differ by at most so many inserted, removed or replaced characters. */
+type IsWithin<One extends string, Other extends string, Edits extends 0 | 1 | 2> = One extends `${infer A}${infer OneRest}`
+  ? Other extends `${infer B}${infer OtherRest}`
+    ? A extends B
+      ? IsWithin<OneRest, OtherRest, Edits>
+      : Edits extends 1 | 2
+        ? true extends
+            | IsWithin<OneRest, OtherRest, Fewer[Edits]>
+            | IsWithin<OneRest, Other, Fewer[Edits]>
+            | IsWithin<One, OtherRest, Fewer[Edits]>
+          ? true
+          : false
+        : false
+    : Edits extends 1 | 2
+      ? IsWithin<OneRest, '', Fewer[Edits]>
+      : false
+  : Other extends `${string}${infer OtherRest}`
+    ? Edits extends 1 | 2
+      ? IsWithin<'', OtherRest, Fewer[Edits]>
+      : false
+    : true;
+
 /** The names of the declared environments. */
 export type EnvironmentName<Schema extends FlagsSchema> = NonNullable<Schema['environments']>[number];
+
+/** The names of the declared strategies. */
+export type StrategyName<Schema extends FlagsSchema> = NonNullable<Schema['strategies']>[number];
 
 /** The names of the declared variants of a flag. */
 export type VariantName<Schema extends FlagsSchema, Name extends FlagName<Schema>> = Name extends unknown

@@ -1,4 +1,4 @@
-import { percentageParameter, STRATEGIES, shareOf, stickyField } from './strategies.js';
+import { percentageParameter, STRATEGIES, shareOf, stickyField, unknownInStrategy } from './strategies.js';
 
 /** A part of a flag's audience: what one strategy admits. Everybody if it has a `rollout` of 100 and nothing else. */
 export interface AudiencePart {
@@ -12,6 +12,8 @@ export interface AudiencePart {
   readonly field?: string;
   /** Other conditions: constraints, several segments, a custom strategy, or more than two strategies. */
   readonly targeted?: boolean;
+  /** What of the strategy the host does not know, in words: "flexibleRolout unknown here: never on". Admits nobody. */
+  readonly unknown?: string;
 }
 
 /** A strategy, stored or as the HTTP API sends it. */
@@ -30,8 +32,23 @@ const TARGETED: readonly AudiencePart[] = Object.freeze([Object.freeze({ rollout
 /** With more parts than these, the audience is just targeted: a cell of a list has no room for them. */
 const MOST_PARTS = 2;
 
-/** Summarizes whom strategies admit: one part for each strategy, or one for all. Empty without strategies. */
-export function audienceOf(strategies: readonly Shown[]): readonly AudiencePart[] {
+/**
+ * Summarizes whom strategies admit: one part for each strategy, or one for all, and one for all that is unknown. Empty
+ * without strategies.
+ *
+ * @param own the host's own strategies; absent: not known, so that nothing is called unknown
+ */
+export function audienceOf(strategies: readonly Shown[], own?: readonly string[]): readonly AudiencePart[] {
+  if (own === undefined) return audienceOfKnown(strategies);
+  const active = strategies.filter(({ disabled }) => disabled !== true);
+  const known = active.filter(({ name }) => STRATEGIES.has(name) || own.includes(name));
+  const unknown = [...new Set(active.flatMap((one) => unknownInStrategy(one, own).map((text) => `${one.name} ${text}`)))];
+  if (unknown.length === 0) return audienceOfKnown(strategies);
+  const summary = unknown.slice(0, MOST_PARTS).join(', ');
+  return [...(known.length === 0 ? NOBODY : audienceOfKnown(known)), { rollout: 0, unknown: summary }];
+}
+
+function audienceOfKnown(strategies: readonly Shown[]): readonly AudiencePart[] {
   if (strategies.length === 0) return [];
   const parts = strategies.filter(({ disabled }) => disabled !== true).flatMap((one) => partOf(one) ?? []);
   if (parts.some(isEverybody)) return EVERYBODY;
@@ -108,9 +125,10 @@ export function describeAudience(
 }
 
 function describePart(
-  { rollout, segment, list, field, targeted }: AudiencePart,
+  { rollout, segment, list, field, targeted, unknown }: AudiencePart,
   segmentName: (id: number) => string | undefined,
 ): string {
+  if (unknown !== undefined) return unknown;
   if (list) return `${list.count.toLocaleString('en')} ${list.count === 1 ? list.noun : pluralOf(list.noun)}`;
   const share = `${rollout} %`;
   if (segment !== undefined) {

@@ -22,6 +22,7 @@ import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } fr
 import type { StrategyContext, StrategyTest } from './rollout.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
+import { unknownInStrategy } from './strategies.js';
 import { HASH, strategyWeight } from './weight.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;
@@ -55,6 +56,7 @@ class FlagCompilation {
     const test = this.test(toText(definition.name, 'name of a strategy'), parameters);
     const conditions = constraints.map(({ holds }) => holds);
     for (const { segment } of segments) conditions.push(segment?.holds ?? never);
+    const unknown = unknownInStrategy(definition, [...this.parts.strategies.keys()]);
     return {
       definition,
       holds: definition.disabled ? never : allOf([...conditions, test.holds]),
@@ -63,6 +65,7 @@ class FlagCompilation {
       test,
       variants: this.strategyVariants(definition, parameters),
       weight: strategyWeight(definition, (id) => this.flag.segments.get(id)?.weight ?? 0),
+      ...(unknown.length > 0 && { unknown }),
     };
   }
 

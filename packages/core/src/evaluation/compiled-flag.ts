@@ -39,6 +39,8 @@ export interface CompiledStrategy {
   readonly test: StrategyTest;
   readonly variants: CompiledVariants | undefined;
   readonly weight: number;
+  /** What the host does not know, in words. Absent if it knows all. */
+  readonly unknown?: readonly string[];
   /** Set if this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
   readonly isTooCostly?: true;
 }

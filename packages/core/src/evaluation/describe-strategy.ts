@@ -1,5 +1,5 @@
 import { rolloutOf } from './audience.js';
-import { STRATEGIES } from './strategies.js';
+import { STRATEGIES, unknownInStrategy } from './strategies.js';
 
 /** The operators with their words, in the order of the picker. */
 export const OPERATORS: Readonly<
@@ -77,12 +77,22 @@ export function strategyName(name: string): string {
   return STRATEGIES.get(name)?.title ?? name;
 }
 
-/** Describes a strategy in one line: "Gradual rollout 25 %, country is one of DE". */
-export function describeStrategy(strategy: ShownStrategy, segmentName?: FindSegmentName): string {
+/**
+ * Describes a strategy in one line: "Gradual rollout 25 %, country is one of DE".
+ *
+ * @param ownStrategies the host's own strategies; absent: not known, so that the description calls nothing unknown
+ */
+export function describeStrategy(
+  strategy: ShownStrategy,
+  segmentName?: FindSegmentName,
+  ownStrategies?: readonly string[],
+): string {
   const { name, title } = strategy;
   const rollout = rolloutOf(strategy);
   const kind = rollout === undefined ? strategyName(name) : `${strategyName(name)} ${rollout} %`;
-  return [...(title ? [title] : []), kind, ...describeConditions(strategy, segmentName)].join(', ');
+  const unknown = ownStrategies ? unknownInStrategy(strategy, ownStrategies) : [];
+  const named = [kind, ...unknown.map((text) => `(${text})`)].join(' ');
+  return [...(title ? [title] : []), named, ...describeConditions(strategy, segmentName)].join(', ');
 }
 
 /** Returns the items of a text that separates them by commas. */

@@ -65,7 +65,10 @@ export interface ContextMembers {
  */
 export type ContextEnvironment<Other extends PropertyKey> =
   | { readonly environment?: undefined }
-  | ({ readonly environment?: string | undefined } & { [Name in Other]: { readonly [_ in Name]: unknown } }[Other]);
+  | ({ readonly environment?: string | undefined } & { [Name in Other]: PassEnvironmentAsOption<Name> }[Other]);
+
+/** A context with this member. The compiler shows the name where a context has only an `environment`. */
+export type PassEnvironmentAsOption<Name extends PropertyKey> = { readonly [_ in Name]: unknown };
 
 /**
  * The user and circumstances that a flag is evaluated for. Constraints and stickiness name a member, or else an own
@@ -95,8 +98,8 @@ export type TextEncoding = 'utf8' | 'low-byte';
  *   isEnabled: (parameters) => [0, 6].includes(new Date().getDay()) === (parameters.only !== false),
  * };
  */
-export interface CustomStrategy {
-  readonly name: string;
+export interface CustomStrategy<Name extends string = string> {
+  readonly name: Name;
   /**
    * Returns `true` if the strategy holds; any other value means false. Called synchronously during evaluation, so it
    * must be fast.
@@ -148,6 +151,11 @@ export interface StrategyExplanation {
   readonly name: string;
   readonly holds: boolean;
   readonly disabled: boolean;
+  /**
+   * What this process does not know of the strategy, in words: "unknown here: never on", "unknown parameter rolout".
+   * Absent if it knows all.
+   */
+  readonly unknown?: readonly string[];
   /** Set if the strategy exceeds the weight limit and is not evaluated. See the problem `too_costly`. */
   readonly isTooCostly?: true;
   readonly constraints: readonly ConstraintExplanation[];

@@ -92,7 +92,8 @@ function explainChoice(
 
 function explainStrategy(strategy: CompiledStrategy, context: EvaluationContext): StrategyExplanation {
   const { name } = strategy.definition;
-  const unasked = { name, holds: false, disabled: false, constraints: [], segments: [] };
+  const { unknown } = strategy;
+  const unasked = { name, holds: false, disabled: false, ...(unknown && { unknown }), constraints: [], segments: [] };
   if (strategy.definition.disabled) return { ...unasked, disabled: true };
   if (strategy.isTooCostly) return { ...unasked, isTooCostly: true };
   const constraints = explainUntil(false, strategy.constraints, (constraint) => explainConstraint(constraint, context));

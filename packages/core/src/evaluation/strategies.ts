@@ -4,6 +4,7 @@
  */
 
 import { toNumber, toOptionalText } from './convert.js';
+import type { ParameterValue } from './definitions.types.js';
 
 /** A parameter of a strategy, for forms. */
 export interface StrategyParameter {
@@ -31,11 +32,11 @@ export interface StrategyRow extends BuiltInStrategy {
   readonly acceptsAnyPercentage?: true;
 }
 
-const groupId: StrategyParameter = {
+const groupId = {
   name: 'groupId',
   type: 'string',
   description: 'Flags with the same group put the same users into the same buckets.',
-};
+} as const satisfies StrategyParameter;
 
 /** Every strategy is one row, with its code in `COMPILERS`. Forms list them in this order. */
 const ROWS = [
@@ -107,6 +108,13 @@ const ROWS = [
 
 export type BuiltInName = (typeof ROWS)[number]['name'];
 
+/** The parameters of the built-in strategies, by the strategy's name. All are optional. */
+export type BuiltInParameters = {
+  readonly [Row in (typeof ROWS)[number] as Row['name']]: [Row['parameters'][number]] extends [never]
+    ? Readonly<Record<string, never>>
+    : { readonly [Name in Row['parameters'][number]['name']]?: ParameterValue };
+};
+
 /** All strategies that the library implements, by name. A map, because a custom strategy may be called `__proto__`. */
 export const STRATEGIES: ReadonlyMap<string, StrategyRow> = new Map(ROWS.map((row) => [row.name, row]));
 
@@ -114,6 +122,29 @@ export const STRATEGIES: ReadonlyMap<string, StrategyRow> = new Map(ROWS.map((ro
 export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name, description, parameters }) => {
   return { name, description, parameters };
 });
+
+/**
+ * Says what of a strategy means nothing to this host: its name, or some of its parameters. Empty if it knows all.
+ *
+ * @param own the host's own strategies, which take any parameters
+ */
+export function unknownInStrategy(
+  { name, parameters }: { readonly name: string; readonly parameters?: Readonly<Record<string, unknown>> | null | undefined },
+  own: readonly string[],
+): readonly string[] {
+  if (own.includes(name)) return [];
+  const known = STRATEGIES.get(name);
+  if (!known) return ['unknown here: never on'];
+  const unknown = Object.keys(parameters ?? {}).filter((key) => !known.parameters.some((one) => one.name === key));
+  return unknown.map((key) => `unknown parameter ${key}`);
+}
+
+/** Returns the names that are not built in: in a host's list, those of its own strategies. */
+export function ownStrategiesOf(
+  strategies: readonly { readonly name: string }[] | undefined,
+): readonly string[] | undefined {
+  return strategies?.map(({ name }) => name).filter((name) => !STRATEGIES.has(name));
+}
 
 /** Returns the name of the parameter with the strategy's percentage; undefined for strategies that have none. */
 export function percentageParameter(strategy: string): string | undefined {
@@ -133,10 +164,10 @@ export function stickyField({ stickiness }: Readonly<Record<string, unknown>>): 
 }
 
 /** The page and the summaries know a percentage by these names. */
-function percentage(name: 'rollout' | 'percentage'): StrategyParameter {
-  return { name, type: 'percentage', description: 'The share of contexts that the flag is on for.' };
+function percentage<Name extends 'rollout' | 'percentage'>(name: Name) {
+  return { name, type: 'percentage', description: 'The share of contexts that the flag is on for.' } as const;
 }
 
-function list(name: string, description: string): StrategyParameter {
-  return { name, type: 'list', description };
+function list<const Name extends string>(name: Name, description: string) {
+  return { name, type: 'list', description } as const;
 }

@@ -199,14 +199,22 @@ function toOverview({ replica, settings }: Engine, flag: FlagState, lastSeen: La
     revision,
     createdAt,
     lastSeenAt: lastSeen(name),
-    environments: settings.environments.map((environment) => toEnvironmentOverview(flag, environment.name, findLive)),
+    environments: settings.environments.map(({ name: environment }) => {
+      return toEnvironmentOverview(flag, environment, { findLive, strategies: settings.strategies });
+    }),
   };
+}
+
+interface OverviewContext {
+  readonly findLive: (flag: string) => FlagState | undefined;
+  /** The host's own strategies. */
+  readonly strategies: readonly string[];
 }
 
 function toEnvironmentOverview(
   flag: FlagState,
   environment: string,
-  findLive: (flag: string) => FlagState | undefined,
+  { findLive, strategies: own }: OverviewContext,
 ): EnvironmentOverview {
   // Other programs may have written documents without lists to the storage.
   const { variants = [] } = flag;
@@ -218,7 +226,7 @@ function toEnvironmentOverview(
     strategyCount: strategies.length,
     rollout: strategies.reduce((most, strategy) => Math.max(most, shareOf(strategy)), 0),
     hasVariants: variants.length > 0 || strategies.some(({ variants = [] }) => variants.length > 0),
-    audience: audienceOf(strategies),
+    audience: audienceOf(strategies, own),
     offBecauseOf: (isDependent && parentThatIsOff(flag, environment, { flag: findLive })) || null,
   };
 }

@@ -14,7 +14,7 @@ import {
   type FlagState,
   inOrder,
 } from './flag.js';
-import type { Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
+import type { StoredStrategyName, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',
@@ -25,7 +25,7 @@ const CHANGEABLE = [
   'sortOrder',
   'segments',
   'variants',
-] as const satisfies readonly (keyof StrategyInput)[];
+] as const satisfies readonly (keyof StrategyInput<string>)[];
 
 /** Identifies a strategy within a flag. */
 export interface StrategyLocation {
@@ -34,11 +34,12 @@ export interface StrategyLocation {
 }
 
 /** Creates a strategy from its input, without unknown members and with defaults. The name is empty if there is none. */
-export function toStrategy(id: string, input: StrategyReplacement): Strategy {
+export function toStrategy(id: string, input: StrategyReplacement<string>): Strategy {
   const { name = '', parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
   return {
     id,
-    name,
+    // The schema has accepted the name: what is stored may have any.
+    name: name as StoredStrategyName,
     ...(title !== undefined && { title }),
     ...(disabled !== undefined && { disabled }),
     ...(sortOrder !== undefined && { sortOrder }),
@@ -67,7 +68,7 @@ function assertRoomForStrategy(flag: FlagState, environment: string): void {
  *
  * @param input complete: members that it lacks are removed
  */
-export function replaceStrategy(flag: FlagState, location: StrategyLocation, input: StrategyInput): FlagEvent[] {
+export function replaceStrategy(flag: FlagState, location: StrategyLocation, input: StrategyInput<string>): FlagEvent[] {
   assertNotArchived(flag);
   const before = findStrategy(flag, location);
   const data = toStrategy(before.id, input);
@@ -89,9 +90,9 @@ export function patchStrategy(
 ): FlagEvent[] {
   assertNotArchived(flag);
   const current = findStrategy(flag, location);
-  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput>;
+  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput<string>>;
   validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
-  return replaceStrategy(flag, location, result as StrategyInput);
+  return replaceStrategy(flag, location, result as StrategyInput<string>);
 }
 
 /** Replaces an unchanged constraint during validation, so that the paths of issues stay right. */
@@ -101,8 +102,8 @@ const VALID_CONSTRAINT: Constraint = { contextName: 'userId', operator: 'NUM_EQ'
  * Returns the members that the patch changes. The others are not validated again, because release 0.1 accepted values
  * that are invalid today. The rules for parameters depend on the name.
  */
-function changesBetween(before: Strategy, after: Partial<StrategyInput>): Partial<StrategyInput> {
-  const isKept = (member: keyof StrategyInput) => isSameJson(before[member], after[member]);
+function changesBetween(before: Strategy, after: Partial<StrategyInput<string>>): Partial<StrategyInput<string>> {
+  const isKept = (member: keyof StrategyInput<string>) => isSameJson(before[member], after[member]);
   const kept = new Set(CHANGEABLE.filter(isKept));
   if (!kept.has('name')) kept.delete('parameters');
   const changed = CHANGEABLE.filter((member) => !kept.has(member) && Object.hasOwn(after, member));

@@ -22,7 +22,7 @@ import type {
   StrategyReplacement,
 } from './strategy.types.js';
 
-export function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput): PreparedChange<Strategy> {
+export function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput<string>): PreparedChange<Strategy> {
   const { validate, newId } = engine;
   const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
   return changeEnvironment(engine, ref, {
@@ -31,7 +31,7 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
   });
 }
 
-export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement): PreparedChange<Strategy> {
+export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement<string>): PreparedChange<Strategy> {
   const { validate } = engine;
   const known = knownStrategies(engine, ref).find(({ id }) => id === ref.strategy);
   const valid = validate.strategyReplacement(input, known);
@@ -94,7 +94,7 @@ export function disable(engine: Engine, ref: EnvironmentRef): PreparedChange<voi
 export function configureEnvironment(
   engine: Engine,
   ref: EnvironmentRef,
-  input: EnvironmentInput,
+  input: EnvironmentInput<string>,
 ): PreparedChange<FlagEnvironment> {
   const { validate, newId } = engine;
   const { enabled, strategies } = validate.environment(input, { strategies: knownStrategies(engine, ref) });

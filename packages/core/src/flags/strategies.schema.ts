@@ -10,7 +10,12 @@ import {
 } from '../base/primitives.js';
 import type { ErrorDetail } from '../errors.js';
 import { isCompilable } from '../evaluation/constraints.js';
-import { CONSTRAINT_OPERATORS, type Constraint, type ParameterValue } from '../evaluation/definitions.types.js';
+import {
+  CONSTRAINT_OPERATORS,
+  type Constraint,
+  type ParameterValue,
+  type StrategyParameters,
+} from '../evaluation/definitions.types.js';
 import { isIpAddressOrCidr } from '../evaluation/ip-address.js';
 import { isSemver } from '../evaluation/semver.js';
 import { percentageParameter, STRATEGIES } from '../evaluation/strategies.js';
@@ -60,7 +65,7 @@ const parameters: JsonSchema = {
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: LIMITS.parameterText },
 };
 
-export const strategy: ObjectSchema<StrategyInput> = {
+export const strategy: ObjectSchema<StrategyInput<string>> = {
   type: 'object',
   properties: {
     name: text(LIMITS.label),
@@ -76,19 +81,19 @@ export const strategy: ObjectSchema<StrategyInput> = {
 };
 
 /** Without a name, the strategy keeps its name. */
-export const strategyReplacement: ObjectSchema<StrategyReplacement> = {
+export const strategyReplacement: ObjectSchema<StrategyReplacement<string>> = {
   type: 'object',
   properties: strategy.properties,
 };
 
-const configuredStrategy: ObjectSchema<ConfiguredStrategy> = {
+const configuredStrategy: ObjectSchema<ConfiguredStrategy<string>> = {
   type: 'object',
   properties: { ...strategy.properties, id: text(LIMITS.label) },
   required: ['name'],
 };
 
 /** The whole configuration of an environment. */
-export const environment: ObjectSchema<EnvironmentInput> = {
+export const environment: ObjectSchema<EnvironmentInput<string>> = {
   type: 'object',
   properties: {
     enabled: { type: 'boolean' },
@@ -110,7 +115,7 @@ export const strategyOrder: JsonSchema = {
 };
 
 /** Finds issues of every strategy, and repeated ids. */
-export function* findEnvironmentIssues({ strategies }: EnvironmentInput): Generator<ErrorDetail> {
+export function* findEnvironmentIssues({ strategies }: EnvironmentInput<string>): Generator<ErrorDetail> {
   for (const [i, strategy] of strategies.entries()) {
     for (const { message, path = '' } of findStrategyIssues(strategy))
       yield { message, path: `/strategies/${i}${path}` };
@@ -216,12 +221,12 @@ export function* issuesOrElse(
  * Finds issues that the schema of a strategy cannot express: operands that do not fit their operators, repeated
  * segments, and an invalid percentage.
  */
-export function findStrategyIssues(strategy: Partial<StrategyInput>): Iterable<ErrorDetail> {
+export function findStrategyIssues(strategy: Partial<StrategyInput<string>>): Iterable<ErrorDetail> {
   const { constraints = [] } = strategy;
   return issuesOrElse(findMemberIssues(strategy), () => findWeightIssues(constraints));
 }
 
-function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDetail> {
+function* findMemberIssues(strategy: Partial<StrategyInput<string>>): Generator<ErrorDetail> {
   yield* findPercentageIssues(strategy);
   yield* findConstraintIssues(strategy.constraints ?? []);
   yield* findRepeated(
@@ -232,7 +237,9 @@ function* findMemberIssues(strategy: Partial<StrategyInput>): Generator<ErrorDet
   for (const [i, variant] of (strategy.variants ?? []).entries()) yield* findVariantIssues(variant, `/variants/${i}`);
 }
 
-function findPercentageIssues({ name = '', parameters }: Partial<StrategyInput>): readonly ErrorDetail[] {
+function findPercentageIssues(strategy: Partial<StrategyInput<string>>): readonly ErrorDetail[] {
+  const { name = '' } = strategy;
+  const parameters: StrategyParameters | null | undefined = strategy.parameters;
   const parameter = percentageParameter(name);
   if (parameter === undefined || !parameters || !Object.hasOwn(parameters, parameter)) return [];
   if (STRATEGIES.get(name)?.acceptsAnyPercentage) return [];

@@ -1,5 +1,6 @@
 import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
 import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
+import type { BuiltInName, BuiltInParameters } from '../evaluation/strategies.js';
 import type { WeightType } from './variant.types.js';
 
 /** A variant of one strategy. It replaces the flag's variants if that strategy switches the flag on. */
@@ -12,12 +13,8 @@ export interface StrategyVariant {
   readonly payload?: Payload;
 }
 
-/** The content of a strategy, without its id. See {@link Strategy}. */
-export interface StrategyInput {
-  /** A built-in strategy (`default`, `flexibleRollout`, …) or a custom one of the clients. 1–100 characters. */
-  readonly name: string;
-  /** Default: `{}`. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
-  readonly parameters?: StrategyParameters | null;
+/** The members of a strategy beside its name and parameters. */
+interface StrategyMembers {
   /** Default: `[]`. */
   readonly constraints?: readonly Constraint[];
   readonly title?: string;
@@ -32,13 +29,46 @@ export interface StrategyInput {
   readonly variants?: readonly StrategyVariant[];
 }
 
+declare const stored: unique symbol;
+
+/** The name of a stored strategy: any text, because other servers and earlier imports may know more strategies. */
+export type StoredStrategyName = string & { readonly [stored]: true };
+
+/** A built-in strategy, with its parameters. */
+type BuiltInStrategyInput = {
+  readonly [Name in BuiltInName]: StrategyMembers & {
+    /** A built-in strategy. */
+    readonly name: Name;
+    /** Default: `{}`. For `flexibleRollout`, `rollout` is 0–100, as a number or a numeric string. */
+    readonly parameters?: BuiltInParameters[Name] | null;
+  };
+}[BuiltInName];
+
+/**
+ * The content of a strategy, without its id. See {@link Strategy}.
+ *
+ * @typeParam Own the names of strategies that are not built in
+ */
+export type StrategyInput<Own extends string = never> = BuiltInStrategyInput | OwnStrategyInput<Own>;
+
+/** A strategy that is not built in, or was read from the storage. */
+export interface OwnStrategyInput<Own extends string = never> extends StrategyMembers {
+  /** A custom strategy, in `strategies` of `createFlags` or `defineFlags`, or the name of a stored one. 1–100 characters. */
+  readonly name: Own | StoredStrategyName;
+  /** Default: `{}`. */
+  readonly parameters?: StrategyParameters | null;
+}
+
 /** The replacement of a strategy. Without a name, the strategy keeps its name. */
-export type StrategyReplacement = Omit<StrategyInput, 'name'> & Partial<Pick<StrategyInput, 'name'>>;
+export type StrategyReplacement<Own extends string = never> =
+  | StrategyInput<Own>
+  | (StrategyMembers & { readonly name?: undefined; readonly parameters?: StrategyParameters | null });
 
 /** An activation strategy. Optional members are present only if the input had them. */
-export interface Strategy extends StrategyInput {
+export interface Strategy extends StrategyMembers {
   /** A UUID. */
   readonly id: string;
+  readonly name: StoredStrategyName;
   readonly parameters: StrategyParameters | null;
   readonly constraints: readonly Constraint[];
 }
@@ -51,16 +81,14 @@ export interface FlagEnvironment {
 }
 
 /** A flag's configuration in one environment: whole, with the strategies in the order of their evaluation. */
-export interface EnvironmentInput {
+export interface EnvironmentInput<Own extends string = never> {
   /** Needs at least one strategy. */
   readonly enabled: boolean;
-  readonly strategies: readonly ConfiguredStrategy[];
+  readonly strategies: readonly ConfiguredStrategy<Own>[];
 }
 
 /** A strategy of a configuration. With the id of an existing strategy it replaces that one; otherwise it is new. */
-export interface ConfiguredStrategy extends StrategyInput {
-  readonly id?: string;
-}
+export type ConfiguredStrategy<Own extends string = never> = StrategyInput<Own> & { readonly id?: string };
 
 /** The order of a strategy in its environment. */
 export interface StrategyPlace {
@@ -69,7 +97,7 @@ export interface StrategyPlace {
   readonly sortOrder: number;
 }
 
-export interface StrategyOperations {
+export interface StrategyOperations<Own extends string = never> {
   /**
    * Adds a strategy to a flag in one environment, after those with the same `sortOrder`.
    *
@@ -83,7 +111,7 @@ export interface StrategyOperations {
    *   { name: 'flexibleRollout', parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' } },
    * );
    */
-  addStrategy(ref: EnvironmentRef, input: StrategyInput, context?: ChangeContext): Promise<Strategy>;
+  addStrategy(ref: EnvironmentRef, input: StrategyInput<Own>, context?: ChangeContext): Promise<Strategy>;
 
   /**
    * Replaces a strategy, except its id. Without a name, the strategy keeps its name. Absent parameters become `{}`,
@@ -93,7 +121,7 @@ export interface StrategyOperations {
    * @example
    * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
    */
-  updateStrategy(ref: StrategyRef, input: StrategyReplacement, context?: ChangeContext): Promise<Strategy>;
+  updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy>;
 
   /**
    * Changes a strategy by a JSON Patch (RFC 6902): all operations or none. Changes of `/id` are ignored. Unchanged
@@ -172,5 +200,5 @@ export interface StrategyOperations {
    *   { enabled: true, strategies: [{ name: 'default' }] },
    * );
    */
-  configureEnvironment(ref: EnvironmentRef, input: EnvironmentInput, context?: ChangeContext): Promise<FlagEnvironment>;
+  configureEnvironment(ref: EnvironmentRef, input: EnvironmentInput<Own>, context?: ChangeContext): Promise<FlagEnvironment>;
 }

@@ -43,6 +43,8 @@ interface DocumentName {
  */
 export interface Names {
   readonly segment?: FindSegmentName;
+  /** The host's own strategies. Absent: descriptions call no strategy unknown. */
+  readonly ownStrategies?: readonly string[] | undefined;
   readonly role?: (id: number) => string | undefined;
   /** By strategy id: see {@link nameStrategies}. */
   readonly strategies?: ReadonlyMap<string, string>;
@@ -188,7 +190,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 function describeObject(value: Members, names: Names): string {
   if ('constraints' in value && 'parameters' in value) {
-    return describeStrategy(value as unknown as Parameters<typeof describeStrategy>[0], names.segment);
+    const strategy = value as unknown as Parameters<typeof describeStrategy>[0];
+    return describeStrategy(strategy, names.segment, names.ownStrategies);
   }
   if ('operator' in value) return describeCondition(value as unknown as Parameters<typeof describeConstraint>[0]);
   if (typeof value.roleId === 'number') return names.role?.(value.roleId) ?? `role ${value.roleId}`;

@@ -39,12 +39,15 @@ import {
  * const flags = testFlags({ checkout: true, banner: 'red' });
  * const app = createApp(flags);
  */
-export function testFlags<Schema extends FlagsSchema>(
+export function testFlags<Schema extends FlagsSchema, const Own extends string = never>(
   values: TypedTestValues<Schema>,
-  options: TestFlagsOptions & { readonly schema: Schema },
-): TypedTestFlags<Schema>;
+  options: TestFlagsOptions<Own> & { readonly schema: Schema },
+): TypedTestFlags<Schema, Own>;
 /** Creates flags for a test, without a schema. */
-export function testFlags(values?: TestValues, options?: TestFlagsOptions): TestFlags;
+export function testFlags<const Own extends string = never>(
+  values?: TestValues,
+  options?: TestFlagsOptions<Own> & { readonly schema?: undefined },
+): TestFlags<Own>;
 export function testFlags(given: object = {}, options: TestFlagsOptions = {}): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalidInput([{ message: 'testFlags takes an object of values by name of the flag', path: '' }]);

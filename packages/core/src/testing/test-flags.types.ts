@@ -26,8 +26,8 @@ export type TypedTestValues<Schema extends FlagsSchema> = {
 };
 
 /** The options of `createFlags` that tests may set. */
-export type TestFlagsOptions = Pick<
-  FlagsOptions,
+export type TestFlagsOptions<Own extends string = string> = Pick<
+  FlagsOptions<Own>,
   | 'environments'
   | 'environment'
   | 'strategies'
@@ -85,15 +85,17 @@ export interface TestControls<Values, Name extends string, Self> {
 }
 
 /** Flags for tests, in memory. Evaluating an unknown flag throws. */
-export interface TestFlags extends Omit<Flags, 'as'>, TestControls<TestValues, string, TestFlags> {
+export interface TestFlags<Own extends string = never>
+  extends Omit<Flags<Own>, 'as'>,
+    TestControls<TestValues, string, TestFlags<Own>> {
   /** Like `as`. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TestFlags;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TestFlags<Own>;
 }
 
 /** Flags for tests, typed by a schema. */
-export interface TypedTestFlags<Schema extends FlagsSchema>
-  extends Omit<TypedFlags<Schema>, 'as'>,
-    TestControls<TypedTestValues<Schema>, FlagName<Schema>, TypedTestFlags<Schema>> {
+export interface TypedTestFlags<Schema extends FlagsSchema, Own extends string = never>
+  extends Omit<TypedFlags<Schema, Own>, 'as'>,
+    TestControls<TypedTestValues<Schema>, FlagName<Schema>, TypedTestFlags<Schema, Own>> {
   /** Like `as`. */
-  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedTestFlags<Schema>;
+  as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedTestFlags<Schema, Own>;
 }

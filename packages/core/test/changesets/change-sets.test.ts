@@ -10,7 +10,7 @@ describe('change sets', () => {
   const SHOP = { project: 'shop' } as const;
 
   /** Creates the flag `checkout`, on in production. */
-  const LAUNCH: readonly Change[] = [
+  const LAUNCH: readonly Change<string>[] = [
     { op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } },
     { op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } },
     { op: 'enable', ref: PRODUCTION },
@@ -19,7 +19,7 @@ describe('change sets', () => {
   const typesOf = ({ events }: Pick<ChangeSet, 'events'>) => events.map(({ type }) => type);
 
   onEveryStorage((start) => {
-    let flags: Flags;
+    let flags: Flags<string>;
 
     beforeEach(async () => {
       flags = await start();
@@ -49,7 +49,7 @@ describe('change sets', () => {
       });
 
       it('changes nothing if one change is refused, and names that change', async () => {
-        const broken: Change[] = [...LAUNCH, { op: 'enable', ref: DEVELOPMENT }];
+        const broken: Change<string>[] = [...LAUNCH, { op: 'enable', ref: DEVELOPMENT }];
         const error = await expectRefusal(flags, 'environment_has_no_strategies', () => flags.apply(broken));
         expect(error.details).toEqual([{ message: error.message, path: '/changes/3' }]);
       });
@@ -78,7 +78,7 @@ describe('change sets', () => {
         ['an operation', { op: 'createToken' } as unknown as Change, '/changes/1/op'],
         ['no object', null as unknown as Change, '/changes/1'],
       ])('names the path of %s that is not valid', async (_, change, path) => {
-        const create: Change = { op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } };
+        const create: Change<string> = { op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } };
         const error = await expectRefusal(flags, 'invalid_input', () => flags.apply([create, change]));
         expect(error.details[0]?.path).toBe(path);
         expect(error.message).toContain(path);
@@ -96,7 +96,7 @@ describe('change sets', () => {
         expect(first.id).toBe(ID);
         await flags.disable(PRODUCTION);
         expect(await flags.apply(LAUNCH, { id: ID, actor: 'ada', reason: 'Again' })).toEqual(first);
-        const addition: Change = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' } };
+        const addition: Change<string> = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' } };
         await expectRefusal(flags, 'id_taken', () => flags.apply(LAUNCH, { id: ID, actor: 'grace' }));
         await expectRefusal(flags, 'id_taken', () => flags.apply([addition], { id: ID, actor: 'ada' }));
         const repeated = await Promise.all(
@@ -126,11 +126,11 @@ describe('change sets', () => {
 
       it('compares ifRevision with the stored revisions', async () => {
         await flags.apply(LAUNCH);
-        const enable: Change = { op: 'enable', ref: DEVELOPMENT };
-        const add: Change = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' }, ifRevision: 1 };
+        const enable: Change<string> = { op: 'enable', ref: DEVELOPMENT };
+        const add: Change<string> = { op: 'addStrategy', ref: DEVELOPMENT, input: { name: 'default' }, ifRevision: 1 };
         await expectRefusal(flags, 'revision_mismatch', () => flags.apply([{ ...add, ifRevision: 2 }, enable]));
         expect((await flags.apply([add, { ...enable, ifRevision: [1, 7] }])).revisions).toEqual({ 'flag/checkout': 2 });
-        const create: Change = { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } };
+        const create: Change<string> = { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } };
         for (const ifRevision of [-1, 0]) {
           await expectRefusal(flags, 'revision_mismatch', () => flags.apply([{ ...create, ifRevision }]));
         }
@@ -145,11 +145,11 @@ describe('change sets', () => {
       it('refuses more than 500 changes, and more than 8 MiB', async () => {
         const many = Array.from(
           { length: 501 },
-          (): Change => ({ op: 'createFlag', ref: DEFAULT, input: { name: 'a' } }),
+          (): Change<string> => ({ op: 'createFlag', ref: DEFAULT, input: { name: 'a' } }),
         );
         await expectRefusal(flags, 'change_set_too_large', () => flags.apply(many));
         const ofValues = (value: string) =>
-          Array.from({ length: 9 }, (_, index): Change => {
+          Array.from({ length: 9 }, (_, index): Change<string> => {
             const values = Array.from({ length: 50 }, () => value);
             const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
             return { op: 'createSegment', input: { name: `segment-${index}`, constraints } };
@@ -164,7 +164,7 @@ describe('change sets', () => {
       });
 
       it('applies 500 changes of many flags', async () => {
-        const changes = Array.from({ length: 250 }, (_, index): Change[] => {
+        const changes = Array.from({ length: 250 }, (_, index): Change<string>[] => {
           const name = `flag-${index}`;
           const ref = { ...DEFAULT, flag: name, environment: 'production' };
           return [
@@ -251,8 +251,8 @@ describe('change sets', () => {
       it('see the children, the uses and the flags that the set has changed', async () => {
         const child = { ...DEFAULT, flag: 'child' };
         await flags.apply([...LAUNCH, { op: 'createFlag', ref: DEFAULT, input: { name: 'child' } }]);
-        const depend: Change = { op: 'addDependency', ref: child, input: { flag: 'checkout' } };
-        const archive: Change = { op: 'archiveFlag', ref: CHECKOUT };
+        const depend: Change<string> = { op: 'addDependency', ref: child, input: { flag: 'checkout' } };
+        const archive: Change<string> = { op: 'archiveFlag', ref: CHECKOUT };
         const error = await expectRefusal(flags, 'flag_has_children', () => flags.apply([depend, archive]));
         expect(error.details[0]?.path).toBe('/changes/1');
         await flags.apply([depend, { op: 'removeDependency', ref: child, input: { flag: 'checkout' } }, archive]);
@@ -260,7 +260,7 @@ describe('change sets', () => {
       });
 
       it('cannot leave a project without owners', async () => {
-        const change = (op: 'addMember' | 'removeMember', userId: number): Change => {
+        const change = (op: 'addMember' | 'removeMember', userId: number): Change<string> => {
           return { op, ref: DEFAULT, input: { userId, roleId: 4 } };
         };
         await flags.apply([change('addMember', 1), change('addMember', 2), change('removeMember', 1)]);
@@ -421,9 +421,9 @@ describe('change sets', () => {
       const flags = await createFlags({ storage: memoryStorage() });
       await flags.createFlag(DEFAULT, { name: 'a' });
       await flags.createFlag(DEFAULT, { name: 'b' });
-      const set = (op: 'enable' | 'disable'): Change[] =>
+      const set = (op: 'enable' | 'disable'): Change<string>[] =>
         ['a', 'b'].map((flag) => ({ op, ref: { ...DEFAULT, flag, environment: 'production' } }));
-      const add = ['a', 'b'].map((flag): Change => {
+      const add = ['a', 'b'].map((flag): Change<string> => {
         return { op: 'addStrategy', ref: { ...DEFAULT, flag, environment: 'production' }, input: { name: 'default' } };
       });
       await flags.apply(add);

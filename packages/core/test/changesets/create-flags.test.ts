@@ -413,7 +413,7 @@ describe('the methods of flags', () => {
 
   it('may be replaced in an object that inherits the others', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const own: Flags = Object.assign(Object.create(flags) as Flags, { isEnabled: () => true });
+    const own: Flags<string> = Object.assign(Object.create(flags) as Flags, { isEnabled: () => true });
     await own.as('ada').createFlag(DEFAULT, { name: 'checkout' });
     expect(own.isEnabled('checkout')).toBe(true);
     expect((await own.listEvents()).items[0]).toMatchObject({ type: 'flag-created', actor: 'ada' });

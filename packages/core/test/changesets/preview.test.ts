@@ -16,7 +16,7 @@ describe('a preview', () => {
   const USERS: readonly EvaluationContext[] = Array.from({ length: 200 }, (_, n) => ({ userId: `user-${n}` }));
   const ROLLOUT = { name: 'flexibleRollout', parameters: { rollout: '25', groupId: 'checkout', stickiness: 'userId' } };
 
-  let flags: Flags;
+  let flags: Flags<string>;
   let problems: unknown[];
   let strategy: string;
 
@@ -29,11 +29,11 @@ describe('a preview', () => {
   });
   afterEach(() => flags.close());
 
-  function preview(changes: readonly Change[], contexts = USERS) {
+  function preview(changes: readonly Change<string>[], contexts = USERS) {
     return flags.preview(changes, { environment: 'production', contexts });
   }
 
-  const rollout = (percentage: string): Change => ({
+  const rollout = (percentage: string): Change<string> => ({
     op: 'updateStrategy',
     ref: { ...PRODUCTION, strategy },
     input: { parameters: { ...ROLLOUT.parameters, rollout: percentage } },
@@ -75,7 +75,7 @@ describe('a preview', () => {
 
   it('returns buckets of strategies that are not reached, and null without an id', async () => {
     const never = { contextName: 'country', operator: 'IN', values: ['DE'] } as const;
-    const more: Change = {
+    const more: Change<string> = {
       op: 'addStrategy',
       ref: PRODUCTION,
       input: { ...ROLLOUT, constraints: [never], parameters: { ...ROLLOUT.parameters, rollout: '50' } },
@@ -112,7 +112,7 @@ describe('a preview', () => {
     await flags.enable(beta);
     await flags.createFlag(PRODUCTION, { name: 'child' });
     await flags.addDependency({ ...PRODUCTION, flag: 'child' }, { flag: 'beta' });
-    const change: Change = {
+    const change: Change<string> = {
       op: 'updateSegment',
       ref: { segment: segment.id },
       input: { constraints: [constraint(['user-1', 'user-2', 'user-3'])] },
@@ -181,7 +181,7 @@ describe('a preview', () => {
 
   it('refuses invalid previews', async () => {
     const query = { environment: 'production', contexts: USERS };
-    const enable: Change = { op: 'enable', ref: PRODUCTION };
+    const enable: Change<string> = { op: 'enable', ref: PRODUCTION };
     const refusal = async (promise: Promise<unknown>) =>
       promise.then(
         () => 'none',
@@ -215,13 +215,13 @@ describe('a preview', () => {
     const names = Array.from({ length: 300 }, (_, n) => `flag-${n}`);
     for (let first = 0; first < names.length; first += 100) {
       await flags.apply(
-        names.slice(first, first + 100).flatMap((name): Change[] => [
+        names.slice(first, first + 100).flatMap((name): Change<string>[] => [
           { op: 'createFlag', ref: { project: 'default' }, input: { name } },
           { op: 'addStrategy', ref: { ...PRODUCTION, flag: name }, input: { name: 'default', segments: [id] } },
         ]),
       );
     }
-    const change: Change = { op: 'updateSegment', ref: { segment: id }, input: { description: 'Everybody' } };
+    const change: Change<string> = { op: 'updateSegment', ref: { segment: id }, input: { description: 'Everybody' } };
     const contexts = Array.from({ length: 1000 }, () => ({}));
     await expect(preview([change], contexts)).rejects.toMatchObject({
       code: 'invalid_input',
@@ -237,7 +237,7 @@ describe('effects', () => {
   const EVERYBODY = { name: 'default' };
   const PAYLOAD = { type: 'string', value: 'x' } as const;
 
-  let flags: Flags;
+  let flags: Flags<string>;
 
   beforeEach(async () => {
     flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
@@ -250,7 +250,7 @@ describe('effects', () => {
     await flags.configureEnvironment(at(name), { enabled, strategies: [EVERYBODY] });
   }
 
-  async function effectsOf(...changes: readonly Change[]): Promise<readonly Omit<FlagEffect, 'project'>[]> {
+  async function effectsOf(...changes: readonly Change<string>[]): Promise<readonly Omit<FlagEffect, 'project'>[]> {
     const { effects } = await flags.plan(changes);
     return effects.map(({ project: _project, ...effect }) => effect);
   }
@@ -348,7 +348,7 @@ describe('effects', () => {
 
     it('show whether the variants of a flag that is off have payloads', async () => {
       await add('a', { enabled: false });
-      const setVariants = (payload?: typeof PAYLOAD): Change => {
+      const setVariants = (payload?: typeof PAYLOAD): Change<string> => {
         return { op: 'setVariants', ref: at('a'), input: [{ name: 'red', ...(payload && { payload }) }] };
       };
       expect(await effectsOf(setVariants())).toEqual([]);
@@ -414,7 +414,7 @@ describe('effects', () => {
       await flags.configureEnvironment(at(`parent-${n}`), { enabled: true, strategies });
       await flags.addDependency(at('child'), { flag: `parent-${n}` });
     }
-    const change: Change = { op: 'addStrategy', ref: at('child'), input: EVERYBODY };
+    const change: Change<string> = { op: 'addStrategy', ref: at('child'), input: EVERYBODY };
     expect(await hasShortTurns(100, () => flags.plan([change]))).toBe(true);
   });
 
@@ -437,7 +437,7 @@ describe('effects', () => {
         })),
       });
     }
-    const changes: readonly Change[] = [
+    const changes: readonly Change<string>[] = [
       { op: 'updateSegment', ref: { segment: id }, input: { constraints: [] } },
       { op: 'disable', ref: at('base') },
     ];

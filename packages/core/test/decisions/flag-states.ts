@@ -1,5 +1,6 @@
 import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/flags/flag.js';
 import type { Strategy } from '../../src/flags/strategy.types.js';
+import { toStrategy } from '../../src/flags/strategies.decide.js';
 
 /** A flag with only a name, and the given changes. */
 export function flagState(changes: Partial<FlagState> = {}): FlagState {
@@ -21,7 +22,7 @@ export function flagState(changes: Partial<FlagState> = {}): FlagState {
 }
 
 export function strategyState(id: string, changes: Partial<Strategy> = {}): Strategy {
-  return { id, name: 'default', constraints: [], parameters: {}, ...changes };
+  return { ...toStrategy(id, { name: 'default' }), ...changes };
 }
 
 /** An environment with strategies of these ids; off by default. */

@@ -5,6 +5,7 @@
  */
 import {
   type ContextualFlags,
+  type CustomStrategy,
   createFlags,
   defineFlags,
   type EvaluationContext,
@@ -12,12 +13,14 @@ import {
   type Flags,
   type FlagsSchema,
   memoryStorage,
+  type Strategy,
+  type StrategyInput,
   type TypedContext,
   type TypedContextualFlags,
   type TypedFlags,
   type VariantName,
 } from '@flags/core';
-import type { StandardSchema } from '@flags/core/types';
+import type { DeclaredFlag, StandardSchema } from '@flags/core/types';
 
 type Equal<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 declare function expectType<Expected>(): <Actual>(
@@ -59,6 +62,13 @@ flags.evaluator.isEnabled('checkout');
 flags.evaluator.isEnabled('chekout');
 // @ts-expect-error: no administration
 flags.evaluator.deleteProject;
+type ParameterOf<Given extends string> = DeclaredFlag<Schema, Given>;
+declare const near: ParameterOf<'chekout'>;
+declare const swapped: ParameterOf<'Serach'>;
+declare const unrelated: ParameterOf<'unrelated'>;
+expectType<'There is no flag chekout: did you mean checkout?'>()(near);
+expectType<'There is no flag Serach: did you mean search?'>()(swapped);
+expectType<'There is no flag unrelated'>()(unrelated);
 const name: FlagName<Schema> = 'search';
 flags.isEnabled(name);
 // @ts-expect-error: any text
@@ -206,3 +216,49 @@ plain.isEnabled('anything', { ...given, userId: '7' });
 plain.isEnabled('anything', { properties: { anything: 1 } }, { environment: 'anywhere' });
 expectType<unknown>()(plain.getPayload('anything'));
 expectType<string>()(plain.getVariant('anything').name);
+
+// Strategies
+const ref = { project: 'default', flag: 'checkout', environment: 'production' };
+await plain.addStrategy(ref, { name: 'flexibleRollout', parameters: { rollout: 50, stickiness: 'userId' } });
+await plain.addStrategy(ref, { name: 'default', parameters: {} });
+// @ts-expect-error: misspelt
+await plain.addStrategy(ref, { name: 'flexibleRolout' });
+// @ts-expect-error: a misspelt parameter
+await plain.addStrategy(ref, { name: 'flexibleRollout', parameters: { rolout: 50 } });
+// @ts-expect-error: a misspelt parameter beside another
+await plain.addStrategy(ref, { name: 'userWithId', parameters: { userIds: '7', userId: '8' } });
+// @ts-expect-error: it has no parameters
+await plain.addStrategy(ref, { name: 'default', parameters: { rollout: 50 } });
+// @ts-expect-error: misspelt
+await plain.configureEnvironment(ref, { enabled: true, strategies: [{ name: 'flexibleRolout' }] });
+// @ts-expect-error: misspelt
+await plain.plan([{ op: 'addStrategy', ref, input: { name: 'flexibleRolout' } }]);
+// @ts-expect-error: a misspelt parameter
+await plain.apply([{ op: 'addStrategy', ref, input: { name: 'userWithId', parameters: { users: '7' } } }]);
+// @ts-expect-error: misspelt
+const misspelt: StrategyInput = { name: 'flexibleRolout' };
+// @ts-expect-error: misspelt
+await flags.as('ada').addStrategy(ref, { name: 'flexibleRolout' });
+
+// Own strategies, in the options or in the schema
+const weekend = { name: 'weekend', isEnabled: () => true } as const;
+const own = await createFlags({ storage, strategies: [weekend, { name: 'moon', isEnabled: () => false }] });
+await own.as('ada').addStrategy(ref, { name: 'weekend', parameters: { only: true } });
+await own.apply([{ op: 'addStrategy', ref, input: { name: 'moon' } }]);
+// @ts-expect-error: neither built in nor own
+await own.addStrategy(ref, { name: 'weekends' });
+const withOwn: Flags = own;
+const declared = await createFlags({ storage, schema: defineFlags({ checkout: {} }, { strategies: ['beta'] }) });
+await declared.addStrategy(ref, { name: 'beta' });
+// @ts-expect-error: not declared
+await declared.addStrategy(ref, { name: 'betta' });
+declare const unnamed: CustomStrategy;
+await (await createFlags({ storage, strategies: [unnamed] })).addStrategy(ref, { name: 'anything' });
+
+// What is read can be written again
+const read: Strategy = await plain.addStrategy(ref, { name: 'default' });
+await plain.updateStrategy({ ...ref, strategy: read.id }, { ...read, title: 'Everybody' });
+await plain.configureEnvironment(ref, { enabled: true, strategies: [read, { name: 'default' }] });
+await plain.importDefinitions(await plain.exportDefinitions());
+
+export { misspelt, withOwn };

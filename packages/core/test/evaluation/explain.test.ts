@@ -51,6 +51,14 @@ describe('an explanation', () => {
     expect(reason).not.toBe('unreadable_context');
   });
 
+  it('names a strategy and a parameter that are not known', () => {
+    const unknownOf = (strategy: StrategyDefinition) =>
+      withStrategy(strategy).explain('checkout').strategies.map(({ unknown }) => unknown);
+    expect(unknownOf({ name: 'flexibleRolout' })).toEqual([['unknown here: never on']]);
+    expect(unknownOf({ name: 'flexibleRollout', parameters: { rolout: 5 } })).toEqual([['unknown parameter rolout']]);
+    expect(unknownOf({ name: 'default' })).toEqual([undefined]);
+  });
+
   it('lists the decisions in their order, up to the last needed', () => {
     const strategies = [
       { ...forAda, constraints: [inDev, { contextName: 'appName', operator: 'IN', values: ['shop'] }] },

@@ -110,7 +110,7 @@ describe('change sets that are repeated', () => {
   const KILLS = extent({ short: 4, full: 40 });
   const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01';
   /** Applied twice, it would add another strategy. */
-  const ADDITION: readonly Change[] = [{ op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } }];
+  const ADDITION: readonly Change<string>[] = [{ op: 'addStrategy', ref: PRODUCTION, input: { name: 'default' } }];
 
   describe('a change set whose process is killed', () => {
     const directory = temporaryDirectory();
@@ -124,12 +124,12 @@ describe('change sets that are repeated', () => {
       for (let count = 0; count < KILLS; count++) {
         const ref = { ...DEFAULT, flag: `flag-${count}` };
         await flags.createFlag(DEFAULT, { name: ref.flag });
-        const addition: Change = {
+        const addition: Change<string> = {
           op: 'addStrategy',
           ref: { ...ref, environment: 'production' },
           input: { name: 'a' },
         };
-        const update: Change = { op: 'updateProject', ref: DEFAULT, input: { description: `${count}` } };
+        const update: Change<string> = { op: 'updateProject', ref: DEFAULT, input: { description: `${count}` } };
         const order = { id: randomUUID(), changes: [addition, update], holdAnswer: count % 2 === 0 };
         const child = start(path);
         await nextMessage(child);
@@ -191,7 +191,7 @@ describe('change sets that are repeated', () => {
       const sets = await Promise.all(instances.map((flags) => flags.apply(ADDITION, { id: ID })));
       expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
       expect(sets[0]?.events).toHaveLength(1);
-      const creation: readonly Change[] = [{ op: 'createFlag', ref: DEFAULT, input: { name: 'new' } }];
+      const creation: readonly Change<string>[] = [{ op: 'createFlag', ref: DEFAULT, input: { name: 'new' } }];
       const created = await Promise.all(
         instances.map((flags) => flags.apply(creation, { id: ID.replace('6f', '7f') })),
       );

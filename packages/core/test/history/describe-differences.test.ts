@@ -52,6 +52,16 @@ describe('a strategy in words', () => {
     );
   });
 
+  it('names what the host does not know', () => {
+    const own = ['weekend'];
+    const inWords = (name: string, parameters: Readonly<Record<string, unknown>>) =>
+      describeStrategy({ name, parameters, constraints: [] }, undefined, own);
+    expect(inWords('flexibleRolout', {})).toBe('flexibleRolout (unknown here: never on)');
+    expect(inWords('flexibleRollout', { rolout: 50 })).toBe('Gradual rollout 0 % (unknown parameter rolout), rolout 50');
+    expect(inWords('weekend', { only: true })).toBe('weekend, only true');
+    expect(inWords('flexibleRollout', { rollout: 50 })).toBe('Gradual rollout 50 %');
+  });
+
   it.each(['__proto__', 'constructor', 'toString'])('has the name %s', (name) => {
     expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
   });

@@ -13,7 +13,7 @@ const SHOP = { project: 'shop' };
 
 describe.each(STORAGES)('history on $name', ({ open }) => {
   let opened: OpenStorage;
-  let flags: Flags;
+  let flags: Flags<string>;
 
   beforeEach(async () => {
     opened = await open();
@@ -25,7 +25,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
   });
 
   /** The differences of the newest change set. */
-  async function newest(ref: Parameters<Flags['listHistory']>[0] = CHECKOUT) {
+  async function newest(ref: Parameters<Flags<string>['listHistory']>[0] = CHECKOUT) {
     const [entry] = (await flags.listHistory(ref, { limit: 1 })).items;
     return entry?.differences.flatMap(({ parts }) => parts);
   }
@@ -174,7 +174,7 @@ const INVALID = { name: 'FlagsError', code: 'invalid_input' };
 describe.each(STORAGES)('asOf on $name', ({ open }) => {
   let time = Date.UTC(2026, 0, 1);
   let opened: OpenStorage;
-  let flags: Flags;
+  let flags: Flags<string>;
 
   beforeEach(async () => {
     opened = await open();
@@ -319,7 +319,7 @@ const withoutCheckpoints: ToStored = (write) => (isCheckpoint(write) ? [] : [wri
 
 describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
   let opened: OpenStorage;
-  let flags: Flags;
+  let flags: Flags<string>;
   /** The pages of events with their data that were read. */
   let pages: StoredEvent[][];
   let written: DocumentWrite[];
@@ -372,7 +372,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
   it('follow a set that appends many events to one revision', async () => {
     await start();
     const strategies = Array.from({ length: 60 }, () => ({ name: 'default' }));
-    const configure: Change = { op: 'configureEnvironment', ref: PRODUCTION, input: { enabled: true, strategies } };
+    const configure: Change<string> = { op: 'configureEnvironment', ref: PRODUCTION, input: { enabled: true, strategies } };
     for (let round = 0; round < 4; round++) await flags.apply([configure, configure]);
     await describeTo('now');
     expect(await readNow()).toEqual({ description: 'now', events: 1 });
@@ -411,7 +411,7 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
     for (let round = 0; round < 30; round++) {
       await flags.apply([
         { op: 'updateFlag', ref: CHECKOUT, input: { description: `${round}` } },
-        ...Array.from({ length: round % 7 === 0 ? 12 : 0 }, (_, at): Change => {
+        ...Array.from({ length: round % 7 === 0 ? 12 : 0 }, (_, at): Change<string> => {
           return { op: 'updateFlag', ref: CHECKOUT, input: { labels: [`${round}-${at}`] } };
         }),
       ]);

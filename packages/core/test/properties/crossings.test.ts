@@ -41,8 +41,8 @@ async function crossInTurn(
 // Two instances, because one instance would serialize the changes of a document.
 describe.each(PROPERTY_STORAGES)('operations that cross, on $name', ({ open }) => {
   let opened: OpenStorage;
-  let flags: Flags;
-  let other: Flags;
+  let flags: Flags<string>;
+  let other: Flags<string>;
 
   beforeEach(async () => {
     opened = await open();
@@ -148,7 +148,7 @@ describe('a disk that fails when an event is written', () => {
   const OLD = { project: 'shop', flag: 'old' };
 
   /** Every change, by the type of the last event that it appends. */
-  const CHANGES: readonly (readonly [string, (flags: Flags) => Promise<unknown>])[] = [
+  const CHANGES: readonly (readonly [string, (flags: Flags<string>) => Promise<unknown>])[] = [
     ['project-created', (flags) => flags.createProject({ id: 'new', name: 'New' })],
     ['project-updated', (flags) => flags.updateProject(DEFAULT, { name: 'Changed' })],
     ['project-deleted', (flags) => flags.deleteProject({ project: 'shop' })],
@@ -175,7 +175,7 @@ describe('a disk that fails when an event is written', () => {
 
   let directory: ReturnType<typeof temporaryDirectory>;
   let storage: FlagsStorage;
-  let flags: Flags;
+  let flags: Flags<string>;
   let saboteur: Database.Database;
 
   beforeEach(async () => {

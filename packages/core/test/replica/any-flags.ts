@@ -62,7 +62,7 @@ const someStrategyVariants = fc.array(
   { maxLength: 2 },
 );
 
-export const someStrategies: fc.Arbitrary<readonly StrategyInput[]> = fc.array(
+export const someStrategies: fc.Arbitrary<readonly StrategyInput<string>[]> = fc.array(
   fc
     .record({
       own: someOwnTest,

@@ -138,7 +138,7 @@ onEveryStorage((start) => {
   });
 });
 
-async function threeFlags(start: Start): Promise<Flags> {
+async function threeFlags(start: Start): Promise<Flags<string>> {
   const flags = await start(SILENT);
   await createSwitchedOn(flags, { flag: 'zebra', strategies: [onlyFor('ada')] });
   await createSwitchedOn(flags, { flag: 'checkout' });
@@ -230,7 +230,7 @@ describe('the results of a caller', () => {
   const USER = { userId: '7' };
 
   /** A flag with every part that evaluation reads. */
-  async function lived(): Promise<Flags> {
+  async function lived(): Promise<Flags<string>> {
     const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
     const { id } = await flags.createSegment({ name: 'beta', constraints });
@@ -254,7 +254,7 @@ describe('the results of a caller', () => {
   }
 
   /** All results that evaluation returns to its callers. */
-  const GIVEN: readonly (readonly [string, (flags: Flags) => unknown])[] = [
+  const GIVEN: readonly (readonly [string, (flags: Flags<string>) => unknown])[] = [
     ['settings', (flags) => flags.settings],
     ['the settings of another actor', (flags) => flags.as('ada').settings],
     ['the configuration', (flags) => flags.configuration()],
@@ -269,7 +269,7 @@ describe('the results of a caller', () => {
     ['the schemas of inputs', (flags) => inputSchemas(flags.settings)],
   ];
 
-  function answersOf(flags: Flags): unknown {
+  function answersOf(flags: Flags<string>): unknown {
     return JSON.stringify(GIVEN.map(([, give]) => give(flags)));
   }
 
@@ -335,11 +335,11 @@ describe('ten thousand flags', () => {
     return storage;
   }
 
-  function definitionsOf(flags: Flags) {
+  function definitionsOf(flags: Flags<string>) {
     return new Map(flags.configuration().flags.map((flag) => [flag.name, flag]));
   }
 
-  let flags: Flags;
+  let flags: Flags<string>;
 
   beforeAll(async () => {
     flags = await createFlags({ ...SILENT, storage: await filledStorage() });
@@ -394,7 +394,7 @@ describe('an explanation', () => {
 
   type Instance = typeof someInstance extends fc.Arbitrary<infer Value> ? Value : never;
 
-  async function openWith({ segment, parent, child, dependency }: Instance): Promise<Flags> {
+  async function openWith({ segment, parent, child, dependency }: Instance): Promise<Flags<string>> {
     const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
     await flags.createSegment({ name: 'first', constraints: segment });
     await flags.createSegment({ name: 'second', constraints: [] });
@@ -407,7 +407,7 @@ describe('an explanation', () => {
     return flags;
   }
 
-  function expectAgreement(flags: Flags, flag: string, context: EvaluationContext): void {
+  function expectAgreement(flags: Flags<string>, flag: string, context: EvaluationContext): void {
     const explanation = flags.explain(flag, context);
     const pinned = flags.forContext(context);
     expect(flags.isEnabled(flag, context)).toBe(explanation.enabled);

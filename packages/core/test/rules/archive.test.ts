@@ -6,7 +6,7 @@ import { expectRefusal } from './refusal.js';
 
 const FLAG = { flag: 'checkout' };
 
-async function archived(start: Start): Promise<{ flags: Flags; strategy: string }> {
+async function archived(start: Start): Promise<{ flags: Flags<string>; strategy: string }> {
   const flags = await start();
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
@@ -61,7 +61,7 @@ onEveryStorage((start) => {
       expect(await factsOf(flags, () => flags.archiveFlag(CHECKOUT))).toEqual([]);
     });
 
-    it.each<[string, (flags: Flags, strategy: string) => Promise<unknown>]>([
+    it.each<[string, (flags: Flags<string>, strategy: string) => Promise<unknown>]>([
       ['update', (flags) => flags.updateFlag(CHECKOUT, { stale: true })],
       ['patch', (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/stale', value: true }])],
       ['clone', (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' })],

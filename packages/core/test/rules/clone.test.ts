@@ -9,7 +9,7 @@ const COPY = { ...DEFAULT, flag: 'copy' };
 const ROLLOUT = { name: 'flexibleRollout', parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' } };
 
 /** A flag with strategies, variants and reported metrics; stale, and on in production. */
-async function lively(start: Start): Promise<{ flags: Flags; clock: ReturnType<typeof settableClock> }> {
+async function lively(start: Start): Promise<{ flags: Flags<string>; clock: ReturnType<typeof settableClock> }> {
   const clock = settableClock();
   const flags = await start({ now: clock.now });
   await flags.createFlag(DEFAULT, {

@@ -9,19 +9,19 @@ const PAYMENTS = { ...DEFAULT, flag: 'payments' };
 const SEARCH = { ...DEFAULT, flag: 'search' };
 const ON_PAYMENTS = { flag: 'payments', enabled: true, variants: [] };
 
-async function withFlags(flags: Flags): Promise<Flags> {
+async function withFlags(flags: Flags<string>): Promise<Flags<string>> {
   for (const name of ['checkout', 'payments', 'search']) await flags.createFlag(DEFAULT, { name });
   return flags;
 }
 
 /** Checkout depends on payments. */
-async function withDependency(flags: Flags): Promise<Flags> {
+async function withDependency(flags: Flags<string>): Promise<Flags<string>> {
   await withFlags(flags);
   await flags.addDependency(CHECKOUT, { flag: 'payments' });
   return flags;
 }
 
-async function familyOf(flags: Flags, flag: string): Promise<unknown> {
+async function familyOf(flags: Flags<string>, flag: string): Promise<unknown> {
   const { dependencies, children } = await flags.getFlag({ ...DEFAULT, flag });
   return { dependencies, children };
 }
@@ -239,14 +239,14 @@ onEveryStorage((start) => {
   });
 });
 
-async function checkoutIn(start: Start): Promise<{ flags: Flags; strategy: string }> {
+async function checkoutIn(start: Start): Promise<{ flags: Flags<string>; strategy: string }> {
   const flags = await start();
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
   return { flags, strategy: id };
 }
 
-async function enabledIn(flags: Flags): Promise<readonly boolean[]> {
+async function enabledIn(flags: Flags<string>): Promise<readonly boolean[]> {
   return (await flags.getFlag(CHECKOUT)).environments.map(({ enabled }) => enabled);
 }
 
@@ -328,7 +328,7 @@ onEveryStorage((start) => {
   });
 });
 
-async function healthOf(flags: Flags): Promise<number> {
+async function healthOf(flags: Flags<string>): Promise<number> {
   const { health } = await flags.getProject(DEFAULT);
   expect((await flags.listProjects()).items).toMatchObject([{ health }]);
   return health;

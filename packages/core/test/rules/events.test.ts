@@ -8,7 +8,7 @@ import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { expectRefusal } from './refusal.js';
 import { MINUTE, settableClock } from './settable-clock.js';
 
-async function logged(flags: Flags, query?: EventQuery): Promise<readonly (string | null)[]> {
+async function logged(flags: Flags<string>, query?: EventQuery): Promise<readonly (string | null)[]> {
   return (await flags.listEvents(query)).items.map(({ type, flag }) => `${type} ${flag}`);
 }
 
@@ -210,7 +210,7 @@ describe.each<Documents>([flagDocuments as Documents, segmentDocuments as Docume
 describe('references as text', () => {
   const OTHERS: readonly unknown[] = [7, null, {}, [], true, undefined];
 
-  type Attempt = (flags: Flags, name: never) => Promise<unknown>;
+  type Attempt = (flags: Flags<string>, name: never) => Promise<unknown>;
 
   const BY_NAME: readonly (readonly [string, Attempt])[] = [
     ['getProject', (flags, project) => flags.getProject({ project })],

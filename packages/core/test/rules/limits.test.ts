@@ -22,7 +22,7 @@ describe('stored data beyond the limits', () => {
   const STRATEGY = { ...PRODUCTION, strategy: 'strategy-0' };
 
   /** Stores `checkout` and a segment as a release with higher limits could. */
-  async function startBeyond(): Promise<{ readonly flags: Flags; readonly storage: FlagsStorage }> {
+  async function startBeyond(): Promise<{ readonly flags: Flags<string>; readonly storage: FlagsStorage }> {
     const storage = memoryStorage();
     const keptOpen = Object.assign(Object.create(storage) as FlagsStorage, { close: () => undefined });
     const first = await createFlags({ storage: keptOpen, ...SILENT });
@@ -144,7 +144,7 @@ describe('the size of a document', () => {
     return [{ contextName: 'userId', operator: 'IN', values }];
   }
 
-  async function withCheckout(flags: Flags): Promise<Flags> {
+  async function withCheckout(flags: Flags<string>): Promise<Flags<string>> {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: LONG, b: LONG } });
     return flags;
@@ -204,7 +204,7 @@ describe('the size of a document', () => {
 /** Three of them fit into the limit of an evaluation, four do not. */
 const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: '[ab]*a[abc]{300}[!?]' };
 
-function heavy(count: number, more: Partial<StrategyInput> = {}): StrategyInput {
+function heavy(count: number, more: Partial<StrategyInput<string>> = {}): StrategyInput<string> {
   return { name: 'default', constraints: Array.from({ length: count }, () => HEAVY), ...more };
 }
 
@@ -275,7 +275,7 @@ onEveryStorage((start) => {
 describe('the option stateLimit', () => {
   const TEXT = 'x'.repeat(5000);
 
-  async function full(flags: Flags): Promise<Flags> {
+  async function full(flags: Flags<string>): Promise<Flags<string>> {
     await flags.createFlag(DEFAULT, { name: 'checkout', description: TEXT });
     await flags.addStrategy(PRODUCTION, { name: 'default' });
     await flags.createFlag(DEFAULT, { name: 'other', description: TEXT });
@@ -368,7 +368,7 @@ describe('unknown members', () => {
     it('ignores unknown members of a strategy, however deep they are', async () => {
       const flags = await start();
       await flags.createFlag(project, { name: 'checkout' });
-      const input: StrategyInput = { name: 'default', ...unknown };
+      const input: StrategyInput<string> = { name: 'default', ...unknown };
       const added = await flags.addStrategy(environment, input);
       expect(added).not.toHaveProperty('unknown');
       const updated = await flags.updateStrategy({ ...environment, strategy: added.id }, { ...input, title: 'all' });

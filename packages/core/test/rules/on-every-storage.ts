@@ -4,7 +4,7 @@ import type { FlagsStorage } from '../../src/storage/port.js';
 import { memoryUsage } from '../../src/storage.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
-export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags>;
+export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags<string>>;
 
 /** The short form runs rules in memory, and on SQLite those of storage/sqlite/rules.test.ts. */
 export const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
@@ -15,7 +15,7 @@ export const KINDS = extent({ short: STORAGES.slice(0, 1), full: STORAGES });
  */
 export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>) => void): void {
   describe.each(KINDS)('on $name', ({ open }) => {
-    const running: Flags[] = [];
+    const running: Flags<string>[] = [];
     const opened: OpenStorage[] = [];
 
     afterEach(async () => {
@@ -29,7 +29,7 @@ export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>
       return storage;
     }
 
-    async function startOn(storage: FlagsStorage, options: Parameters<Start>[0] = {}): Promise<Flags> {
+    async function startOn(storage: FlagsStorage, options: Parameters<Start>[0] = {}): Promise<Flags<string>> {
       const flags = await createFlags({ ...options, storage });
       running.push(flags);
       return flags;

@@ -11,7 +11,7 @@ import { KINDS, onEveryStorage } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
 
-type Call = (flags: Flags, context: ChangeContext) => Promise<unknown>;
+type Call = (flags: Flags<string>, context: ChangeContext) => Promise<unknown>;
 
 /** What takes no id: reads, evaluation, reports of usage, and changes of tokens, whose secrets are shown once. */
 type WithoutId =
@@ -161,7 +161,7 @@ describe('a repeated id', () => {
       return [one, other];
     }
 
-    const eventsOf = async (flags: Flags, id: string) =>
+    const eventsOf = async (flags: Flags<string>, id: string) =>
       (await flags.listEvents({ limit: 1000 })).items.filter(({ changeSet }) => changeSet === id);
 
     it.each(NAMED)('of %s gets the first result on every node, whatever has changed since', async (_name, call) => {

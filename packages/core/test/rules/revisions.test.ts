@@ -4,14 +4,14 @@ import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
 
-async function checkoutIn(start: Start): Promise<{ flags: Flags; strategy: string }> {
+async function checkoutIn(start: Start): Promise<{ flags: Flags<string>; strategy: string }> {
   const flags = await start();
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
   return { flags, strategy: id };
 }
 
-type Change = (flags: Flags, strategy: string, context: ChangeContext) => Promise<unknown>;
+type Change = (flags: Flags<string>, strategy: string, context: ChangeContext) => Promise<unknown>;
 
 const CHANGES: readonly [string, Change][] = [
   ['updateFlag', (flags, _, context) => flags.updateFlag(CHECKOUT, { stale: true }, context)],

@@ -181,7 +181,7 @@ onEveryStorage((start) => {
 const SHOP = { project: 'shop', flag: 'basket', environment: 'production' };
 const OTHER = { project: 'default', flag: 'checkout', environment: 'production' };
 
-async function withTwoProjects(flags: Flags): Promise<void> {
+async function withTwoProjects(flags: Flags<string>): Promise<void> {
   await flags.createProject({ id: 'shop', name: 'Shop' });
   for (const { project, flag } of [SHOP, OTHER]) await flags.createFlag({ project }, { name: flag });
 }
@@ -324,14 +324,14 @@ onEveryStorage((start) => {
   });
 });
 
-async function withSegments(flags: Flags): Promise<Flags> {
+async function withSegments(flags: Flags<string>): Promise<Flags<string>> {
   await flags.createSegment({ name: 'beta', constraints: [] });
   await flags.createSegment({ name: 'gamma', constraints: [] });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   return flags;
 }
 
-async function flagsThatUse(flags: Flags, segment: number): Promise<readonly string[]> {
+async function flagsThatUse(flags: Flags<string>, segment: number): Promise<readonly string[]> {
   return (await flags.listSegmentUses({ segment })).items.map(({ flag }) => flag);
 }
 

@@ -6,13 +6,13 @@ import { expectRefusal } from './refusal.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-async function checkoutIn(start: Start): Promise<Flags> {
+async function checkoutIn(start: Start): Promise<Flags<string>> {
   const flags = await start();
   await flags.createFlag(DEFAULT, { name: 'checkout' });
   return flags;
 }
 
-async function strategiesIn(flags: Flags): Promise<readonly Strategy[]> {
+async function strategiesIn(flags: Flags<string>): Promise<readonly Strategy[]> {
   return (await flags.getFlag(CHECKOUT)).environments[1]?.strategies ?? [];
 }
 
@@ -51,7 +51,7 @@ onEveryStorage((start) => {
     it('keeps the optional members when they are given', async () => {
       const flags = await checkoutIn(start);
       for (const name of ['one', 'two']) await flags.createSegment({ name, constraints: [] });
-      const input: StrategyInput = {
+      const input: StrategyInput<string> = {
         name: 'flexibleRollout',
         title: 'Half',
         disabled: true,
@@ -212,7 +212,7 @@ onEveryStorage((start) => {
   describe('a strategy’s id', () => {
     const changes: readonly [
       string,
-      (flags: Flags, ref: typeof PRODUCTION & { strategy: string }) => Promise<unknown>,
+      (flags: Flags<string>, ref: typeof PRODUCTION & { strategy: string }) => Promise<unknown>,
     ][] = [
       ['updating', (flags, ref) => flags.updateStrategy(ref, { name: 'x' })],
       ['patching', (flags, ref) => flags.patchStrategy(ref, [{ op: 'replace', path: '/name', value: 'x' }])],
@@ -255,7 +255,7 @@ async function patchable(start: Start) {
   return { flags, id, patch };
 }
 
-async function storedIn(flags: Flags) {
+async function storedIn(flags: Flags<string>) {
   return (await flags.getFlag(CHECKOUT)).environments[1]?.strategies[0];
 }
 

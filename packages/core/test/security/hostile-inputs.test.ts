@@ -51,7 +51,7 @@ async function outcomeOf(attempt: () => Promise<unknown>): Promise<'done' | 'ref
 }
 
 describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
-  let flags: Flags;
+  let flags: Flags<string>;
 
   beforeEach(async () => {
     flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });

@@ -18,7 +18,7 @@ export function standInName(name: string): string {
 }
 
 /** Returns a strategy as clients send it, with the assigned ids of segments. */
-export function toStrategyInput(definition: StrategyDefinition, segments: ReadonlyMap<number, number>): StrategyInput {
+export function toStrategyInput(definition: StrategyDefinition, segments: ReadonlyMap<number, number>): StrategyInput<string> {
   const { name, parameters = {}, constraints, segments: ids, variants } = definition;
   return {
     name,
@@ -55,7 +55,7 @@ export function toVariantInputs(definitions: readonly VariantDefinition[]): read
  *
  * @param path of the fault, within the strategy
  */
-export function withoutFault(strategy: StrategyInput, path: string): readonly StrategyInput[] {
+export function withoutFault(strategy: StrategyInput<string>, path: string): readonly StrategyInput<string>[] {
   const { constraints = [] } = strategy;
   const [, list, at, , value] = path.split('/');
   if (list === 'segments') return [{ ...strategy, segments: [], constraints: [...constraints, NEVER] }];

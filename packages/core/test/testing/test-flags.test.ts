@@ -170,6 +170,10 @@ describe('testFlags with a schema', () => {
   });
 
   it('has types', () => {
+    // @ts-expect-error: not a flag of the schema
+    expect(() => testFlags({ chekout: true }, { schema })).toThrow('did you mean checkout?');
+    // @ts-expect-error: not a variant of the flag
+    expect(() => testFlags({ banner: 'green' }, { schema })).toThrow('names the variant green');
     const flags = testFlags({ checkout: true }, { schema });
     // @ts-expect-error: not a flag of the schema
     expect(() => flags.isEnabled('chekout')).toThrow();

@@ -30,6 +30,7 @@ const audiencePartSchema = objectComponent(
     list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
     field: { type: 'string', description: 'The context field without which the flag is off.' },
     targeted: { ...boolean, description: 'Other conditions.' },
+    unknown: { ...text, description: 'What the host does not know of a strategy, in words.' },
   },
 );
 

@@ -78,6 +78,7 @@ const explainedStrategySchema = objectComponent(
     segments: { ...listOf(explainedSegmentSchema), description: 'Up to the one that fails.' },
   },
   {
+    unknown: { ...listOf(text), description: 'What the host does not know of it, in words.' },
     isTooCostly: { ...boolean, description: 'Evaluating it could take too long: it does not hold.' },
     test: { ...boolean, description: 'Of the strategy itself; absent where it was not asked.' },
     rollout: explainedRolloutSchema,

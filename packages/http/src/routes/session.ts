@@ -1,4 +1,4 @@
-import { BUILT_IN_STRATEGIES, type JsonSchema } from '@flags/core/integration';
+import { BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
 import { isPermitted, permissionOf } from '../auth.js';
 import type { Principal } from '../permissions.js';
 import { parameter } from '../query.js';
@@ -37,7 +37,7 @@ const sessionSchema = objectComponent(
           description: text,
         }),
       }),
-      description: 'The built-in strategies.',
+      description: 'The built-in strategies, then those of the host.',
     },
     actions: { ...listOf(text), description: 'What `authorize` allows in the project of the query.' },
   },
@@ -83,7 +83,7 @@ export const sessionRoutes: readonly Route[] = [
       const { auth, actions } = services.admin;
       const everybody = { version: VERSION, auth };
       if (principal.isOutsider) return { body: everybody };
-      const { environments, environment, flagTypes, roles } = flags.settings;
+      const { environments, environment, flagTypes, roles, strategies } = flags.settings;
       const shown = {
         ...everybody,
         actor: principal.name,
@@ -91,13 +91,18 @@ export const sessionRoutes: readonly Route[] = [
         environment,
         types: flagTypes,
         roles,
-        strategies: BUILT_IN_STRATEGIES,
+        strategies: [...BUILT_IN_STRATEGIES, ...strategies.map(ownStrategy)],
       };
       if (typeof query.project !== 'string') return { body: shown };
       return { body: { ...shown, actions: await allowedActions(principal, actions, query.project) } };
     },
   }),
 ];
+
+/** Only the host knows the parameters of its own strategies. */
+function ownStrategy(name: string): BuiltInStrategy {
+  return { name, description: '', parameters: [] };
+}
 
 /** Checks every action with the project that its request would have: null for actions of the instance. */
 async function allowedActions(

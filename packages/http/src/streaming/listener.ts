@@ -95,7 +95,7 @@ function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): L
 
 /** The permission of a streaming client. */
 export interface StreamPermission {
-  /** Checked at every heartbeat. The stream ends when the client loses its permission. */
+  /** Checked at every heartbeat. The stream ends when the client loses its permission, or the server has stopped. */
   readonly isStillAdmitted: () => Promise<boolean>;
   /** Checked before every event; absent when the client has no API token. */
   readonly hasValidToken: (() => Promise<boolean>) | undefined;

@@ -65,7 +65,8 @@ export interface FlagPage {
 export interface Variant extends core.StrategyVariant, Partial<Pick<core.Variant, 'overrides'>> {}
 
 /** In a draft, a strategy has no id until it is saved. */
-export interface Strategy extends Omit<types.ConfiguredStrategy, 'constraints' | 'parameters'> {
+export interface Strategy extends Omit<types.OwnStrategyInput<string>, 'constraints' | 'parameters'> {
+  readonly id?: string;
   readonly constraints: readonly Constraint[];
   readonly parameters: core.StrategyParameters | null;
 }

@@ -219,6 +219,14 @@ describe('streams', () => {
       expect(kept.hasEnded()).toBe(false);
     });
 
+    it('ends when its server stops to listen', async () => {
+      await start({ router: { auth: 'none', heartbeatInterval: 5 } });
+      const client = await join();
+      await until(() => client.heartbeats() >= 2);
+      server.server.close();
+      await until(client.hasEnded);
+    });
+
     it('ends when its permission is withdrawn', async () => {
       let isAllowed = true;
       await start({ router: { auth: 'none', authorize: () => isAllowed, heartbeatInterval: 5 } });

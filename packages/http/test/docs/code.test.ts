@@ -11,6 +11,30 @@ import { createFlagsRouter } from '../../../express/src/index.js';
 import { codeBlocks, codeIn, membersOf, read, tableAfter } from './documents.js';
 import { runProgram } from './run-module.js';
 
+/** The handlers of SIGTERM that a program registers. */
+type StopHandlers = (() => unknown)[];
+
+/** Receives the handlers in the place of `process`. */
+function processFor(handlers: StopHandlers) {
+  return { once: (_signal: string, handler: () => unknown) => handlers.push(handler) };
+}
+
+/** Opens a stream, sends SIGTERM, and waits until the server has stopped and the stream has ended. */
+async function stopWhileStreaming(
+  { flags, server }: { readonly flags: Flags; readonly server: Server },
+  { url, handlers }: { readonly url: string; readonly handlers: StopHandlers },
+): Promise<void> {
+  const { secret } = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
+  const stream = await fetch(`${url}/api/client/streaming`, { headers: { authorization: secret } });
+  expect(stream.status).toBe(200);
+  const isStopped = once(server, 'close');
+  expect(handlers).toHaveLength(1);
+  for (const handler of handlers) handler();
+  await isStopped;
+  expect(await stream.text()).toContain('unleash-connected');
+  await flags.close();
+}
+
 describe('the code of docs/getting-started.md', () => {
   interface Program {
     readonly flags: Flags;
@@ -28,11 +52,13 @@ describe('the code of docs/getting-started.md', () => {
   const evaluateInFile = evaluate.replace(/^const flags = .*$/m, open);
   const printed: unknown[][] = [];
   const programs: Program[] = [];
+  const handlers: StopHandlers = [];
   let directory: string;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'flags-docs-'));
     printed.length = 0;
+    handlers.length = 0;
   });
 
   afterEach(async () => {
@@ -53,7 +79,7 @@ describe('the code of docs/getting-started.md', () => {
       .replace('listen(4242,', 'listen(0,');
     const result = `{ flags, server: typeof server === 'undefined' ? undefined : server }`;
     const console = { log: (...values: unknown[]) => printed.push(values) };
-    const scope = { console, process: { once: () => undefined } };
+    const scope = { console, process: processFor(handlers) };
     const program = (await runProgram(code, { result, scope })) as Program;
     programs.push(program);
     return program;
@@ -77,6 +103,13 @@ describe('the code of docs/getting-started.md', () => {
     await close(program);
     await run(evaluateInFile, mount);
     expect(printed).toHaveLength(13);
+  });
+
+  it('stops while a client streams', async () => {
+    const { flags, server } = await run(evaluate, mount);
+    if (!server) throw new Error('The program starts no server.');
+    const url = `${await originOf({ flags, server })}/internal/flags`;
+    await stopWhileStreaming({ flags, server }, { url, handlers });
   });
 
   it('runs its tests without a file', async () => {
@@ -196,9 +229,13 @@ describe('READMEs of packages', () => {
       const directory = await mkdtemp(join(tmpdir(), 'flags-readme-'));
       const code = codeBlocks(read(path), 'js').join('\n');
       const movable = code.replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')));
-      const flags = (await runProgram(movable, { result: 'flags', scope: {} })) as Flags;
+      const moved = movable.replace('listen(4242,', 'listen(0,');
+      const result = `{ flags, server: typeof server === 'undefined' ? undefined : server }`;
+      const scope = { process: processFor([]) };
+      const { flags, server } = (await runProgram(moved, { result, scope })) as { flags: Flags; server?: Server };
       expect((await flags.listProjects()).items).toHaveLength(1);
       await flags.close();
+      server?.close();
       await rm(directory, { recursive: true });
     });
   });
@@ -213,12 +250,14 @@ describe('programs', () => {
   }
 
   const printed: string[] = [];
+  const handlers: StopHandlers = [];
   let directory: string;
   let program: Program | undefined;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'flags-docs-'));
     printed.length = 0;
+    handlers.length = 0;
   });
 
   afterEach(async () => {
@@ -239,7 +278,7 @@ describe('programs', () => {
       .replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')))
       .replace('listen(4242,', 'listen(0,');
     const names = ['flags', 'server', 'unsubscribe'].filter((name) => source.includes(`const ${name} = `));
-    const scope = { console: { ...console, info: () => undefined } };
+    const scope = { console: { ...console, info: () => undefined }, process: processFor(handlers) };
     program = (await runProgram(movable, { result: `{ ${names.join(', ')} }`, scope })) as Program;
     return program;
   }
@@ -266,6 +305,19 @@ describe('programs', () => {
     await first.flags.close();
     await run('README.md');
     expect(printed).toEqual(before);
+  });
+
+  it.each([
+    ['README.md', ''],
+    ['docs/http-api.md', ''],
+    ['docs/pointing-sdks.md', ''],
+    ['packages/express/README.md', '/internal/flags'],
+    ['packages/http/README.md', ''],
+  ])('stops the server of %s while a client streams', async (path, mount) => {
+    const { flags, server } = await run(path);
+    if (!server) throw new Error('The document starts no server.');
+    const url = `${await addressOf({ flags, server })}${mount}`;
+    await stopWhileStreaming({ flags, server }, { url, handlers });
   });
 
   describe.each(['README.md', 'docs/http-api.md'])('the router of %s', (path) => {

@@ -4,6 +4,7 @@ import {
   describeDocument,
   type Names,
   nameStrategies,
+  ownStrategiesOf,
 } from '@flags/core/admin';
 import { findSegmentName } from '../model/describe.js';
 import { session } from '../state/session.js';
@@ -21,6 +22,7 @@ interface DifferencesProps {
 export function namesFor(states: readonly unknown[] = []): Names {
   return {
     segment: findSegmentName,
+    ownStrategies: ownStrategiesOf(session.value?.strategies),
     role: (id) => session.value?.roles?.find((role) => role.id === id)?.name,
     strategies: nameStrategies(states),
   };

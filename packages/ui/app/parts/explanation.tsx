@@ -78,7 +78,7 @@ interface StrategyStepsProps {
 }
 
 function StrategySteps({ strategy, number }: StrategyStepsProps) {
-  const { name, holds, disabled, isTooCostly, constraints, rollout, test } = strategy;
+  const { name, holds, disabled, isTooCostly, unknown = [], constraints, rollout, test } = strategy;
   const outcome = disabled
     ? 'is skipped, because it is disabled'
     : isTooCostly
@@ -88,7 +88,7 @@ function StrategySteps({ strategy, number }: StrategyStepsProps) {
         : 'does not match';
   return (
     <Step holds={disabled ? undefined : holds}>
-      <strong>Strategy {number}</strong>, {strategyName(name)}, {outcome}
+      <strong>Strategy {number}</strong>, {[strategyName(name), ...unknown].join(', ')}, {outcome}
       <ol class="steps">
         {strategy.segments.map((segment) => (
           <Step key={`segment ${segment.id}`} holds={segment.holds}>
@@ -106,7 +106,7 @@ function StrategySteps({ strategy, number }: StrategyStepsProps) {
         ))}
         {constraints.map(constraintStep)}
         {rollout && <Step holds={rollout.holds}>{rolloutText(rollout)}</Step>}
-        {!rollout && test !== undefined && name !== 'default' && (
+        {!rollout && test !== undefined && name !== 'default' && unknown.length === 0 && (
           <Step holds={test}>The context {test ? 'is' : 'is not'} in the list of the strategy</Step>
         )}
       </ol>

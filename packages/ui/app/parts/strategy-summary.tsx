@@ -1,6 +1,16 @@
-import { describeCondition, describeVariant, HASHING, itemsOf, listOf, strategyName } from '@flags/core/admin';
+import {
+  describeCondition,
+  describeVariant,
+  HASHING,
+  itemsOf,
+  listOf,
+  ownStrategiesOf,
+  strategyName,
+  unknownInStrategy,
+} from '@flags/core/admin';
 import type { Strategy } from '../api/types.js';
 import { findSegmentName, rolloutOf } from '../model/describe.js';
+import { session } from '../state/session.js';
 import { Link } from './controls.js';
 
 interface StrategiesProps {
@@ -41,6 +51,11 @@ function StrategySummary({ strategy, index }: { readonly strategy: Strategy; rea
           </span>
         )}
         {disabled && <span class="tag">disabled</span>}
+        {unknownInStrategy(strategy, ownStrategiesOf(session.value?.strategies) ?? []).map((text) => (
+          <span key={text} class="tag warning">
+            {text}
+          </span>
+        ))}
       </div>
       <ul class="conditions">
         {(strategy.segments ?? []).map((id) => (

@@ -24,7 +24,7 @@ export const ADMIN_SECRET = '*:*.a-secret-that-is-in-the-repository';
 const PATIENT = ['*:*.a-deleted-secret-in-the-repository', 'shop:production.an-expired-secret'] as const;
 
 /** The content of release 0.1.0: every kind of document, event and metrics, including tombstones. */
-export async function liveIn(flags: Flags): Promise<void> {
+export async function liveIn(flags: Flags<string>): Promise<void> {
   await fillProjects(flags);
   await fillFlags(flags);
   await fillStrategies(flags);
@@ -34,7 +34,7 @@ export async function liveIn(flags: Flags): Promise<void> {
 }
 
 /** The additions after 0.1.0 within schema version 1: segments and dependencies. */
-export async function liveOn(flags: Flags): Promise<void> {
+export async function liveOn(flags: Flags<string>): Promise<void> {
   const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7', '8'] }] as const;
   const { id } = await flags.createSegment({ name: 'beta', description: 'Early', constraints });
   const gone = await flags.createSegment({ name: 'gone', constraints: [] });
@@ -49,7 +49,7 @@ export async function liveOn(flags: Flags): Promise<void> {
   await flags.removeDependency({ ...SHOP, flag: 'kept' }, { flag: 'checkout' });
 }
 
-async function fillProjects(flags: Flags): Promise<void> {
+async function fillProjects(flags: Flags<string>): Promise<void> {
   await flags.as('ada').createProject({ id: 'shop', name: 'Shop', description: 'Sells 🛒, "quoted"\nand \u2028' });
   await flags.createProject({ id: 'gone', name: 'Gone' });
   await flags.updateProject(SHOP, { name: 'The shop' });
@@ -61,7 +61,7 @@ async function fillProjects(flags: Flags): Promise<void> {
   await flags.removeMember(SHOP, { userId: 3, roleId: 5 });
 }
 
-async function fillFlags(flags: Flags): Promise<void> {
+async function fillFlags(flags: Flags<string>): Promise<void> {
   await flags.as('ada').createFlag(SHOP, { name: 'checkout', description: 'The new checkout', impressionData: true });
   for (const [name, type] of [
     ['banner', 'experiment'],
@@ -87,7 +87,7 @@ async function fillFlags(flags: Flags): Promise<void> {
   ]);
 }
 
-async function fillStrategies(flags: Flags): Promise<void> {
+async function fillStrategies(flags: Flags<string>): Promise<void> {
   const production = { ...CHECKOUT, environment: 'production' };
   const first = await flags.addStrategy(production, {
     name: 'flexibleRollout',
@@ -122,7 +122,7 @@ async function fillStrategies(flags: Flags): Promise<void> {
   await flags.disable(banner);
 }
 
-async function fillArchive(flags: Flags): Promise<void> {
+async function fillArchive(flags: Flags<string>): Promise<void> {
   await flags.cloneFlag(CHECKOUT, { name: 'copy' });
   await flags.archiveFlag({ ...SHOP, flag: 'copy' });
   for (const name of ['deleted', 'born-again']) {
@@ -135,7 +135,7 @@ async function fillArchive(flags: Flags): Promise<void> {
   await flags.reviveFlag({ flag: 'kept' });
 }
 
-async function fillTokens(flags: Flags): Promise<void> {
+async function fillTokens(flags: Flags<string>): Promise<void> {
   const [deleted, expired] = PATIENT;
   await flags.createToken({ name: 'the admin', kind: 'admin', secret: ADMIN_SECRET });
   await flags.createToken({ name: 'deleted', kind: 'admin', secret: deleted });
@@ -156,7 +156,7 @@ async function fillTokens(flags: Flags): Promise<void> {
   await flags.deleteToken({ token: deleted });
 }
 
-async function fillMetrics(flags: Flags): Promise<void> {
+async function fillMetrics(flags: Flags<string>): Promise<void> {
   const application = { appName: 'web', instanceId: 'one', sdkVersion: 'sdk:1.0.0', strategies: ['default', 'ours'] };
   const details = { description: 'The site', url: 'https://example.org', color: 'red', icon: 'shop' };
   const started = '2026-01-01T00:00:00Z';
