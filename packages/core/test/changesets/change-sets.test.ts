@@ -54,7 +54,7 @@ describe('change sets', () => {
         expect(error.details).toEqual([{ message: error.message, path: '/changes/3' }]);
       });
 
-      it.each<[string, Change, string]>([
+      it.each<[string, Change<string>, string]>([
         ['an input', { op: 'setVariants', ref: CHECKOUT, input: [{ name: '' }] }, '/changes/1/input/0/name'],
         [
           'a segment',
@@ -418,7 +418,7 @@ describe('change sets', () => {
 
   describe('a listener of the configuration', () => {
     it('never sees a state within a set', async () => {
-      const flags = await createFlags({ storage: memoryStorage() });
+      const flags = await createFlags<string>({ storage: memoryStorage() });
       await flags.createFlag(DEFAULT, { name: 'a' });
       await flags.createFlag(DEFAULT, { name: 'b' });
       const set = (op: 'enable' | 'disable'): Change<string>[] =>
@@ -444,7 +444,7 @@ describe('the id of a change set', () => {
   const DEFAULT = { project: 'default' };
 
   async function idAt(time: number): Promise<string> {
-    const flags = await createFlags({ storage: memoryStorage(), now: () => new Date(time), usage: { interval: 0 } });
+    const flags = await createFlags<string>({ storage: memoryStorage(), now: () => new Date(time), usage: { interval: 0 } });
     const { id } = await flags.apply([{ op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } }]);
     await flags.close();
     return id ?? '';

@@ -121,7 +121,7 @@ describe('createFlags', () => {
   describe('a decision that is repeated after a conflict', () => {
     it('has the same ids and times, and is one event', async () => {
       const memory = memoryStorage();
-      const source = await createFlags({ storage: memory });
+      const source = await createFlags<string>({ storage: memory });
       await source.createFlag(DEFAULT, { name: 'checkout' });
       const place = { ...DEFAULT, flag: 'checkout', environment: 'production' };
       for (const name of ['one', 'two', 'three']) await source.addStrategy(place, { name });

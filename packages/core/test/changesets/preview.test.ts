@@ -22,7 +22,7 @@ describe('a preview', () => {
 
   beforeEach(async () => {
     problems = [];
-    flags = await createFlags({ storage: memoryStorage(), onProblem: (problem) => problems.push(problem) });
+    flags = await createFlags<string>({ storage: memoryStorage(), onProblem: (problem) => problems.push(problem) });
     await flags.createFlag(PRODUCTION, { name: 'checkout' });
     ({ id: strategy } = await flags.addStrategy(PRODUCTION, ROLLOUT));
     await flags.enable(PRODUCTION);
@@ -240,7 +240,7 @@ describe('effects', () => {
   let flags: Flags<string>;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+    flags = await createFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
   });
   afterEach(() => flags.close());
 
@@ -277,10 +277,10 @@ describe('effects', () => {
 
     it('are in every environment of a stored flag, even if this node does not list it', async () => {
       const storage = memoryStorage();
-      const elsewhere = await createFlags({ storage, environments: [{ name: 'live' }, { name: 'qa' }] });
+      const elsewhere = await createFlags<string>({ storage, environments: [{ name: 'live' }, { name: 'qa' }] });
       await elsewhere.createFlag(DEFAULT, { name: 'old' });
       for (const environment of ['live', 'qa']) await elsewhere.addStrategy(at('old', environment), EVERYBODY);
-      const here = await createFlags({ storage, environments: [{ name: 'production' }] });
+      const here = await createFlags<string>({ storage, environments: [{ name: 'production' }] });
       const { effects } = await here.plan([
         { op: 'createFlag', ref: DEFAULT, input: { name: 'new' } },
         { op: 'archiveFlag', ref: at('old') },
@@ -370,7 +370,7 @@ describe('effects', () => {
 
     it('see changes of another process without a poll', async () => {
       const storage = memoryStorage();
-      const open = () => createFlags({ storage, pollInterval: 0, onProblem: () => undefined });
+      const open = () => createFlags<string>({ storage, pollInterval: 0, onProblem: () => undefined });
       const [one, other] = [await open(), await open()];
       await one.createFlag(DEFAULT, { name: 'base' });
       await one.configureEnvironment(at('base'), { enabled: true, strategies: [EVERYBODY] });

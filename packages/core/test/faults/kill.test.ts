@@ -99,7 +99,7 @@ describe('processes on one file that are killed while they write', () => {
     expect(new Set(stored).size).toBe(stored.length);
     const known = new Set(stored);
     expect(acknowledged.filter((event) => !known.has(event))).toEqual([]);
-    const flags = await createFlags({ storage, pollInterval: 0, usage: { interval: 0 } });
+    const flags = await createFlags<string>({ storage, pollInterval: 0, usage: { interval: 0 } });
     const { lastHour } = await flags.countEvaluations();
     expect(lastHour.get('counted')?.yes).toBeGreaterThanOrEqual(reports);
     await flags.close();
@@ -120,7 +120,7 @@ describe('change sets that are repeated', () => {
       const path = join(directory.path, 'flags.db');
       const start = childProgram('set-repeater', directory.path);
       const storage = await sqliteStorage({ path, busyTimeout: 60_000 });
-      const flags = await createFlags({ storage, pollInterval: 0 });
+      const flags = await createFlags<string>({ storage, pollInterval: 0 });
       for (let count = 0; count < KILLS; count++) {
         const ref = { ...DEFAULT, flag: `flag-${count}` };
         await flags.createFlag(DEFAULT, { name: ref.flag });
@@ -173,7 +173,7 @@ describe('change sets that are repeated', () => {
 
     it.each(['answer', 'events'] as const)('is clarified by a repetition, if the %s was lost', async (part) => {
       const { storage, lost } = losing(memoryStorage());
-      const flags = await createFlags({ storage, pollInterval: 0 });
+      const flags = await createFlags<string>({ storage, pollInterval: 0 });
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       lost[part] = true;
       const error = await refusalOf(flags.apply(ADDITION, { id: ID }));
@@ -186,7 +186,7 @@ describe('change sets that are repeated', () => {
 
     it('is applied once by three instances that repeat it at the same time', async () => {
       const storage = memoryStorage();
-      const instances = await Promise.all([1, 2, 3].map(() => createFlags({ storage, pollInterval: 0 })));
+      const instances = await Promise.all([1, 2, 3].map(() => createFlags<string>({ storage, pollInterval: 0 })));
       await instances[0]?.createFlag(DEFAULT, { name: 'checkout' });
       const sets = await Promise.all(instances.map((flags) => flags.apply(ADDITION, { id: ID })));
       expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);

@@ -231,7 +231,7 @@ describe('the results of a caller', () => {
 
   /** A flag with every part that evaluation reads. */
   async function lived(): Promise<Flags<string>> {
-    const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'IN', values: ['7'] }] as const;
     const { id } = await flags.createSegment({ name: 'beta', constraints });
     for (const name of ['checkout', 'parent']) await flags.createFlag(DEFAULT, { name, impressionData: true });
@@ -342,7 +342,7 @@ describe('ten thousand flags', () => {
   let flags: Flags<string>;
 
   beforeAll(async () => {
-    flags = await createFlags({ ...SILENT, storage: await filledStorage() });
+    flags = await createFlags<string>({ ...SILENT, storage: await filledStorage() });
   });
 
   afterAll(() => flags.close());
@@ -395,7 +395,7 @@ describe('an explanation', () => {
   type Instance = typeof someInstance extends fc.Arbitrary<infer Value> ? Value : never;
 
   async function openWith({ segment, parent, child, dependency }: Instance): Promise<Flags<string>> {
-    const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+    const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
     await flags.createSegment({ name: 'first', constraints: segment });
     await flags.createSegment({ name: 'second', constraints: [] });
     for (const [flag, { strategies, variants, enabled }] of Object.entries({ parent, child })) {

@@ -4,13 +4,13 @@ import { DEFAULT } from '../rules/references.js';
 export interface SwitchedOn {
   readonly flag: string;
   /** Default: one strategy `default`. */
-  readonly strategies?: readonly StrategyInput[];
+  readonly strategies?: readonly StrategyInput<string>[];
   /** Default: `production`. */
   readonly environment?: string;
 }
 
 /** Creates a flag that is on in one environment. Returns its strategies. */
-export async function createSwitchedOn(flags: Flags, wanted: SwitchedOn): Promise<readonly Strategy[]> {
+export async function createSwitchedOn(flags: Flags<string>, wanted: SwitchedOn): Promise<readonly Strategy[]> {
   const { flag, strategies = [{ name: 'default' }], environment = 'production' } = wanted;
   const place = { ...DEFAULT, flag, environment };
   await flags.createFlag(DEFAULT, { name: flag });

@@ -271,7 +271,7 @@ describe('environments', () => {
 
   describe('options of an evaluation', () => {
     it('may be null where no types prevent it', async () => {
-      const flags = await createFlags({ ...SILENT, storage: memoryStorage() });
+      const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
       await createSwitchedOn(flags, { flag: 'checkout' });
       const nothing = null as never;
       expect([flags.isEnabled('checkout', nothing, nothing), flags.isEnabled('none', nothing, nothing)]).toEqual([
@@ -285,7 +285,7 @@ describe('environments', () => {
     });
 
     it.each(['none', '', 'toString', 7])('cannot set %p as the default environment', async (environment) => {
-      const opening = createFlags({ storage: memoryStorage(), environment: environment as string });
+      const opening = createFlags<string>({ storage: memoryStorage(), environment: environment as string });
       const { code, details } = await refusalOf(opening);
       expect(code).toBe('invalid_input');
       expect(details).toEqual([expect.objectContaining({ path: '/environment' })]);
@@ -307,8 +307,8 @@ describe('another node', () => {
 
   it('never stops within a change set that is longer than a page of the feed', async () => {
     const shared: FlagsStorage = { ...memoryStorage(), close: async () => undefined };
-    const writer = await createFlags({ ...SILENT, storage: shared });
-    const reader = await createFlags({ ...SILENT, storage: shared });
+    const writer = await createFlags<string>({ ...SILENT, storage: shared });
+    const reader = await createFlags<string>({ ...SILENT, storage: shared });
     const names = Array.from({ length: 1_300 }, (_, index) => `flag-${index}`);
     const states = names.map((name) => ({
       ...{ name, project: 'default', description: '', type: 'release', stale: false, impressionData: false },
@@ -337,7 +337,7 @@ describe('simultaneous changes', () => {
   const NAMES = ['one', 'two', 'three', '__proto__'] as const;
   const CONTEXTS = [{ userId: 'ada' }, { userId: 'bob', properties: { region: '7' } }] as const;
 
-  type Change = (flags: Flags) => Promise<unknown>;
+  type Change = (flags: Flags<string>) => Promise<unknown>;
 
   const name = fc.constantFrom(...NAMES);
   const environment = fc.constantFrom('production', 'development');
@@ -437,7 +437,7 @@ describe('simultaneous changes', () => {
   }
 
   /** The configuration of an instance, and its evaluations. */
-  function answersOf(flags: Flags) {
+  function answersOf(flags: Flags<string>) {
     return ['production', 'development'].map((where) => {
       const choice = { environment: where };
       const { flags: definitions, segments } = flags.configuration(choice);
@@ -447,7 +447,7 @@ describe('simultaneous changes', () => {
   }
 
   async function expectAsFresh(storage: FlagsStorage, flags: Flags): Promise<void> {
-    const fresh = await createFlags({ ...SILENT, storage: { ...storage, close: () => undefined } });
+    const fresh = await createFlags<string>({ ...SILENT, storage: { ...storage, close: () => undefined } });
     expect(answersOf(flags)).toEqual(answersOf(fresh));
     await fresh.close();
   }
@@ -458,7 +458,7 @@ describe('simultaneous changes', () => {
         fc.array(fc.tuple(someChange, fc.boolean()), { minLength: 20, maxLength: 60 }),
         async (changes) => {
           const storage = memoryStorage();
-          const [one, other] = await Promise.all([1, 2].map(() => createFlags({ ...SILENT, storage })));
+          const [one, other] = await Promise.all([1, 2].map(() => createFlags<string>({ ...SILENT, storage })));
           if (!one || !other) throw new Error('Two instances were opened.');
           await Promise.all(
             changes.map(async ([change, isOnes]) => {
@@ -479,7 +479,7 @@ describe('simultaneous changes', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(someChange, { minLength: 20, maxLength: 60 }), async (changes) => {
         const storage = memoryStorage();
-        const flags = await createFlags({ ...SILENT, storage });
+        const flags = await createFlags<string>({ ...SILENT, storage });
         await Promise.all(changes.map((change) => attempt(flags, change)));
         await expectAsFresh(storage, flags);
         await flags.close();

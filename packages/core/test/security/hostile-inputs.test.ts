@@ -54,7 +54,7 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
   let flags: Flags<string>;
 
   beforeEach(async () => {
-    flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+    flags = await createFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
     await furnish(flags);
   });
   afterEach(() => flags.close());
@@ -84,7 +84,7 @@ describe('a JSON Patch', () => {
   const PLACES = ['__proto__', 'constructor', 'prototype', 'toString'];
 
   it.each(PLACES)('does not reach a prototype by %s', async (name) => {
-    const flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+    const flags = await createFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
     await furnish(flags);
     const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: 'b' } });
     const paths = [`/${name}/polluted`, `/parameters/${name}/polluted`, `/parameters/${name}`, `/${name}`];
@@ -108,7 +108,7 @@ describe('a JSON Patch', () => {
 
 describe('the operations under test', () => {
   it('include all that have input', async () => {
-    const flags = await createFlags({ storage: memoryStorage() });
+    const flags = await createFlags<string>({ storage: memoryStorage() });
     const withoutInput =
       /^(as|close|closing|settings|dataVersion|subscribe|on[A-Z]\w+|is[A-Z]\w+|forContext|explain|evaluateAll|configuration|recentContexts|projectOf|planUndo|status|refresh|get\w+|list\w+|count\w+|delete\w+|remove\w+|archive\w+|locate\w+|revive\w+|enable|disable|verifyToken|changeMemberRole|asOf)$/;
     const operations = methodNames(flags).filter((name) => !withoutInput.test(name));
@@ -157,7 +157,7 @@ const HARD_TO_READ = [
 
 describe('a regular expression of a user', () => {
   it.each(CATASTROPHES)('is matched in linear time: %s', async (value, userId) => {
-    const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.addStrategy(PRODUCTION, {
       name: 'default',
@@ -169,7 +169,7 @@ describe('a regular expression of a user', () => {
   });
 
   it('matches no text of more than 500 characters', async () => {
-    const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     const constraint = { contextName: 'userId', operator: 'REGEX', value: 'a' } as const;
     await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [constraint] });
@@ -180,7 +180,7 @@ describe('a regular expression of a user', () => {
   });
 
   it.each(TOO_LARGE)('is refused before it is compiled if it is too large: %s', async (value) => {
-    const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+    const flags = await createFlags<string>({ storage: memoryStorage(), ...SILENT });
     const constraints = [{ contextName: 'userId', operator: 'REGEX', value }] as const;
     const refusal = await refusalOf(flags.createSegment({ name: 'large', constraints }));
     expect([refusal.code, refusal.details[0]?.path]).toEqual(['invalid_input', '/constraints/0/value']);

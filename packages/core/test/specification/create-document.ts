@@ -14,7 +14,7 @@ export interface CreatedDocument {
 }
 
 /** Creates the document in an empty instance, by operations of the administration only. */
-export async function createDocument(flags: Flags, document: Specification): Promise<CreatedDocument> {
+export async function createDocument(flags: Flags<string>, document: Specification): Promise<CreatedDocument> {
   const creation = new DocumentCreation(flags);
   for (const event of eventsOf(document)) await creation.take(event);
   return { nameOf: (flag) => creation.nameOf(flag), deviations: creation.deviations };
@@ -25,7 +25,7 @@ class DocumentCreation {
   private readonly names = new Map<string, string>();
   private readonly segments = new Map<number, number>();
 
-  constructor(private readonly flags: Flags) {}
+  constructor(private readonly flags: Flags<string>) {}
 
   nameOf(flag: string): string {
     return this.names.get(flag) ?? flag;
