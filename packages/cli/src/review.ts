@@ -92,7 +92,10 @@ export async function showPlan(
   const clients = describeEffects(effects).map((line) => `  ${line}`);
   const reason = options.reason === undefined ? [] : [`reason ${options.reason}`];
   const { ownStrategies } = await readEnvironments(api);
-  const lines = [...documentLines(documents, { ownStrategies }), ...(clients.length > 0 ? ['clients', ...clients, ...reason] : [])];
+  const lines = [
+    ...documentLines(documents, { ownStrategies }),
+    ...(clients.length > 0 ? ['clients', ...clients, ...reason] : []),
+  ];
   if (documents.length === 0) output.line('Nothing to change.');
   else if (markdown) output.fenced(lines);
   else for (const line of lines) output.line(line);

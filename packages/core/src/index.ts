@@ -76,7 +76,13 @@ export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
 export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag } from './flags/flag.types.js';
 export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
-export type { FlagEnvironment, StoredStrategyName, Strategy, StrategyInput, StrategyVariant } from './flags/strategy.types.js';
+export type {
+  FlagEnvironment,
+  StoredStrategyName,
+  Strategy,
+  StrategyInput,
+  StrategyVariant,
+} from './flags/strategy.types.js';
 export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
 export type { FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';

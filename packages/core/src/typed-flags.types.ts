@@ -68,7 +68,9 @@ export interface TypedEvaluation<Schema extends FlagsSchema> {
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
     context: TypedContext<Schema> | undefined,
-    options: TypedOptions<Schema, FlagPayload<Schema, Name & FlagName<Schema>>> & { readonly fallback: FlagPayload<Schema, Name & FlagName<Schema>> },
+    options: TypedOptions<Schema, FlagPayload<Schema, Name & FlagName<Schema>>> & {
+      readonly fallback: FlagPayload<Schema, Name & FlagName<Schema>>;
+    },
   ): FlagPayload<Schema, Name & FlagName<Schema>>;
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
@@ -111,7 +113,9 @@ export interface TypedContextualFlags<Schema extends FlagsSchema>
     flag: DeclaredFlag<Schema, Name>,
     options: Required<TypedFallbackOption<FlagPayload<Schema, Name & FlagName<Schema>>>>,
   ): FlagPayload<Schema, Name & FlagName<Schema>>;
-  getPayload<Name extends string>(flag: DeclaredFlag<Schema, Name>): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
+  getPayload<Name extends string>(
+    flag: DeclaredFlag<Schema, Name>,
+  ): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
 }
 
 /** The contextual flags of the schema in {@link RegisteredFlags}; untyped if the application registers none. */

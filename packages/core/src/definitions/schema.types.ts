@@ -87,13 +87,14 @@ export type FlagName<Schema extends FlagsSchema> = keyof Schema['flags'] & strin
  * A name that must be one of the declared flags. For another text, the type is a sentence that names the closest flag,
  * which the compiler shows.
  */
-export type DeclaredFlag<Schema extends FlagsSchema, Given extends string> = Given extends FlagName<Schema>
-  ? Given
-  : string extends Given
-    ? FlagName<Schema>
-    : [ClosestName<Given, FlagName<Schema>>] extends [never]
-      ? `There is no flag ${Given}`
-      : `There is no flag ${Given}: did you mean ${ClosestName<Given, FlagName<Schema>>}?`;
+export type DeclaredFlag<Schema extends FlagsSchema, Given extends string> =
+  Given extends FlagName<Schema>
+    ? Given
+    : string extends Given
+      ? FlagName<Schema>
+      : [ClosestName<Given, FlagName<Schema>>] extends [never]
+        ? `There is no flag ${Given}`
+        : `There is no flag ${Given}: did you mean ${ClosestName<Given, FlagName<Schema>>}?`;
 
 /** The names at an edit distance of at most 2 (names below four characters: 1), in any case. */
 type ClosestName<Given extends string, Name extends string> = Name extends unknown
@@ -107,7 +108,11 @@ type Long = `${string}${string}${string}${string}${string}`;
 type Fewer = [never, 0, 1];
 
 /** Whether two texts differ by at most so many inserted, removed or replaced characters. */
-type IsWithin<One extends string, Other extends string, Edits extends 0 | 1 | 2> = One extends `${infer A}${infer OneRest}`
+type IsWithin<
+  One extends string,
+  Other extends string,
+  Edits extends 0 | 1 | 2,
+> = One extends `${infer A}${infer OneRest}`
   ? Other extends `${infer B}${infer OtherRest}`
     ? A extends B
       ? IsWithin<OneRest, OtherRest, Edits>

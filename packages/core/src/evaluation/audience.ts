@@ -42,7 +42,9 @@ export function audienceOf(strategies: readonly Shown[], own?: readonly string[]
   if (own === undefined) return audienceOfKnown(strategies);
   const active = strategies.filter(({ disabled }) => disabled !== true);
   const known = active.filter(({ name }) => STRATEGIES.has(name) || own.includes(name));
-  const unknown = [...new Set(active.flatMap((one) => unknownInStrategy(one, own).map((text) => `${one.name} ${text}`)))];
+  const unknown = [
+    ...new Set(active.flatMap((one) => unknownInStrategy(one, own).map((text) => `${one.name} ${text}`))),
+  ];
   if (unknown.length === 0) return audienceOfKnown(strategies);
   const summary = unknown.slice(0, MOST_PARTS).join(', ');
   return [...(known.length === 0 ? NOBODY : audienceOfKnown(known)), { rollout: 0, unknown: summary }];

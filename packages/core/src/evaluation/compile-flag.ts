@@ -20,9 +20,9 @@ import type {
 import type { CustomStrategy } from './evaluation.types.js';
 import { type EvaluationProblemCode, type ProblemReporter, reasonOf, SILENT } from './problem.js';
 import type { StrategyContext, StrategyTest } from './rollout.js';
+import { unknownInStrategy } from './strategies.js';
 import { type FlagCounter, UsageCounters } from './usage.js';
 import { type CompiledVariants, compileVariants } from './variants.js';
-import { unknownInStrategy } from './strategies.js';
 import { HASH, strategyWeight } from './weight.js';
 
 export type Segments = ReadonlyMap<number, CompiledSegment>;

@@ -129,7 +129,10 @@ export const BUILT_IN_STRATEGIES: readonly BuiltInStrategy[] = ROWS.map(({ name,
  * @param own the host's own strategies, which take any parameters
  */
 export function unknownInStrategy(
-  { name, parameters }: { readonly name: string; readonly parameters?: Readonly<Record<string, unknown>> | null | undefined },
+  {
+    name,
+    parameters,
+  }: { readonly name: string; readonly parameters?: Readonly<Record<string, unknown>> | null | undefined },
   own: readonly string[],
 ): readonly string[] {
   if (own.includes(name)) return [];

@@ -14,7 +14,13 @@ import {
   type FlagState,
   inOrder,
 } from './flag.js';
-import type { StoredStrategyName, Strategy, StrategyInput, StrategyPlace, StrategyReplacement } from './strategy.types.js';
+import type {
+  StoredStrategyName,
+  Strategy,
+  StrategyInput,
+  StrategyPlace,
+  StrategyReplacement,
+} from './strategy.types.js';
 
 const CHANGEABLE = [
   'name',
@@ -68,7 +74,11 @@ function assertRoomForStrategy(flag: FlagState, environment: string): void {
  *
  * @param input complete: members that it lacks are removed
  */
-export function replaceStrategy(flag: FlagState, location: StrategyLocation, input: StrategyInput<string>): FlagEvent[] {
+export function replaceStrategy(
+  flag: FlagState,
+  location: StrategyLocation,
+  input: StrategyInput<string>,
+): FlagEvent[] {
   assertNotArchived(flag);
   const before = findStrategy(flag, location);
   const data = toStrategy(before.id, input);
@@ -90,7 +100,9 @@ export function patchStrategy(
 ): FlagEvent[] {
   assertNotArchived(flag);
   const current = findStrategy(flag, location);
-  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<StrategyInput<string>>;
+  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<
+    StrategyInput<string>
+  >;
   validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
   return replaceStrategy(flag, location, result as StrategyInput<string>);
 }

@@ -22,7 +22,11 @@ import type {
   StrategyReplacement,
 } from './strategy.types.js';
 
-export function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput<string>): PreparedChange<Strategy> {
+export function addStrategy(
+  engine: Engine,
+  ref: EnvironmentRef,
+  input: StrategyInput<string>,
+): PreparedChange<Strategy> {
   const { validate, newId } = engine;
   const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
   return changeEnvironment(engine, ref, {
@@ -31,7 +35,11 @@ export function addStrategy(engine: Engine, ref: EnvironmentRef, input: Strategy
   });
 }
 
-export function updateStrategy(engine: Engine, ref: StrategyRef, input: StrategyReplacement<string>): PreparedChange<Strategy> {
+export function updateStrategy(
+  engine: Engine,
+  ref: StrategyRef,
+  input: StrategyReplacement<string>,
+): PreparedChange<Strategy> {
   const { validate } = engine;
   const known = knownStrategies(engine, ref).find(({ id }) => id === ref.strategy);
   const valid = validate.strategyReplacement(input, known);

@@ -200,5 +200,9 @@ export interface StrategyOperations<Own extends string = never> {
    *   { enabled: true, strategies: [{ name: 'default' }] },
    * );
    */
-  configureEnvironment(ref: EnvironmentRef, input: EnvironmentInput<Own>, context?: ChangeContext): Promise<FlagEnvironment>;
+  configureEnvironment(
+    ref: EnvironmentRef,
+    input: EnvironmentInput<Own>,
+    context?: ChangeContext,
+  ): Promise<FlagEnvironment>;
 }

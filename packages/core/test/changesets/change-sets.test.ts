@@ -444,7 +444,11 @@ describe('the id of a change set', () => {
   const DEFAULT = { project: 'default' };
 
   async function idAt(time: number): Promise<string> {
-    const flags = await createFlags<string>({ storage: memoryStorage(), now: () => new Date(time), usage: { interval: 0 } });
+    const flags = await createFlags<string>({
+      storage: memoryStorage(),
+      now: () => new Date(time),
+      usage: { interval: 0 },
+    });
     const { id } = await flags.apply([{ op: 'createFlag', ref: DEFAULT, input: { name: 'checkout' } }]);
     await flags.close();
     return id ?? '';

@@ -1,6 +1,6 @@
 import { type EnvironmentState, evolveFlag, type FlagEvent, type FlagState } from '../../src/flags/flag.js';
-import type { Strategy } from '../../src/flags/strategy.types.js';
 import { toStrategy } from '../../src/flags/strategies.decide.js';
+import type { Strategy } from '../../src/flags/strategy.types.js';
 
 /** A flag with only a name, and the given changes. */
 export function flagState(changes: Partial<FlagState> = {}): FlagState {

@@ -53,7 +53,9 @@ describe('an explanation', () => {
 
   it('names a strategy and a parameter that are not known', () => {
     const unknownOf = (strategy: StrategyDefinition) =>
-      withStrategy(strategy).explain('checkout').strategies.map(({ unknown }) => unknown);
+      withStrategy(strategy)
+        .explain('checkout')
+        .strategies.map(({ unknown }) => unknown);
     expect(unknownOf({ name: 'flexibleRolout' })).toEqual([['unknown here: never on']]);
     expect(unknownOf({ name: 'flexibleRollout', parameters: { rolout: 5 } })).toEqual([['unknown parameter rolout']]);
     expect(unknownOf({ name: 'default' })).toEqual([undefined]);

@@ -51,7 +51,10 @@ describe('the audience of a strategy', () => {
 
   it.each([
     ['0 % + flexibleRolout unknown here: never on', [{ name: 'flexibleRolout' }]],
-    ['100 % + flexibleRollout unknown parameter rolout', [FULL, { name: 'flexibleRollout', parameters: { rolout: 50 } }]],
+    [
+      '100 % + flexibleRollout unknown parameter rolout',
+      [FULL, { name: 'flexibleRollout', parameters: { rolout: 50 } }],
+    ],
     ['targeted', [{ name: 'ourOwnStrategy', parameters: { anything: 1 } }]],
     ['20 %', [PERCENT, { name: 'flexibleRolout', disabled: true }]],
   ])('names what the host does not know: "%s"', (words, strategies) => {

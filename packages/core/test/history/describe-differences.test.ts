@@ -57,7 +57,9 @@ describe('a strategy in words', () => {
     const inWords = (name: string, parameters: Readonly<Record<string, unknown>>) =>
       describeStrategy({ name, parameters, constraints: [] }, undefined, own);
     expect(inWords('flexibleRolout', {})).toBe('flexibleRolout (unknown here: never on)');
-    expect(inWords('flexibleRollout', { rolout: 50 })).toBe('Gradual rollout 0 % (unknown parameter rolout), rolout 50');
+    expect(inWords('flexibleRollout', { rolout: 50 })).toBe(
+      'Gradual rollout 0 % (unknown parameter rolout), rolout 50',
+    );
     expect(inWords('weekend', { only: true })).toBe('weekend, only true');
     expect(inWords('flexibleRollout', { rollout: 50 })).toBe('Gradual rollout 50 %');
   });

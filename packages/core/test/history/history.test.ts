@@ -372,7 +372,11 @@ describe.each(STORAGES)('checkpoints on $name', ({ open }) => {
   it('follow a set that appends many events to one revision', async () => {
     await start();
     const strategies = Array.from({ length: 60 }, () => ({ name: 'default' }));
-    const configure: Change<string> = { op: 'configureEnvironment', ref: PRODUCTION, input: { enabled: true, strategies } };
+    const configure: Change<string> = {
+      op: 'configureEnvironment',
+      ref: PRODUCTION,
+      input: { enabled: true, strategies },
+    };
     for (let round = 0; round < 4; round++) await flags.apply([configure, configure]);
     await describeTo('now');
     expect(await readNow()).toEqual({ description: 'now', events: 1 });

@@ -18,7 +18,10 @@ export function standInName(name: string): string {
 }
 
 /** Returns a strategy as clients send it, with the assigned ids of segments. */
-export function toStrategyInput(definition: StrategyDefinition, segments: ReadonlyMap<number, number>): StrategyInput<string> {
+export function toStrategyInput(
+  definition: StrategyDefinition,
+  segments: ReadonlyMap<number, number>,
+): StrategyInput<string> {
   const { name, parameters = {}, constraints, segments: ids, variants } = definition;
   return {
     name,
