@@ -105,6 +105,23 @@ describe.each([
     expect(await flags('why', 'checkout', '--context', 'country')).toMatchObject({ code: 64 });
   });
 
+  also('names a strategy and a parameter that the host does not know, and applies them', async () => {
+    const flags = await open();
+    const strategies = [{ name: 'flexibleRolout' }, { name: 'flexibleRollout', parameters: { rolout: 50 } }];
+    const document = path('misspelt.json');
+    const misspelt = { name: 'misspelt', environments: { production: { enabled: true, strategies } } };
+    writeFileSync(document, JSON.stringify({ version: 1, flags: [misspelt] }));
+    const unknown = ['unknown here: never on', 'unknown parameter rolout'];
+    const outputs = [
+      await flags('plan', document),
+      await flags('apply', document, '--yes'),
+      await flags('list'),
+      await flags('show', 'misspelt'),
+      await flags('why', 'misspelt'),
+    ];
+    for (const { out } of outputs) for (const text of unknown) expect(out).toContain(text);
+  });
+
   also('names the parent that a flag needs', async () => {
     const flags = await open();
     const parents = ['base', 'old', 'look'].map((name) => ({ name }));
