@@ -16,7 +16,7 @@ import { apply } from './changesets/change-sets.operations.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { plan, preview } from './changesets/plan.operations.js';
 import { ENGINE, engineOf, run, toIdentity } from './changesets/run-operation.js';
-import { planUndo, undoChangeSet } from './changesets/undo.operations.js';
+import { planUndo, previewUndo, undoChangeSet } from './changesets/undo.operations.js';
 import type {
   DefinitionOperations,
   Definitions,
@@ -206,6 +206,10 @@ export class Flags<Own extends string = never>
 
   planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
     return run(this, { op: 'planUndo', ref, options }, (engine) => planUndo(engine, ref, options));
+  }
+
+  previewUndo(ref: ChangeSetRef, options: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview> {
+    return run(this, { op: 'previewUndo', ref, options }, (engine) => previewUndo(engine, ref, options));
   }
 
   listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {

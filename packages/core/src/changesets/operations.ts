@@ -82,6 +82,7 @@ export const REFERENCES: Readonly<Record<string, readonly ReferenceMember[]>> = 
   listChangeSetProjects: CHANGE_SET,
   undoChangeSet: CHANGE_SET,
   planUndo: CHANGE_SET,
+  previewUndo: CHANGE_SET,
   exportDefinitions: ['project?'],
   listApplications: ['strategies?'],
   getApplication: ['application'],

@@ -160,15 +160,24 @@ const validateQuery = createValidator<PreviewQuery>({
   required: ['environment', 'contexts'],
 });
 
-export async function preview(
+export function preview(
   engine: ChangeEngine,
   changes: readonly Change<string>[],
   query: PreviewQuery,
 ): Promise<ChangePreview> {
+  return previewPlanned(engine, query, () => planDocuments(engine, changes));
+}
+
+/** @param plan is called when the query is valid */
+export async function previewPlanned(
+  engine: ChangeEngine,
+  query: PreviewQuery,
+  plan: () => Promise<readonly PlannedDocument[]>,
+): Promise<ChangePreview> {
   const { environment, contexts } = validateQuery(query);
   const { signal } = query;
   assertEnvironment(engine, environment);
-  return previewDocuments(engine, await planDocuments(engine, changes), { environment, contexts, signal });
+  return previewDocuments(engine, await plan(), { environment, contexts, signal });
 }
 
 /** A document before or after the change set; null if there is none. */

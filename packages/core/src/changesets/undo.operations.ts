@@ -10,11 +10,11 @@ import { type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
-import type { ChangePlan, ChangeSet, UndoOptions } from './change-set.types.js';
+import type { ChangePlan, ChangePreview, ChangeSet, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from './change-set-log.js';
 import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
-import { withEffects } from './plan.operations.js';
+import { previewPlanned, withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
 import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './restore.decide.js';
 import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
@@ -37,6 +37,14 @@ export async function planUndo(
   options: Pick<UndoOptions, 'authorize'> = {},
 ): Promise<ChangePlan> {
   return withEffects(engine, await planPrepared(engine, [await prepareUndo(engine, ref, options)]));
+}
+
+export function previewUndo(
+  engine: ChangeEngine,
+  ref: ChangeSetRef,
+  query: PreviewQuery & Pick<UndoOptions, 'authorize'>,
+): Promise<ChangePreview> {
+  return previewPlanned(engine, query, async () => planPrepared(engine, [await prepareUndo(engine, ref, query)]));
 }
 
 async function prepareUndo(

@@ -123,6 +123,17 @@ export interface ChangeHistoryOperations {
   planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan>;
 
   /**
+   * Evaluates contexts before and after an undo, as `preview` does for changes. Changes nothing.
+   *
+   * @param query as of `preview`, with `authorize` as of `undoChangeSet`
+   * @throws FlagsError as `undoChangeSet` and `preview`
+   * @example
+   * const query = { environment: 'production', contexts: [{ userId: '7' }] };
+   * const { flags: [checkout] } = await flags.previewUndo({ changeSet: set.id }, query);
+   */
+  previewUndo(ref: ChangeSetRef, query: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview>;
+
+  /**
    * Returns a view of the flags at a time, or after the event at a position. Uses the present environments
    * and options. The view reads lazily, and caches the documents that it has read.
    *

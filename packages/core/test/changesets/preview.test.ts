@@ -391,6 +391,25 @@ describe('effects', () => {
       expect(flags.isEnabled('a')).toBe(true);
     });
 
+    it('count the contexts of an undo as those of the change, in reverse', async () => {
+      await add('a', { enabled: false });
+      const query = {
+        environment: 'production',
+        contexts: Array.from({ length: 50 }, (_, id) => ({ userId: `${id}` })),
+      };
+      const enable: Change = { op: 'enable', ref: at('a') };
+      const forward = (await flags.preview([enable], query)).flags.map(({ flag, before, after }) => ({
+        flag,
+        before,
+        after,
+      }));
+      const { id } = await flags.apply([enable]);
+      const back = (await flags.previewUndo({ changeSet: id ?? '' }, query)).flags;
+      expect(forward).toEqual([{ flag: 'a', before: { enabled: 0 }, after: { enabled: 50 } }]);
+      expect(back.map(({ flag, before, after }) => ({ flag, before: after, after: before }))).toEqual(forward);
+      expect(flags.isEnabled('a')).toBe(true);
+    });
+
     it('are part of the dry run of an import', async () => {
       await add('a');
       const document = { version: 1, flags: [{ name: 'a', archived: true }] } as const;

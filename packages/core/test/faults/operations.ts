@@ -179,6 +179,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   ],
   undoChangeSet: async (flags) => flags.undoChangeSet({ changeSet: await newestSet(flags) }),
   planUndo: async (flags) => flags.planUndo({ changeSet: await newestSet(flags) }),
+  previewUndo: async (flags) =>
+    flags.previewUndo({ changeSet: await newestSet(flags) }, { environment: 'production', contexts: [{}] }),
   registerApplication: (flags) =>
     flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),

@@ -22,6 +22,7 @@ type WithoutId =
   | 'reportMetricsInBulk'
   | 'deleteApplication'
   | 'preview'
+  | 'previewUndo'
   | 'asOf'
   | 'subscribe'
   | 'dataVersion'

@@ -52,6 +52,11 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     take: async (flags, input) =>
       flags.undoChangeSet({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
   },
+  previewUndo: {
+    input: { environment: 'production', contexts: [{ userId: '7' }] },
+    take: async (flags, input) =>
+      flags.previewUndo({ changeSet: `${(await flags.apply(CHANGES as Change[])).id}` }, input),
+  },
   plan: { input: CHANGES, take: (flags, input) => flags.plan(input) },
   addStrategy: { input: STRATEGY, take: (flags, input) => flags.addStrategy(PRODUCTION, input) },
   updateStrategy: {

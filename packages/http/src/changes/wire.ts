@@ -178,8 +178,8 @@ export const importResultSchema = objectComponent(
   },
 );
 
-/** The body that previews changes. */
-interface WirePreview {
+/** The environment and the contexts in the body of a preview. */
+export interface WirePreview {
   readonly environment: string;
   readonly contexts: readonly WireContext[];
 }
@@ -234,6 +234,11 @@ export const BODIES = {
     required: ['changes', 'environment', 'contexts'],
   },
   undo: { type: 'object', properties: { reason } },
+  previewUndo: {
+    type: 'object',
+    properties: { environment: text, contexts: { type: 'array', maxItems: 1000, items: contextSchema } },
+    required: ['environment', 'contexts'],
+  },
 } satisfies Readonly<Record<string, JsonSchema>>;
 
 /** Validates the contexts, which have a wire form. The engine validates everything else. */

@@ -44,6 +44,7 @@ import {
   previewToWire,
   type VisibleEffects,
   validatePreview,
+  type WirePreview,
 } from '../changes/wire.js';
 import { invalidInput } from '../errors.js';
 import { inputParameters } from '../query.js';
@@ -149,11 +150,7 @@ export const changeRoutes: readonly Route[] = [
         contexts: contexts.map((context) => contextFromWire(context)),
         signal: request.sent.signal,
       };
-      const preview = await asking.flags.preview(changes, query);
-      const maySee = createProjectFilter(request.principal, 'previewChanges');
-      const visible: ChangePreview['flags'][number][] = [];
-      for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
-      return { body: previewToWire({ flags: visible }) };
+      return visiblePreview(await asking.flags.preview(changes, query), request.principal);
     },
   }),
   route('GET', CHANGE, 'getChange', {
@@ -202,7 +199,42 @@ export const changeRoutes: readonly Route[] = [
       return visiblePlan(await asking.flags.planUndo({ changeSet: params.id }, { authorize }), request.principal);
     },
   }),
+  route('POST', `${CHANGE}/undo/preview`, 'previewUndo', {
+    permission: 'previewChanges',
+    permissionBy: 'anyProject',
+    summary: 'Who would see what before and after an undo, for up to 1,000 contexts; changes nothing',
+    body: { schema: BODIES.previewUndo },
+    reply: previewSchema,
+    errors: [
+      'invalid_input',
+      'environment_not_found',
+      'change_set_not_found',
+      'undo_conflict',
+      'change_set_too_large',
+      ...UNDO_ERRORS,
+    ],
+    heavy: 'read',
+    async handle({ params, body, ...request }) {
+      const asking = createAsking(request, { action: 'previewChanges', isDryRun: true });
+      const { environment, contexts } = unchecked<WirePreview>(body);
+      const query = {
+        environment,
+        contexts: contexts.map((context) => contextFromWire(context)),
+        signal: request.sent.signal,
+        authorize: (set: ChangeSet) => askForUndo(asking, set),
+      };
+      return visiblePreview(await asking.flags.previewUndo({ changeSet: params.id }, query), request.principal);
+    },
+  }),
 ];
+
+/** Returns the flags of projects that the caller may see. */
+async function visiblePreview(preview: ChangePreview, principal: RouteRequest['principal']): Promise<RouteResult> {
+  const maySee = createProjectFilter(principal, 'previewChanges');
+  const visible: ChangePreview['flags'][number][] = [];
+  for (const flag of preview.flags) if (await maySee(flag.project)) visible.push(flag);
+  return { body: previewToWire({ flags: visible }) };
+}
 
 /**
  * Returns the documents and effects of projects that the caller may see, and the number of hidden effects. Projects

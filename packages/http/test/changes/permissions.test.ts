@@ -449,8 +449,12 @@ describe('a set over several projects', () => {
       expect(body).toMatchObject({ effects: [effect('mine', 'checkout')], hiddenEffects: 1 });
       expect(text).not.toContain('hidden"');
     }
+    const contexts = { environment: 'production', contexts: [{}] };
+    const { body: preview } = await request(world.app).post(`${CHANGES}/${id}/undo/preview`).send(contexts).expect(200);
+    expect(preview.flags.map(({ flag }: { flag: string }) => flag)).toEqual(['checkout']);
     world.allow((_, project) => project === 'other');
     await request(world.app).post(`${CHANGES}/${id}/undo/plan`).expect(403);
+    await request(world.app).post(`${CHANGES}/${id}/undo/preview`).send(contexts).expect(403);
   });
 
   it('previews no flag of a project that the caller may not read', async () => {

@@ -461,6 +461,51 @@ const undoing: readonly Row[] = [
     },
   },
   {
+    endpoint: 'previewUndo',
+    name: 'counts who would see what after an undo',
+    given: launched,
+    request: {
+      method: 'POST',
+      path: `${CHANGES}/${ID}/undo/preview`,
+      body: { environment: 'production', contexts: [{ userId: '10' }] },
+    },
+    expect: {
+      status: 200,
+      unchanged: true,
+      body: {
+        flags: [expect.objectContaining({ flag: 'checkout', before: { enabled: 1 }, after: { enabled: 0 } })],
+      },
+    },
+  },
+  {
+    endpoint: 'previewUndo',
+    name: 'does not find an unknown change set',
+    request: {
+      method: 'POST',
+      path: `${CHANGES}/${UNKNOWN_ID}/undo/preview`,
+      body: { environment: 'production', contexts: [] },
+    },
+    expect: { status: 404, code: 'change_set_not_found' },
+  },
+  {
+    endpoint: 'previewUndo',
+    name: 'does not find an unknown environment',
+    given: launched,
+    request: {
+      method: 'POST',
+      path: `${CHANGES}/${ID}/undo/preview`,
+      body: { environment: 'moon', contexts: [] },
+    },
+    expect: { status: 404, code: 'environment_not_found' },
+  },
+  {
+    endpoint: 'previewUndo',
+    name: 'refuses a body without contexts',
+    given: launched,
+    request: { method: 'POST', path: `${CHANGES}/${ID}/undo/preview`, body: { environment: 'production' } },
+    expect: { status: 400, code: 'invalid_input' },
+  },
+  {
     endpoint: 'planUndo',
     name: 'does not find an unknown change set',
     request: { method: 'POST', path: `${CHANGES}/${UNKNOWN_ID}/undo/plan` },
@@ -535,14 +580,19 @@ const BROKEN: readonly (readonly [code: PossibleCode, status: number, ...steps: 
 const UNDOING = [
   { endpoint: 'undoChange', path: `${CHANGES}/${ID}/undo` },
   { endpoint: 'planUndo', path: `${CHANGES}/${ID}/undo/plan` },
+  {
+    endpoint: 'previewUndo',
+    path: `${CHANGES}/${ID}/undo/preview`,
+    body: { environment: 'production', contexts: [] },
+  },
 ] as const;
 
-const brokenRows: readonly Row[] = UNDOING.flatMap(({ endpoint, path }) =>
+const brokenRows: readonly Row[] = UNDOING.flatMap(({ endpoint, ...request }) =>
   BROKEN.map(([code, status, ...steps]) => ({
     endpoint,
     name: `refuses to break an invariant: ${code}`,
     given: inOrder(...steps),
-    request: { method: 'POST', path },
+    request: { method: 'POST', ...request },
     expect: { status, code },
   })),
 );

@@ -157,6 +157,13 @@ export const CHANGE_ROWS = {
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
+  previewUndo: [
+    {
+      name: 'faulty contexts',
+      path: `/api/admin/changes/${longText(14_000)}/undo/preview`,
+      body: () => within('{"environment":"production","contexts":[', () => '0', ']}'),
+    },
+  ],
   undoChange: [
     { name: 'unknown', body: () => padded('{"reason":"…"}') },
     {
