@@ -67,7 +67,7 @@ flags:
           '  variants · red 50 % · json {"color":"#f00","sizes":[1,2]}',
           '  variants · blue 50 %',
           '  production · enabled off → on',
-          '  production · strategy Everyone, segment 1',
+          '  production · strategy Users in segment 1',
           'clients',
           '  production: 1 flag appears, on: checkout',
           '',

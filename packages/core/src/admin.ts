@@ -18,6 +18,7 @@ export {
   listOf,
   OPERATORS,
   strategyName,
+  strategyTitle,
   takesValues,
 } from './evaluation/describe-strategy.js';
 export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';

@@ -77,6 +77,43 @@ export function strategyName(name: string): string {
   return STRATEGIES.get(name)?.title ?? name;
 }
 
+/** Fields that say nothing of a user. */
+const CIRCUMSTANCES: ReadonlySet<string> = new Set(['currentTime', 'environment']);
+
+/**
+ * Says whom a strategy is for, without its own title: its name, but "Users with country DE, AT" for the strategy
+ * `default` with conditions, because it is not for everyone then.
+ */
+export function strategyTitle(
+  { name, constraints = [], segments }: Pick<ShownStrategy, 'name' | 'segments'> & Partial<ShownStrategy>,
+  segmentName: FindSegmentName = () => undefined,
+): string {
+  if (name !== 'default' || (constraints.length === 0 && !segments?.length)) return strategyName(name);
+  const isList = ({ operator, inverted, caseInsensitive }: ShownConstraint) =>
+    operator === 'IN' && inverted !== true && caseInsensitive !== true;
+  const isOfUser = ({ contextName }: ShownConstraint) => !CIRCUMSTANCES.has(contextName);
+  // While a constraint is edited, its field may be empty.
+  const ofUser = constraints.filter((one) => isOfUser(one) && one.contextName !== '');
+  const parts = [
+    ['in', (segments ?? []).map((id) => segmentName(id) ?? `segment ${id}`)],
+    ['with', ofUser.filter(isList).map(({ contextName, values = [] }) => `${contextName} ${listOf(values)}`)],
+    ['whose', ofUser.filter((constraint) => !isList(constraint)).map(describeConstraint)],
+    ['while', constraints.filter((constraint) => !isOfUser(constraint)).map(describeConstraint)],
+  ] as const;
+  const users = parts.slice(0, -1).some(([, conditions]) => conditions.length > 0) ? 'Users' : strategyName(name);
+  const phrases = parts.flatMap(([word, conditions]) => (conditions.length > 0 ? `${word} ${allOf(conditions)}` : []));
+  return [users, ...phrases].join(' ');
+}
+
+/** The number of conditions that a title shows. */
+const SHOWN_CONDITIONS = 3;
+
+function allOf(conditions: readonly string[]): string {
+  const rest = conditions.length - SHOWN_CONDITIONS;
+  const more = rest > 0 ? [`${rest} more`] : [];
+  return [...conditions.slice(0, SHOWN_CONDITIONS), ...more].join(' and ');
+}
+
 /**
  * Describes a strategy in one line: "Gradual rollout 25 %, country is one of DE".
  *
@@ -87,12 +124,14 @@ export function describeStrategy(
   segmentName?: FindSegmentName,
   ownStrategies?: readonly string[],
 ): string {
-  const { name, title } = strategy;
+  const { name, title, parameters } = strategy;
   const rollout = rolloutOf(strategy);
-  const kind = rollout === undefined ? strategyName(name) : `${strategyName(name)} ${rollout} %`;
+  const kind = strategyTitle(strategy, segmentName);
+  const isTitled = kind !== strategyName(name);
+  const conditions = isTitled ? describeLists(parameters) : describeConditions(strategy, segmentName);
   const unknown = ownStrategies ? unknownInStrategy(strategy, ownStrategies) : [];
-  const named = [kind, ...unknown.map((text) => `(${text})`)].join(' ');
-  return [...(title ? [title] : []), named, ...describeConditions(strategy, segmentName)].join(', ');
+  const named = [rollout === undefined ? kind : `${kind} ${rollout} %`, ...unknown.map((text) => `(${text})`)].join(' ');
+  return [...(title ? [title] : []), named, ...conditions].join(', ');
 }
 
 /** Returns the items of a text that separates them by commas. */
@@ -106,12 +145,16 @@ export function describeConditions(
   { parameters, constraints, segments = [] }: ShownStrategy,
   segmentName: FindSegmentName = () => undefined,
 ): readonly string[] {
-  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
   return [
-    ...lists.map(([key, value]) => `${key} ${listOf(itemsOf(value))}`),
+    ...describeLists(parameters),
     ...segments.map((id) => segmentName(id) ?? `segment ${id}`),
     ...constraints.map(describeConstraint),
   ];
+}
+
+function describeLists(parameters: ShownStrategy['parameters']): readonly string[] {
+  const lists = Object.entries(parameters ?? {}).filter(([key, value]) => value !== '' && !HASHING.has(key));
+  return lists.map(([key, value]) => `${key} ${listOf(itemsOf(value))}`);
 }
 
 /** Parameters with their own controls. Summaries omit them. */

@@ -11,7 +11,7 @@ import {
   listOf,
   OPERATORS,
   SHOWN_VALUES,
-  strategyName,
+  strategyTitle,
 } from '../evaluation/describe-strategy.js';
 
 /*
@@ -51,17 +51,24 @@ export interface Names {
 }
 
 /** Names the strategies in flags, environments and events by title, or by kind and position. Later states win. */
-export function nameStrategies(states: readonly unknown[]): ReadonlyMap<string, string> {
-  return new Map(states.flatMap((state) => namesIn(state)));
+export function nameStrategies(
+  states: readonly unknown[],
+  segmentName?: Names['segment'],
+): ReadonlyMap<string, string> {
+  return new Map(states.flatMap((state) => namesIn(state, segmentName)));
 }
 
-function namesIn(state: unknown, position?: number): readonly (readonly [string, string])[] {
+function namesIn(
+  state: unknown,
+  segmentName: Names['segment'],
+  position?: number,
+): readonly (readonly [string, string])[] {
   if (!isObject(state)) return [];
   const { id, name, title, parameters, constraints, environments, strategies } = state;
-  if (Array.isArray(environments)) return environments.flatMap((one) => namesIn(one));
-  if (Array.isArray(strategies)) return strategies.flatMap((one, index) => namesIn(one, index + 1));
+  if (Array.isArray(environments)) return environments.flatMap((one) => namesIn(one, segmentName));
+  if (Array.isArray(strategies)) return strategies.flatMap((one, index) => namesIn(one, segmentName, index + 1));
   if (typeof id !== 'string' || parameters === undefined || constraints === undefined) return [];
-  const kind = strategyName(String(name));
+  const kind = strategyTitle(state as unknown as Parameters<typeof strategyTitle>[0], segmentName);
   return [[id, title ? String(title) : position === undefined ? kind : `strategy ${position}, ${kind}`]];
 }
 
@@ -73,7 +80,7 @@ export function describeDocument({ kind, id }: DocumentName, { segment }: Names 
 /** Describes the differences of a document. Omits technical ones, such as times. */
 export function describeDifferences(document: ComparedDocument, names: Names = {}): readonly DescribedDifference[] {
   const isPlanned = !('parts' in document);
-  const strategies = isPlanned ? nameStrategies([document.before, document.after]) : [];
+  const strategies = isPlanned ? nameStrategies([document.before, document.after], names.segment) : [];
   const parts = isPlanned ? compareStates(document.before, document.after) : document.parts;
   const known = { ...names, strategies: new Map([...strategies, ...(names.strategies ?? [])]) };
   return parts.flatMap((part) => describePart(part, document, known));

@@ -64,6 +64,36 @@ describe('a strategy in words', () => {
     expect(inWords('flexibleRollout', { rollout: 50 })).toBe('Gradual rollout 50 %');
   });
 
+  it.each([
+    [{}, 'Everyone'],
+    [{ constraints: [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }] }, 'Users with country DE, AT'],
+    [{ segments: [3] }, 'Users in EU'],
+    [
+      {
+        segments: [3],
+        constraints: [
+          { contextName: 'plan', operator: 'IN', values: ['pro'] },
+          { contextName: 'age', operator: 'NUM_GTE', value: '18' },
+          { contextName: 'country', operator: 'IN', values: ['US'], inverted: true },
+        ],
+      },
+      'Users in EU with plan pro whose age ≥ 18 and country is not one of US',
+    ],
+    [
+      { constraints: [{ contextName: 'currentTime', operator: 'DATE_AFTER', value: '2026-03-01T12:00:00Z' }] },
+      'Everyone while currentTime is after 2026-03-01T12:00:00Z',
+    ],
+    [
+      {
+        constraints: ['a', 'b', 'c', 'd', 'e'].map((contextName) => ({ contextName, operator: 'IN', values: ['1'] })),
+      },
+      'Users with a 1 and b 1 and c 1 and 2 more',
+    ],
+  ])('is titled by its conditions if it is `default`: %j', (conditions, title) => {
+    const strategy = { name: 'default', parameters: {}, constraints: [], ...conditions };
+    expect(describeStrategy(strategy, () => 'EU')).toBe(title);
+  });
+
   it.each(['__proto__', 'constructor', 'toString'])('has the name %s', (name) => {
     expect(describeStrategy({ name, parameters: {}, constraints: [] })).toBe(name);
   });
