@@ -44,7 +44,7 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (first === 'tokens' && second === undefined) return <TokensScreen />;
   if (first === 'why' && second === undefined) return <WhyScreen />;
   if (first === 'events' && third === undefined) {
-    return second === undefined ? <EventsScreen /> : <ChangeSetScreen id={second} />;
+    return second === undefined ? <EventsScreen project={undefined} /> : <ChangeSetScreen id={second} />;
   }
   if (first === 'applications' && third === undefined) {
     return second === undefined ? <ApplicationsScreen /> : <ApplicationScreen key={second} name={second} />;
@@ -56,6 +56,7 @@ function Route({ segments }: { readonly segments: readonly string[] }) {
   if (second === undefined) return <FlagsScreen key="" project="" />;
   if (third === undefined) return <ProjectRoute key={second} project={second} />;
   if (third === 'members' && fourth === undefined) return <MembersScreen key={second} project={second} />;
+  if (third === 'events' && fourth === undefined) return <EventsScreen key={second} project={second} />;
   if (third !== 'flags' || fourth === undefined) return <NotFound />;
   if (fifth === undefined) return <FlagScreen key={fourth} project={second} flag={fourth} />;
   return <EditorScreen key={`${fourth} ${fifth}`} project={second} flag={fourth} environment={fifth} />;

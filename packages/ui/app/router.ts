@@ -22,9 +22,9 @@ export function currentProject(): string {
   return lastProject;
 }
 
-/** Whether the address shows all projects at once. */
+/** Whether the address shows all projects at once: their flags, or their events. */
 export function isAllProjects(): boolean {
-  return path.value[0] === 'projects' && path.value.length === 1;
+  return path.value.length === 1 && (path.value[0] === 'projects' || path.value[0] === 'events');
 }
 
 function decode(text: string): string {

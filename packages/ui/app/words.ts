@@ -1,6 +1,6 @@
-import { describeCondition, describeReason, strategyName } from '@flags/core/admin';
+import { describeCondition, describeReason, strategyName, strategyTitle } from '@flags/core/admin';
 import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
-import { segmentName } from './model/describe.js';
+import { findSegmentName, segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
 const numbers = new Intl.NumberFormat();
@@ -103,9 +103,20 @@ export function why(explained: Explained): string {
 
 type ExplainedStrategy = Explained['strategies'][number];
 
-function whyHolds({ name, rollout }: ExplainedStrategy): string {
+/** Says whom an explained strategy is for. Its conditions are listed up to the one that fails. */
+export function explainedTitle({ name, constraints, segments }: ExplainedStrategy): string {
+  const shown = {
+    name,
+    constraints: constraints.map(({ constraint }) => constraint),
+    segments: segments.map(({ id }) => id),
+  };
+  return strategyTitle(shown, findSegmentName);
+}
+
+function whyHolds(strategy: ExplainedStrategy): string {
+  const { rollout } = strategy;
   if (rollout?.bucket !== undefined) return `rollout, bucket ${rollout.bucket} ≤ ${rollout.rollout}`;
-  return rollout === undefined ? strategyName(name) : `rollout ${rollout.rollout} %`;
+  return rollout === undefined ? explainedTitle(strategy) : `rollout ${rollout.rollout} %`;
 }
 
 function whyNot({ strategies }: Explained): string {

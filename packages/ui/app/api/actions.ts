@@ -51,6 +51,9 @@ export const ACTIONS = {
   previewChanges: ['POST', '/api/admin/changes/preview'] as Action<{ readonly flags: readonly api.PreviewedFlag[] }>,
   getChangeSet: ['GET', '/api/admin/changes/:id'] as Action<api.HistoryEntry>,
   undoChange: ['POST', '/api/admin/changes/:id/undo'] as Action<api.ChangeSet>,
+  previewUndo: ['POST', '/api/admin/changes/:id/undo/preview'] as Action<{
+    readonly flags: readonly api.PreviewedFlag[];
+  }>,
   planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
 };
 

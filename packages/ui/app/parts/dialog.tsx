@@ -9,17 +9,20 @@ interface DialogProps {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly size?: 'small' | 'large';
+  /** What gets the focus first: a field, or the title where the content must be read before. Default: a field. */
+  readonly focus?: 'field' | 'title';
 }
 
 /** A modal `<dialog>`. Its first field gets the focus, which returns to the opener when the dialog closes. */
-export function Dialog({ title, onClose, children, size = 'small' }: DialogProps) {
+export function Dialog({ title, onClose, children, size = 'small', focus = 'field' }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
     const element = dialog.current;
     element?.showModal();
-    element?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select):not(details *)')?.focus();
+    const first = focus === 'title' ? 'h2' : '.dialog-body :is(input, textarea, select):not(details *)';
+    element?.querySelector<HTMLElement>(first)?.focus({ preventScroll: true });
     return () => {
       // If the dialog is already closed, a navigation or an action has moved the focus.
       if (!element?.open) return;
@@ -38,7 +41,9 @@ export function Dialog({ title, onClose, children, size = 'small' }: DialogProps
       }}
     >
       <div class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} tabIndex={-1}>
+          {title}
+        </h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
       {children}

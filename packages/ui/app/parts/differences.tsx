@@ -24,7 +24,7 @@ export function namesFor(states: readonly unknown[] = []): Names {
     segment: findSegmentName,
     ownStrategies: ownStrategiesOf(session.value?.strategies),
     role: (id) => session.value?.roles?.find((role) => role.id === id)?.name,
-    strategies: nameStrategies(states),
+    strategies: nameStrategies(states, findSegmentName),
   };
 }
 

@@ -14,7 +14,11 @@ interface DraftAnswerProps {
 /** Whether the flag would be on for the context of *View as* if the draft were saved, and why. */
 export function DraftAnswer({ flag, environment, changes }: DraftAnswerProps) {
   const context = viewAs.value;
-  const { flags } = usePreview(context ? changes : [], environment, context && drawnContext(context).context);
+  const { flags } = usePreview(
+    { changes: context ? changes : [] },
+    environment,
+    context && drawnContext(context).context,
+  );
   const after = flags?.find((one) => one.flag === flag)?.contexts[0];
   if (context === undefined || after === undefined) return null;
   const buckets = after.buckets.map(bucketText).join(', ');

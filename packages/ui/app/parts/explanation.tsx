@@ -1,4 +1,4 @@
-import { describeCondition, describeReason, strategyName } from '@flags/core/admin';
+import { describeCondition, describeReason } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import type {
   Explained,
@@ -8,7 +8,7 @@ import type {
   ExplainedVariant,
 } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
-import { answer, variantName } from '../words.js';
+import { answer, explainedTitle, variantName } from '../words.js';
 import { Link } from './controls.js';
 import { Icon } from './icons.js';
 
@@ -88,7 +88,7 @@ function StrategySteps({ strategy, number }: StrategyStepsProps) {
         : 'does not match';
   return (
     <Step holds={disabled ? undefined : holds}>
-      <strong>Strategy {number}</strong>, {[strategyName(name), ...unknown].join(', ')}, {outcome}
+      <strong>Strategy {number}</strong>, {[explainedTitle(strategy), ...unknown].join(', ')}, {outcome}
       <ol class="steps">
         {strategy.segments.map((segment) => (
           <Step key={`segment ${segment.id}`} holds={segment.holds}>

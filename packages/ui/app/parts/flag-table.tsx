@@ -1,13 +1,15 @@
 import { describeAudience, isSameJson } from '@flags/core/admin';
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Explained, ListedFlag } from '../api/types.js';
 import { findSegmentName } from '../model/describe.js';
+import { environmentWidth, fitColumns, type OptionalColumn, VIEWED } from '../model/flag-columns.js';
 import type { FlagFilter, SortKey } from '../model/flag-list.js';
 import { type RowWindow, rowWindow } from '../model/window.js';
 import { isAllProjects, setQuery } from '../router.js';
 import { useAction } from '../state/actions.js';
+import { segments } from '../state/segments.js';
 import { environmentNames, offers } from '../state/session.js';
 import { type FlagUsage, useUsage } from '../state/usage.js';
 import { useExplanations, viewAs, viewIn } from '../state/view-as.js';
@@ -28,22 +30,26 @@ interface FlagTableProps {
 }
 
 /** The estimated height until the first row is laid out. Cards are higher. */
-const ROW_HEIGHT = 48;
-/** Above this number of environments, their columns are narrow. */
-const WIDE_COLUMNS = 2;
+const ROW_HEIGHT = 52;
 
 /** A table that renders only the visible rows. Roles are explicit: narrow, the rows are cards. */
 export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const { first, end, rowHeight } = useRowWindow(body, flags.length);
+  const { first, end, rowHeight, width } = useRowWindow(body, flags.length);
   const columns = isArchive ? [] : environmentNames.value;
+  const wanted = useEnvironmentWidths(flags, columns);
   const context = isArchive ? undefined : viewAs.value;
   const explanations = useExplanations(project, viewIn.value, !isArchive);
   const isAllChosen = flags.length > 0 && flags.every(({ name }) => chosen.value.has(name));
   const hasUsage = !isArchive && offers('listUsage', project);
   const usageOf = useUsage(hasUsage);
+  const { environments: widths, optional: shown } = fitColumns(width, {
+    environments: wanted,
+    isViewed: context !== undefined,
+    optional: new Set<OptionalColumn>(['seen', 'type', ...(hasUsage ? (['hours'] as const) : [])]),
+  });
   return (
-    <table role="table" class={columns.length > WIDE_COLUMNS ? 'flags many' : 'flags'} aria-rowcount={flags.length + 1}>
+    <table role="table" class="flags" aria-rowcount={flags.length + 1}>
       <caption class="hidden">Flags</caption>
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
@@ -57,15 +63,19 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             />
           </Head>
           <SortHead sort="name" filter={filter} label="Name" />
-          <SortHead sort="type" filter={filter} label="Type" />
-          {columns.map((name) => (
-            <Head key={name} class="environment">
+          {shown.has('type') && <SortHead sort="type" filter={filter} label="Type" />}
+          {columns.map((name, index) => (
+            <Head key={name} class="environment" title={name} style={widthOf(widths[index])}>
               {name}
             </Head>
           ))}
-          {hasUsage && <Head class="hours">24 h</Head>}
-          <SortHead sort="lastSeenAt" filter={filter} label="Seen" />
-          {context && <Head class="for">For {context.userId ?? 'this context'}</Head>}
+          {shown.has('hours') && <Head class="hours">24 h</Head>}
+          {shown.has('seen') && <SortHead sort="lastSeenAt" filter={filter} label="Seen" />}
+          {context && (
+            <Head class="for" style={widthOf(VIEWED)}>
+              For {context.userId ?? 'this context'}
+            </Head>
+          )}
           {isArchive && <Head class="actions-head">Actions</Head>}
         </tr>
       </thead>
@@ -78,7 +88,8 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
             rowIndex={first + index + 2}
             chosen={chosen}
             isArchive={isArchive}
-            usage={hasUsage ? usageOf(flag.name) : undefined}
+            shown={[...shown].join(' ')}
+            usage={shown.has('hours') ? usageOf(flag.name) : undefined}
             explained={explanations?.get(flag.name)}
           />
         ))}
@@ -86,6 +97,23 @@ export function FlagTable({ flags, filter, chosen, project, isArchive }: FlagTab
       </tbody>
     </table>
   );
+}
+
+/** Returns the width of each column of an environment, by the texts of all rows: scrolling does not move columns. */
+function useEnvironmentWidths(flags: readonly ListedFlag[], columns: readonly string[]): readonly number[] {
+  const known = segments.value;
+  return useMemo(
+    () =>
+      columns.map((column) => {
+        const states = flags.flatMap(({ environments }) => environments.find(({ name }) => name === column) ?? []);
+        return environmentWidth([column, ...states.map(audienceWords)]);
+      }),
+    [flags, columns, known],
+  );
+}
+
+function widthOf(width = 0): { readonly inlineSize: string } {
+  return { inlineSize: `${width}rem` };
 }
 
 interface RowCheckProps {
@@ -110,6 +138,8 @@ interface CellProps {
   readonly class: string;
   /** The title of the column, for cards. */
   readonly 'data-label'?: string;
+  readonly title?: string;
+  readonly style?: { readonly inlineSize: string };
   readonly children?: ComponentChildren;
 }
 
@@ -124,14 +154,18 @@ function Head({ sorted, ...props }: CellProps & { readonly sorted?: 'ascending' 
 interface FlagRowProps extends Pick<FlagTableProps, 'chosen' | 'isArchive'> {
   readonly flag: ListedFlag;
   readonly rowIndex: number;
+  /** The names of the optional columns, in one text: equal properties do not render again. */
+  readonly shown: string;
   readonly usage: FlagUsage | undefined;
   readonly explained: Explained | undefined;
 }
 
 /** Visible rows do not render again while the list scrolls, because their properties stay the same. */
-function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRowProps) {
+function FlagRow({ flag, rowIndex, chosen, isArchive, shown, usage, explained }: FlagRowProps) {
   const { name, project } = flag;
   const isChosen = chosen.value.has(name);
+  const columns = shown.split(' ');
+  const seen = flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt);
   const toggle = () => {
     const next = new Set(chosen.value);
     if (!next.delete(name)) next.add(name);
@@ -142,8 +176,8 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRo
       <Cell class="check">
         <RowCheck label={name} isChosen={isChosen} onToggle={toggle} />
       </Cell>
-      <NameCell flag={flag} />
-      <Cell class="type">{flagType(flag.type)}</Cell>
+      <NameCell flag={flag} seen={seen} />
+      {columns.includes('type') && <Cell class="type">{flagType(flag.type)}</Cell>}
       {!isArchive &&
         environmentNames.value.map((environment) => (
           <EnvironmentCell key={environment} flag={flag} name={environment} />
@@ -153,7 +187,7 @@ function FlagRow({ flag, rowIndex, chosen, isArchive, usage, explained }: FlagRo
           <Sparkline project={project} flag={name} usage={usage} />
         </Cell>
       )}
-      <Cell class="seen">{flag.lastSeenAt === null ? 'never' : ago(flag.lastSeenAt)}</Cell>
+      {columns.includes('seen') && <Cell class="seen">{seen}</Cell>}
       {viewAs.value && !isArchive && (
         <Cell class="me" data-label={`For ${viewAs.value.userId ?? 'this context'}`}>
           <ExplainedAnswer explained={explained} />
@@ -177,14 +211,15 @@ function Gap({ height }: { readonly height: number }) {
   );
 }
 
-function NameCell({ flag }: { readonly flag: ListedFlag }) {
+/** The name has the first line alone, because people look for names. */
+function NameCell({ flag, seen }: { readonly flag: ListedFlag; readonly seen: string }) {
   const text = [isAllProjects() && flag.project, flag.description].filter(Boolean).join(' · ');
   return (
     <th role="rowheader" scope="row" class="name">
+      <Link to={['projects', flag.project, 'flags', flag.name]} title={flag.name} action="">
+        {flag.name}
+      </Link>
       <span class="name-line">
-        <Link to={['projects', flag.project, 'flags', flag.name]} title={flag.name} action="">
-          {flag.name}
-        </Link>
         {flag.stale && <span class="tag warning">stale</span>}
         <AgingTags flag={flag} isShort />
         {(flag.labels ?? []).slice(0, 3).map((label) => (
@@ -192,8 +227,9 @@ function NameCell({ flag }: { readonly flag: ListedFlag }) {
             {label}
           </span>
         ))}
+        {text && <small title={text}>{text}</small>}
+        <small class="seen card-only">{seen === 'never' ? 'never seen' : seen}</small>
       </span>
-      {text && <small title={text}>{text}</small>}
     </th>
   );
 }
@@ -201,9 +237,7 @@ function NameCell({ flag }: { readonly flag: ListedFlag }) {
 function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly name: string }) {
   const environment = flag.environments.find((one) => one.name === name);
   if (environment === undefined) return <Cell class="environment" data-label={name} />;
-  const { enabled, offBecauseOf, audience } = environment;
-  const isBlocked = enabled && offBecauseOf !== null;
-  const words = isBlocked ? `because of ${offBecauseOf}` : describeAudience(audience, findSegmentName);
+  const words = audienceWords(environment);
   return (
     <Cell class="environment" data-label={name}>
       <span class="environment-state">
@@ -216,6 +250,11 @@ function EnvironmentCell({ flag, name }: { readonly flag: ListedFlag; readonly n
       </span>
     </Cell>
   );
+}
+
+function audienceWords({ enabled, offBecauseOf, audience }: ListedFlag['environments'][number]): string {
+  const isBlocked = enabled && offBecauseOf !== null;
+  return isBlocked ? `because of ${offBecauseOf}` : describeAudience(audience, findSegmentName);
 }
 
 interface SortHeadProps {
@@ -240,20 +279,24 @@ function SortHead({ sort, filter, label }: SortHeadProps) {
 
 interface TableWindow extends RowWindow {
   readonly rowHeight: number;
+  /** The width of the table, in the font size of the page. */
+  readonly width: number;
 }
 
-/** Tracks the scroll position of the page, and the height of the rows. */
+/** Tracks the scroll position of the page, and the sizes of the rows. */
 function useRowWindow(body: { readonly current: HTMLElement | null }, count: number): TableWindow {
-  const windowAt = (scrolled: number, rowHeight: number): TableWindow => ({
+  const windowAt = (scrolled: number, rowHeight: number, width: number): TableWindow => ({
     ...rowWindow(scrolled, innerHeight, rowHeight, count),
     rowHeight,
+    width,
   });
-  const [view, setView] = useState(() => windowAt(0, ROW_HEIGHT));
+  const [view, setView] = useState(() => windowAt(0, ROW_HEIGHT, 0));
   useLayoutEffect(() => {
     const update = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
       const row = body.current?.querySelector<HTMLElement>('tr:not(.gap)');
-      const next = windowAt(-top, row?.offsetHeight || ROW_HEIGHT);
+      const fontSize = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+      const next = windowAt(-top, row?.offsetHeight || ROW_HEIGHT, (body.current?.offsetWidth ?? 0) / fontSize);
       setView((now) => (isSameJson(now, next) ? now : next));
     };
     const observer = new ResizeObserver(update);
@@ -267,5 +310,5 @@ function useRowWindow(body: { readonly current: HTMLElement | null }, count: num
       removeEventListener('resize', update);
     };
   }, [count]);
-  return view.end > count ? windowAt(0, view.rowHeight) : view;
+  return view.end > count ? windowAt(0, view.rowHeight, view.width) : view;
 }

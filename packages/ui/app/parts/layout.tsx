@@ -39,7 +39,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
             )}
             <Link class="brand" action="" to={['projects', currentProject()]}>
               <Icon name="flag" />
-              {settings.title}
+              <span class="bar-text">{settings.title}</span>
             </Link>
             {isIn && <ProjectPicker />}
             <span class="stretch" />
@@ -66,7 +66,7 @@ function FindButton() {
   };
   return (
     <Button class="chip" action="" onClick={open}>
-      <Icon name="search" /> Find <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+      <Icon name="search" /> <span class="bar-text">Find</span> <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
     </Button>
   );
 }
@@ -96,10 +96,20 @@ function ProjectPicker() {
       <Select
         value={current}
         options={[['', 'All projects'], ...(isKnown ? [] : sameText([current])), ...options]}
-        onChange={(id) => navigate(href(['projects', id]))}
+        onChange={(id) => navigate(href(isEvents() ? eventsOf(id) : ['projects', id]))}
       />
     </label>
   );
+}
+
+function isEvents(): boolean {
+  const [first, , third] = path.value;
+  return first === 'events' || (first === 'projects' && third === 'events');
+}
+
+/** The address of the events of a project, or of all projects if it is empty. */
+function eventsOf(project: string): readonly string[] {
+  return project === '' ? ['events'] : ['projects', project, 'events'];
 }
 
 /** The entries of the navigation: one row per screen. */
@@ -107,12 +117,12 @@ function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;
   const isMembers = first === 'projects' && third === 'members';
-  const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers);
+  const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers && !isEvents());
   const rows = [
     { label: 'Segments', action: 'listSegments', target: ['segments'] },
     { label: 'Playground', action: 'explainFlags', target: ['why'] },
     { label: 'Applications', action: 'listApplications', target: ['applications'] },
-    { label: 'Events', action: 'listHistory', target: ['events'] },
+    { label: 'Events', action: 'listHistory', target: eventsOf(isAllProjects() ? '' : project), isCurrent: isEvents() },
     { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
     { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
   ];
@@ -154,8 +164,10 @@ function LiveDot() {
   return (
     <span class={`liveness ${state}`} role="status">
       <span class="dot" aria-hidden="true" />
-      {LIVE_WORDS[state]}
-      {since}
+      <span class={state === 'live' ? 'bar-text' : undefined}>
+        {LIVE_WORDS[state]}
+        {since}
+      </span>
     </span>
   );
 }

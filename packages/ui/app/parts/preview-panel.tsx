@@ -20,7 +20,7 @@ interface PreviewPanelProps {
 
 /** The sampled users whose evaluation the draft changes: their number, and a list. */
 export function PreviewPanel({ project, flag, environment, changes, strategies, missing }: PreviewPanelProps) {
-  const preview = usePreview(changes, environment);
+  const preview = usePreview({ changes }, environment);
   const own = preview.flags?.find((one) => one.flag === flag);
   const isShown = (one: Previewed) => one === own || one.missing.size > 0 || one.contexts.some(isChanged);
   return (
@@ -68,7 +68,7 @@ function Buckets({
 }
 
 /** Changed users come first. */
-function People({ previewed }: { readonly previewed: PreviewedFlag }) {
+function People({ previewed }: { readonly previewed: Previewed }) {
   const users = usersOf(previewed).toSorted((one, other) => Number(isChanged(other)) - Number(isChanged(one)));
   return (
     <UserTable

@@ -1,3 +1,4 @@
+import { listOf } from '@flags/core/admin';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
@@ -5,19 +6,14 @@ import type { PreviewedFlag } from '../api/types.js';
 import { usersWith } from '../model/context-fields.js';
 import { currentProject } from '../router.js';
 import { countPreview, type Previewed, type PreviewState } from '../state/preview.js';
-import { keepSamples, MAX_SAMPLES, sampleNoun, samples, sampleText } from '../state/samples.js';
+import { describeUsers, keepSamples, MAX_SAMPLES, pastedUsers, sampleText } from '../state/samples.js';
 import { offers } from '../state/session.js';
 import { answer, number, plural } from '../words.js';
-import { Button, DialogButton } from './controls.js';
+import { Button, Details, DialogButton } from './controls.js';
 import { FormDialog } from './dialog.js';
 import { AreaField } from './field.js';
 import { Fault } from './states.js';
 import { Table } from './table.js';
-
-/** Names the users of a preview: "20 made-up users". */
-export function sampleCount(): string {
-  return `${number(samples.value.length)} ${sampleNoun.value}`;
-}
 
 interface PreviewFrameProps extends PreviewResultProps {
   /** What is missing in the draft. */
@@ -32,18 +28,21 @@ interface PreviewFrameProps extends PreviewResultProps {
 
 /** The frame of a preview beside an editor: its users, a button to choose others, and the result. */
 export function PreviewFrame({ missing, hint, head, children, ...result }: PreviewFrameProps) {
+  const isCounted = (missing ?? hint) === undefined;
+  const users = (isCounted ? result.preview.flags?.[0]?.users : undefined) ?? pastedUsers.value;
   return (
     <aside class="card preview" aria-labelledby="preview">
       <header class="card-head">
         <h2 id="preview">Preview</h2>
-        <span class="muted">{sampleCount()}</span>
+        {users && <span class="muted">{describeUsers(users)}</span>}
         <DialogButton class="quiet end" dialog={(close) => <SamplesDialog onClose={close} />}>
           Edit the list
         </DialogButton>
       </header>
       {head}
-      {(missing ?? hint) && <p class="muted">{missing ?? hint}</p>}
-      {(missing ?? hint) === undefined && <PreviewResult {...result} />}
+      {!isCounted && <p class="muted">{missing ?? hint}</p>}
+      {isCounted && <PreviewResult {...result} />}
+      {isCounted && users?.groups && <p class="muted">{users.groups}</p>}
       {children}
     </aside>
   );
@@ -56,25 +55,68 @@ interface PreviewResultProps {
   readonly nameOf: (flag: string) => string | undefined;
 }
 
-/** How many users each flag gains and loses. */
+/** The number of flags that are listed; the rest unfolds. */
+const LISTED = 10;
+
+/** How many users each flag gains and loses. Lists what changes, and counts the rest. */
 export function PreviewResult({ preview: { flags, error, isCurrent }, environment, nameOf }: PreviewResultProps) {
   if (error) return error.status === 404 ? null : <Fault error={error} />;
   if (flags === undefined) return <p class="muted">Counting who changes…</p>;
+  const entries = entriesOf(flags, nameOf);
+  const rest = flags.length - entries.reduce((sum, { count }) => sum + count, 0);
   return (
     <>
       <div role="status" class={isCurrent ? '' : 'waiting'}>
         {flags.length === 0 && <p>Nobody changes in {environment}.</p>}
-        {flags.map((flag) => (
-          <Counts key={flag.flag} previewed={flag} name={nameOf(flag.flag)} />
+        {entries.slice(0, LISTED).map((entry) => (
+          <Counts key={entry.previewed.flag} {...entry} />
         ))}
+        {rest > 0 && (
+          <p>
+            {plural(rest, 'flag')}: nobody changes in {environment}.
+          </p>
+        )}
       </div>
+      {entries.length > LISTED && (
+        <Details summary={`${entries.length - LISTED} more`}>
+          {() => entries.slice(LISTED).map((entry) => <Counts key={entry.previewed.flag} {...entry} />)}
+        </Details>
+      )}
       <OtherUsers flags={flags} />
     </>
   );
 }
 
+interface Entry {
+  readonly previewed: Previewed;
+  readonly name: string | undefined;
+  /** The number of flags that the entry is about. */
+  readonly count: number;
+}
+
+/** The flags that change, most users first, and those whose counts are unknown, together if they miss the same fields. */
+function entriesOf(flags: readonly Previewed[], nameOf: PreviewResultProps['nameOf']): readonly Entry[] {
+  const single = (previewed: Previewed) => ({ previewed, name: nameOf(previewed.flag), count: 1 });
+  const changes = (previewed: Previewed) => previewed.contexts.filter(isChanged).length;
+  const changed = flags.filter((one) => changes(one) > 0 || nameOf(one.flag) === undefined || flags.length === 1);
+  const unknown = new Map<string, Previewed[]>();
+  for (const one of flags) {
+    if (one.missing.size === 0 || changed.includes(one)) continue;
+    const fields = [...one.missing.keys()].join();
+    unknown.set(fields, [...(unknown.get(fields) ?? []), one]);
+  }
+  return [
+    ...changed.toSorted((one, other) => changes(other) - changes(one)).map(single),
+    ...[...unknown.values()].flatMap((alike) => {
+      const [previewed] = alike;
+      const names = alike.map(({ flag }) => nameOf(flag) ?? flag);
+      return previewed === undefined ? [] : [{ previewed, name: listOf(names), count: alike.length }];
+    }),
+  ];
+}
+
 /** How many users have a flag before and after, and how many change. A 0 is unreliable if fields are missing. */
-function Counts({ previewed, name }: { readonly previewed: Previewed; readonly name: string | undefined }) {
+function Counts({ previewed, name }: Entry) {
   const { before, after, becomeOn, becomeOff, otherVariant } = countPreview(previewed);
   const isKnown = previewed.missing.size === 0;
   return (
@@ -86,7 +128,7 @@ function Counts({ previewed, name }: { readonly previewed: Previewed; readonly n
             now on for <b>{number(before)}</b> <span class="arrow">→</span> then for <b>{number(after)}</b>
           </>
         ) : (
-          `Cannot tell: the ${sampleNoun.value} have no ${[...previewed.missing.keys()].join(' and no ')}.`
+          `Cannot tell: the ${previewed.users.noun} have no ${[...previewed.missing.keys()].join(' and no ')}.`
         )}
       </p>
       <ul class="flips">
@@ -122,8 +164,8 @@ export interface PreviewedUser extends PreviewedContext {
   readonly name: string;
 }
 
-export function usersOf({ contexts }: PreviewedFlag): readonly PreviewedUser[] {
-  return contexts.map((context, index) => ({ ...context, name: samples.value[index]?.name ?? String(index + 1) }));
+export function usersOf({ contexts, users: { samples } }: Previewed): readonly PreviewedUser[] {
+  return contexts.map((context, index) => ({ ...context, name: samples[index]?.name || String(index + 1) }));
 }
 
 export function isChanged({ before, after }: PreviewedContext): boolean {
@@ -188,7 +230,7 @@ function SamplesDialog({ onClose }: { readonly onClose: () => void }) {
     <FormDialog title="Users of the preview" submit="Use this list" onSubmit={keep} onClose={onClose}>
       <AreaField
         label="Users"
-        hint={`One per line, at most ${number(MAX_SAMPLES)}: a user ID, fields such as userId=7, country=DE, or a context as JSON. Kept in this tab. Empty: made-up users.`}
+        hint={`One per line, at most ${number(MAX_SAMPLES)}: a user ID, fields such as userId=7, country=DE, or a context as JSON. Kept in this tab. Empty: recently seen users, or made-up ones.`}
         rows={12}
         value={text}
         onChange={setText}

@@ -4,7 +4,8 @@ import { addressOf } from '../api/call.js';
 import type { Change } from '../api/types.js';
 import { asCurl, asTypeScript } from '../model/as-code.js';
 import { applyReviewed, currentReview, needsReview, type Review } from '../state/changes.js';
-import { usePreview } from '../state/preview.js';
+import { type Proposed, usePreview } from '../state/preview.js';
+import { describeUsers } from '../state/samples.js';
 import { session } from '../state/session.js';
 import { plural } from '../words.js';
 import { Button, Code, Segmented } from './controls.js';
@@ -12,7 +13,7 @@ import { FormDialog } from './dialog.js';
 import { Differences } from './differences.js';
 import { ReasonField } from './field.js';
 import { Icon } from './icons.js';
-import { PreviewResult, sampleCount } from './preview-parts.js';
+import { PreviewResult } from './preview-parts.js';
 
 /** The review dialog of the current proposal. */
 export function ReviewDialog() {
@@ -22,13 +23,16 @@ export function ReviewDialog() {
 
 function ReviewForm({ proposal, plan }: Review) {
   const [reason, setReason] = useState('');
-  const { title, text, changes } = proposal;
+  const { title, text, changes, undoes } = proposal;
+  const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
+  const proposed = { changes, undoes: undo };
   const environments = [...new Set(plan?.effects.map(({ environment }) => environment))];
   const label = environments.length === 1 ? `Change ${environments[0]}` : 'Apply changes';
   return (
     <FormDialog
       title={title}
       size="large"
+      focus="title"
       submit={proposal.confirm ?? label}
       isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
       onSubmit={() => applyReviewed(proposal, reason.trim())}
@@ -36,12 +40,13 @@ function ReviewForm({ proposal, plan }: Review) {
         currentReview.value = undefined;
       }}
     >
+      <Noticed plan={plan} />
       {text && <p>{text}</p>}
       {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
-      <Noticed plan={plan} />
       <Differences documents={plan?.documents ?? []} />
-      {changes.length > 0 &&
-        environments.map((environment) => <Effect key={environment} changes={changes} environment={environment} />)}
+      {environments.map((environment) => (
+        <Effect key={environment} proposed={proposed} environment={environment} />
+      ))}
       {changes.length > 0 && <ChangesAsCode changes={changes} />}
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
@@ -65,13 +70,18 @@ function Noticed({ plan }: Pick<Review, 'plan'>) {
 }
 
 /** How many of the sampled users change, in one environment. */
-function Effect({ changes, environment }: { readonly changes: readonly Change[]; readonly environment: string }) {
-  const preview = usePreview(changes, environment);
-  const isCounted = preview.flags?.some(({ missing }) => missing.size === 0);
+function Effect({ proposed, environment }: { readonly proposed: Proposed; readonly environment: string }) {
+  const preview = usePreview(proposed, environment);
+  const users = preview.flags?.find(({ missing }) => missing.size === 0)?.users;
   return (
     <div class="effect">
       <PreviewResult preview={preview} environment={environment} nameOf={(flag) => `${flag} in ${environment}`} />
-      {isCounted && <p class="muted">Counted over {sampleCount()}.</p>}
+      {users && (
+        <p class="muted">
+          Counted over {describeUsers(users)}
+          {users.groups && `: ${users.groups}`}.
+        </p>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Change, PreviewedFlag, SegmentUse } from '../api/types.js';
-import { usePreview } from '../state/preview.js';
+import type { Change, SegmentUse } from '../api/types.js';
+import { type Previewed, usePreview } from '../state/preview.js';
 import { defaultEnvironment } from '../state/session.js';
 import { Select, sameText } from './controls.js';
 import { isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js';
@@ -18,7 +18,7 @@ export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) 
   const [chosen, setChosen] = useState<string>();
   const environment = chosen ?? environments.find((name) => name === defaultEnvironment.value) ?? environments[0];
   const isAsked = missing === undefined && environment !== undefined && changes.length > 0;
-  const preview = usePreview(isAsked ? changes : [], environment ?? '');
+  const preview = usePreview({ changes: isAsked ? changes : [] }, environment ?? '');
   const hint =
     environment === undefined
       ? 'No strategy uses this segment yet: nobody changes.'
@@ -44,7 +44,7 @@ export function SegmentPreview({ changes, uses, missing }: SegmentPreviewProps) 
   );
 }
 
-function ChangedUsers({ flags }: { readonly flags: readonly PreviewedFlag[] }) {
+function ChangedUsers({ flags }: { readonly flags: readonly Previewed[] }) {
   const users = flags.flatMap((previewed) =>
     usersOf(previewed)
       .filter(isChanged)

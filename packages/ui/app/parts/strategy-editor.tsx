@@ -1,4 +1,4 @@
-import { describeConditions, HASHING, STRATEGIES, strategyName } from '@flags/core/admin';
+import { describeConditions, HASHING, STRATEGIES, strategyTitle } from '@flags/core/admin';
 import { useState } from 'preact/hooks';
 import type { Constraint, Strategy } from '../api/types.js';
 import { findSegmentName, rolloutOf, segmentName } from '../model/describe.js';
@@ -28,7 +28,7 @@ export function StrategyEditor(props: StrategyEditorProps) {
       <div class="strategy-head">
         <span class="ordinal">{index + 1}</span>
         <Button class="link strategy-toggle" expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {strategy.title || strategyName(strategy.name)}
+          {strategy.title || strategyTitle(strategy, findSegmentName)}
         </Button>
         {!isOpen && <span class="muted summary">{summaryOf(strategy)}</span>}
         <span class="stretch" />
@@ -59,7 +59,7 @@ export function StrategyEditor(props: StrategyEditorProps) {
             <TextField
               label="Title"
               value={strategy.title ?? ''}
-              placeholder={strategyName(strategy.name)}
+              placeholder={strategyTitle(strategy, findSegmentName)}
               onChange={(value) => {
                 const { title: _title, ...rest } = strategy;
                 onChange(value === '' ? rest : { ...rest, title: value });

@@ -5,7 +5,7 @@ import {
   itemsOf,
   listOf,
   ownStrategiesOf,
-  strategyName,
+  strategyTitle,
   unknownInStrategy,
 } from '@flags/core/admin';
 import type { Strategy } from '../api/types.js';
@@ -33,15 +33,15 @@ export function Strategies({ strategies, empty }: StrategiesProps) {
 
 /** A strategy in words: its users, and their share. */
 function StrategySummary({ strategy, index }: { readonly strategy: Strategy; readonly index: number }) {
-  const { name, title, disabled, constraints, parameters, variants = [] } = strategy;
+  const { title, disabled, constraints, parameters, variants = [] } = strategy;
   const rollout = rolloutOf(strategy);
   const lists = Object.entries(parameters ?? {}).filter(([key, value]) => !HASHING.has(key) && value !== '');
   return (
     <li class={disabled ? 'strategy disabled' : 'strategy'}>
       <div class="strategy-head">
         <span class="ordinal">{index + 1}</span>
-        <strong>{title || strategyName(name)}</strong>
-        {title && <span class="muted">{strategyName(name)}</span>}
+        <strong>{title || strategyTitle(strategy, findSegmentName)}</strong>
+        {title && <span class="muted">{strategyTitle(strategy, findSegmentName)}</span>}
         {rollout !== undefined && (
           <span class="rollout-bar">
             <span class="bar-track">

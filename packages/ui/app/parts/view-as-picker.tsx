@@ -11,14 +11,16 @@ import { Icon } from './icons.js';
 /** Picks the context of *View as*, in the bar above every screen. */
 export function ViewAsPicker() {
   const context = viewAs.value;
+  const words = context ? `View as ${describeContext(context)}` : 'View as…';
   return (
     <span class="view-as">
       <DialogButton
+        action={words}
         class={context ? 'chip active' : 'chip'}
         dialog={(close) => <Picker context={context} onClose={close} />}
       >
         <Icon name="person" />
-        {context ? `View as ${describeContext(context)}` : 'View as…'}
+        <span class="bar-text">{words}</span>
       </DialogButton>
       {context && <IconButton icon="close" label="Stop viewing as" onClick={() => setViewAs(undefined)} />}
     </span>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.js';
-import { Button } from '../parts/controls.js';
+import { Button, Link } from '../parts/controls.js';
 import { SelectField, TextField } from '../parts/field.js';
 import { Icon } from '../parts/icons.js';
 import { ScreenFrame, ScreenHead } from '../parts/screen.js';
@@ -13,8 +13,13 @@ import { EVENTS, plural, time } from '../words.js';
 const NAMES: readonly (keyof EventFilter)[] = ['flag', 'who', 'type', 'from', 'to'];
 const PAGE = 30;
 
-/** The changes of all projects, newest first. The URL holds the filters. */
-export function EventsScreen() {
+interface EventsProps {
+  /** Undefined: all projects. */
+  readonly project: string | undefined;
+}
+
+/** The changes of a project or of all, newest first. The URL holds the filters. */
+export function EventsScreen({ project }: EventsProps) {
   const filter = Object.fromEntries(NAMES.map((name) => [name, query.value.get(name) ?? ''])) as Record<
     keyof EventFilter,
     string
@@ -22,19 +27,22 @@ export function EventsScreen() {
   const isFiltered = NAMES.some((name) => filter[name] !== '');
   return (
     <section>
-      <ScreenHead title="Events" />
+      <ScreenHead
+        title="Events"
+        actions={project !== undefined && <Link to={['events']}>All projects, segments and tokens</Link>}
+      />
       <Filters filter={filter} isFiltered={isFiltered} />
-      <Found key={JSON.stringify(filter)} filter={filter} isFiltered={isFiltered} />
+      <Found key={JSON.stringify([project, filter])} project={project} filter={filter} isFiltered={isFiltered} />
     </section>
   );
 }
 
 /** The matching change sets. Another filter starts again at the first page. */
-function Found({ filter, isFiltered }: FiltersProps) {
+function Found({ project, filter, isFiltered }: FiltersProps & EventsProps) {
   const [wanted, setWanted] = useState(PAGE);
   const [steps, setSteps] = useState(1);
   // Not `isLoading`: while an event makes the page read the shown entries again, the button must still work.
-  const { data, error, isFormer: isSearching } = useEventSearch(filter, wanted, steps);
+  const { data, error, isFormer: isSearching } = useEventSearch({ ...filter, project }, wanted, steps);
   const { entries, hasMore, searchedTo } = data ?? {};
   const shown = entries?.slice(0, wanted) ?? [];
   return (

@@ -89,7 +89,7 @@ export function FlagsScreen({ project }: { readonly project: string }) {
       )}
       {list && list.total > 0 && selected.length === 0 && list.isComplete && (
         <Empty title="No flag matches">
-          <Button onClick={() => setQuery({ q: '', type: '', state: '', stale: '', label: '', owner: '' })}>
+          <Button onClick={() => setQuery({ q: '', ...Object.fromEntries(CHOICES.map((name) => [name, ''])) })}>
             Clear the filters
           </Button>
         </Empty>
@@ -100,6 +100,8 @@ export function FlagsScreen({ project }: { readonly project: string }) {
 }
 
 const NONE: readonly ListedFlag[] = [];
+/** The parameters of the choices that filter. */
+const CHOICES = ['type', 'state', 'stale', 'label', 'owner'];
 const NO_TYPES: NonNullable<Session['types']> = [];
 
 function NoFlags({ project, archived }: { readonly project: string; readonly archived: boolean }) {
@@ -127,9 +129,20 @@ function Filters({ flags }: { readonly flags: readonly ListedFlag[] }) {
     }),
     [flags],
   );
+  const isOpen = useSignal(false);
+  const active = [...CHOICES, 'show'].filter((name) => query.value.has(name)).length;
   return (
-    <div class="filters">
+    <div class={isOpen.value ? 'filters open' : 'filters'}>
       <SearchBox label="Filter flags" placeholder="Name, description, label, owner" />
+      <Button
+        class={active > 0 ? 'choices-button active' : 'choices-button'}
+        expanded={isOpen.value}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        Filters{active > 0 && ` · ${active}`}
+      </Button>
       <Choice label="Type" options={options.types.map((type) => [type, flagType(type)])} />
       <Choice
         label="State"

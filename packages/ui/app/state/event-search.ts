@@ -15,6 +15,11 @@ export interface EventFilter {
   readonly to: string;
 }
 
+export interface SearchedEvents extends EventFilter {
+  /** Undefined: all projects, and what belongs to none, such as segments. */
+  readonly project: string | undefined;
+}
+
 interface Found {
   readonly entries: readonly HistoryEntry[];
   /** Whether older pages may have more matches: the search stops after a number of pages. */
@@ -26,21 +31,22 @@ interface Found {
 const PAGE = 100;
 
 /** Reads the history until enough entries match, at most ten pages per step. */
-export function useEventSearch(filter: EventFilter, wanted: number, steps: number): Latest<Found> {
+export function useEventSearch({ project, ...filter }: SearchedEvents, wanted: number, steps: number): Latest<Found> {
   return useLatest({
     action: 'listHistory',
-    parameters: [filter, wanted, steps],
-    read: async ({ signal }) => ({ data: await search(filter, { wanted, maxPages: steps * 10, signal }) }),
+    parameters: [project, filter, wanted, steps],
+    read: async ({ signal }) => ({ data: await search(filter, { project, wanted, maxPages: steps * 10, signal }) }),
   });
 }
 
 interface SearchLimits {
+  readonly project: string | undefined;
   readonly wanted: number;
   readonly maxPages: number;
   readonly signal: AbortSignal;
 }
 
-async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchLimits): Promise<Found> {
+async function search(filter: EventFilter, { project, wanted, maxPages, signal }: SearchLimits): Promise<Found> {
   const matches = matcherOf(filter);
   const earliest = startOf(filter.from);
   const entries: HistoryEntry[] = [];
@@ -48,7 +54,11 @@ async function search(filter: EventFilter, { wanted, maxPages, signal }: SearchL
   let searchedTo: string | undefined;
   let hasMore = true;
   for (let pages = 0; hasMore && pages < maxPages && entries.length < wanted; pages++) {
-    const { data } = await call('listHistory', { query: { limit: PAGE, after }, signal });
+    const page = { query: { limit: PAGE, after }, signal };
+    const { data } =
+      project === undefined
+        ? await call('listHistory', page)
+        : await call('listProjectHistory', { ...page, params: { project } });
     entries.push(...data.changes.filter(matches));
     searchedTo = data.changes.at(-1)?.at ?? searchedTo;
     after = data.next;

@@ -1,10 +1,12 @@
 import { type ApiError, call } from '../api/call.js';
 import { fetchResource, type Query, useLatest } from '../api/resource.js';
 import { pause } from '../api/stream.js';
-import type { Change, Context, FlagDetail, PreviewedFlag } from '../api/types.js';
+import type { Change, Context, FlagDetail, Plan, PreviewedFlag } from '../api/types.js';
 import { type ContextFields, missingFields } from '../model/context-fields.js';
+import { currentProject } from '../router.js';
 import { variantName } from '../words.js';
-import { samples, sampleText } from './samples.js';
+import { MADE_UP, madeUpWith, pastedUsers, recentUsers, sampleText, type Users } from './samples.js';
+import { offers } from './session.js';
 
 /** Counts the sampled users by their change. */
 export interface PreviewCounts {
@@ -18,6 +20,8 @@ export interface PreviewCounts {
 /** A previewed flag, and the context fields that it reads but no sampled user has: its counts may be wrong. */
 export interface Previewed extends PreviewedFlag {
   readonly missing: ContextFields;
+  /** In the order of the contexts. */
+  readonly users: Users;
 }
 
 /** Debounces the requests while the user types. A draft that is being saved is not previewed again. */
@@ -30,36 +34,80 @@ export interface PreviewState {
   readonly isCurrent: boolean;
 }
 
-/** Previews changes over the sampled users, or over one context. */
-export function usePreview(proposed: readonly Change[], environment: string, only?: Context): PreviewState {
+/** What a preview evaluates: changes, or the undo of a change set with the documents of its plan. */
+export interface Proposed {
+  readonly changes: readonly Change[];
+  readonly undoes?: { readonly id: string; readonly documents: Plan['documents'] } | undefined;
+}
+
+/** Previews changes over the users of the list or others that suit them, or over one context. */
+export function usePreview({ changes: proposed, undoes }: Proposed, environment: string, only?: Context): PreviewState {
   // Without revisions, the preview uses the newest state even if another user has changed the flag.
   const changes = proposed.map(({ ifRevision: _ifRevision, ...change }) => change);
-  const parameters = JSON.stringify([changes, environment, only ?? sampleText.value]);
-  const isAsked = changes.length > 0;
-  const { data, error, isCurrent } = useLatest(isAsked ? previewQuery(parameters) : undefined);
+  const isAsked = changes.length > 0 || undoes !== undefined;
+  const query = isAsked ? previewQuery({ changes, undoes, environment }, only) : undefined;
+  const { data, error, isCurrent } = useLatest(query);
   return isAsked ? { flags: data, error, isCurrent } : { flags: NONE, error: undefined, isCurrent: true };
 }
 
 const NONE: readonly Previewed[] = [];
 
-function previewQuery(parameters: string): Query<readonly Previewed[]> {
-  const [changes, environment, users]: [Change[], string, Context | string] = JSON.parse(parameters);
-  const contexts = typeof users === 'string' ? samples.peek().map(({ context }) => context) : [users];
-  const preview = { changes, environment, contexts };
+interface Preview extends Proposed {
+  readonly environment: string;
+}
+
+function previewQuery(preview: Preview, only: Context | undefined): Query<readonly Previewed[]> {
+  const { changes, undoes, environment } = preview;
   return {
     action: 'previewChanges',
-    parameters,
+    parameters: [changes, undoes?.id, environment, only ?? sampleText.value],
     async read({ signal }) {
       await pause(DELAY, signal);
       signal.throwIfAborted();
-      const { data } = await call('previewChanges', { body: preview, signal });
-      const flags = data.flags.map(async (flag): Promise<Previewed> => {
-        const isKnown = typeof users !== 'string' || isDecided(flag);
-        return { ...flag, missing: isKnown ? new Map() : await readMissing(flag, preview) };
-      });
-      return { data: await Promise.all(flags) };
+      if (only) {
+        const flags = await evaluate(preview, { samples: [{ name: '', context: only }], noun: '' }, signal);
+        return { data: flags.map((flag) => ({ ...flag, missing: new Map() })) };
+      }
+      const first = pastedUsers.peek() ?? (await readRecentUsers()) ?? MADE_UP;
+      const flags = await withMissing(preview, await evaluate(preview, first, signal));
+      // A list that somebody has pasted is never replaced.
+      const fields = new Map(flags.flatMap(({ missing }) => [...missing]));
+      const made = pastedUsers.peek() === undefined ? madeUpWith(fields) : undefined;
+      if (made === undefined) return { data: flags };
+      return { data: await withMissing(preview, await evaluate(preview, made, signal)) };
     },
   };
+}
+
+/** Reads the users that the process has evaluated last. Undefined if it keeps none or the caller may not read them. */
+async function readRecentUsers(): Promise<Users | undefined> {
+  if (!offers('listRecentContexts', currentProject())) return undefined;
+  const { contexts } = await fetchResource('listRecentContexts', {}).catch(() => ({ contexts: [] }));
+  return recentUsers(contexts);
+}
+
+type Evaluated = Omit<Previewed, 'missing'>;
+
+async function evaluate(
+  { changes, undoes, environment }: Preview,
+  users: Users,
+  signal: AbortSignal,
+): Promise<readonly Evaluated[]> {
+  const query = { environment, contexts: users.samples.map(({ context }) => context) };
+  const { data } =
+    undoes === undefined
+      ? await call('previewChanges', { body: { ...query, changes }, signal })
+      : await call('previewUndo', { params: { id: undoes.id }, body: query, signal });
+  return data.flags.map((flag) => ({ ...flag, users }));
+}
+
+function withMissing(preview: Preview, flags: readonly Evaluated[]): Promise<readonly Previewed[]> {
+  return Promise.all(
+    flags.map(async (flag) => ({
+      ...flag,
+      missing: isDecided(flag) ? new Map() : await readMissing(flag, preview),
+    })),
+  );
 }
 
 /** Reasons that do not depend on the context. */
@@ -69,24 +117,28 @@ function isDecided({ contexts }: PreviewedFlag): boolean {
   return contexts.every(({ before, after }) => DECIDED.has(before.reason) && DECIDED.has(after.reason));
 }
 
-interface Preview {
-  readonly changes: readonly Change[];
-  readonly environment: string;
-  readonly contexts: readonly Context[];
-}
-
 const NOTHING: Partial<FlagDetail> = {};
 
-/** Reads the context fields that a flag and its parents need and no context has. */
-async function readMissing(flag: PreviewedFlag, { changes, environment, contexts }: Preview): Promise<ContextFields> {
+/** Reads the context fields that a flag and its parents need and no user has. */
+async function readMissing(flag: Evaluated, { changes, undoes, environment }: Preview): Promise<ContextFields> {
   const names = new Set<string>();
   const stored = await readWithParents(flag, environment, names);
   const own = changes.filter(
     ({ ref = {} }) =>
       (ref.environment ?? environment) === environment && (ref.flag === undefined || names.has(String(ref.flag))),
   );
+  const restored = (undoes?.documents ?? []).flatMap(({ kind, id, after }) =>
+    kind === 'segment' || names.has(id) ? inEnvironment(after, environment) : [],
+  );
   const { segments } = await fetchResource('listSegments', {}).catch(() => ({ segments: [] }));
-  return missingFields({ changes: own, stored, segments, contexts });
+  const contexts = flag.users.samples.map(({ context }) => context);
+  return missingFields({ changes: [own, restored], stored, segments, contexts });
+}
+
+/** Returns a document without its other environments. */
+function inEnvironment(document: unknown, environment: string): unknown {
+  const { environments = [], ...rest } = Object(document) as { readonly environments?: readonly { name: string }[] };
+  return { ...rest, environments: environments.filter(({ name }) => name === environment) };
 }
 
 /** Reads the documents that decide about a flag in one environment: its own configuration and that of its parents. */

@@ -1,5 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Context } from '../api/types.js';
+import { type ContextFields, usersWith } from '../model/context-fields.js';
+import { plural } from '../words.js';
 import { contextFromText } from './view-as.js';
 
 const KEY = 'flags-ui:samples';
@@ -20,20 +22,53 @@ export interface Sample {
   readonly context: Context;
 }
 
-/** The users of the preview: the pasted ones, or made-up ids, which suffice for a rollout. */
-export const samples = computed<readonly Sample[]>(() => {
-  const lines = sampleText.value.split('\n').map((line) => line.trim());
-  const pasted = lines.filter(Boolean).slice(0, MAX_SAMPLES).map(sampleOf);
-  return pasted.length > 0 ? pasted : MADE_UP;
+/** The users that a preview counts. */
+export interface Users {
+  readonly samples: readonly Sample[];
+  /** "made-up users". */
+  readonly noun: string;
+  /** Of which groups they are: "200 with country DE, 200 without". */
+  readonly groups?: string;
+}
+
+/** The pasted users; undefined if the list is empty. */
+export const pastedUsers = computed<Users | undefined>(() => {
+  const samples = samplesOf(sampleText.value);
+  return samples.length === 0 ? undefined : { samples, noun: 'users of the list' };
 });
 
-/** The noun for the users of a preview. */
-export const sampleNoun = computed(() => (samples.value === MADE_UP ? 'made-up users' : 'users of the list'));
+/** Users with ids only, which suffice for a rollout. */
+export const MADE_UP: Users = {
+  samples: Array.from({ length: MAX_SAMPLES }, (_, index) => withSession(String(index + 1))),
+  noun: 'made-up users',
+};
 
-const MADE_UP: readonly Sample[] = Array.from({ length: MAX_SAMPLES }, (_, index) => {
-  const userId = String(index + 1);
-  return { name: userId, context: { userId, sessionId: userId } };
-});
+/** Made-up users with the context fields of a preview; undefined if no value of them is known. */
+export function madeUpWith(fields: ContextFields): Users | undefined {
+  const made = usersWith(fields);
+  if (made === undefined) return undefined;
+  const samples = samplesOf(made.text).map(({ name, context }) => withSession(name, context));
+  return { samples, noun: 'made-up users', groups: made.label };
+}
+
+export function recentUsers(contexts: readonly Context[]): Users | undefined {
+  const samples = contexts.slice(0, MAX_SAMPLES).map((context) => ({ name: context.userId ?? '', context }));
+  return samples.length === 0 ? undefined : { samples, noun: 'recently seen users' };
+}
+
+/** Names users: "20 made-up users". */
+export function describeUsers({ samples: { length }, noun }: Users): string {
+  return plural(length, noun.replace('users', 'user'), noun);
+}
+
+function withSession(name: string, context: Context = {}): Sample {
+  return { name, context: { userId: name, sessionId: name, ...context } };
+}
+
+function samplesOf(text: string): readonly Sample[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter(Boolean).slice(0, MAX_SAMPLES).map(sampleOf);
+}
 
 /** A line is a context as JSON, fields such as `userId=7&country=DE`, or a user id. */
 function sampleOf(line: string): Sample {

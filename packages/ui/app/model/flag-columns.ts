@@ -1,0 +1,65 @@
+/** The columns of the list that disappear where the names of the flags need their place. */
+export type OptionalColumn = 'seen' | 'type' | 'hours';
+
+/* Widths in the font size of the page. */
+
+/** Shows a name of 40 characters. */
+const NAME = 27;
+const CHECK = 3;
+/** Holds a switch and its state. */
+const MIN_ENVIRONMENT = 6;
+const MAX_ENVIRONMENT = 11;
+/** The padding of a column, and the average width of a character in the small font of the audiences. */
+const PADDING = 1.2;
+const CHARACTER = 0.48;
+/** The width of the column of *View as*. */
+export const VIEWED = 11;
+/** In the order in which they get a place. */
+const OPTIONAL: readonly (readonly [column: OptionalColumn, width: number])[] = [
+  ['seen', 7],
+  ['type', 8],
+  ['hours', 9.5],
+];
+
+/** Narrower lists show cards instead of columns. */
+const CARDS = 51;
+
+interface Columns {
+  readonly environments: readonly number[];
+  readonly optional: ReadonlySet<OptionalColumn>;
+}
+
+interface Wanted {
+  /** The widths that the texts of the environments need. */
+  readonly environments: readonly number[];
+  /** Whether there is a column for the context of *View as*. */
+  readonly isViewed: boolean;
+  readonly optional: ReadonlySet<OptionalColumn>;
+}
+
+/** Returns the width that the longest text of an environment needs, within bounds. */
+export function environmentWidth(texts: Iterable<string>): number {
+  let longest = 0;
+  for (const { length } of texts) longest = Math.max(longest, length);
+  return Math.min(MAX_ENVIRONMENT, Math.max(MIN_ENVIRONMENT, PADDING + CHARACTER * longest));
+}
+
+/**
+ * Chooses columns that leave the names their place: environments get narrower down to the width of a switch, and
+ * optional columns disappear.
+ */
+export function fitColumns(available: number, { environments, isViewed, optional }: Wanted): Columns {
+  let rest = available - NAME - CHECK - (isViewed ? VIEWED : 0);
+  const most = Math.max(MIN_ENVIRONMENT, rest / environments.length);
+  const widths = environments.map((width) => Math.min(width, most));
+  if (available < CARDS) return { environments: widths, optional: new Set(['seen']) };
+  rest -= widths.reduce((sum, width) => sum + width, 0);
+  const shown = new Set<OptionalColumn>();
+  for (const [column, width] of OPTIONAL) {
+    if (!optional.has(column)) continue;
+    rest -= width;
+    if (rest < 0) break;
+    shown.add(column);
+  }
+  return { environments: widths, optional: shown };
+}
