@@ -77,10 +77,15 @@ describeInBrowser('the editor', () => {
     await page.getByText('40 users of the list').waitFor();
     await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
     await page.getByText('then for 40').waitFor();
+    // Without a list, the preview takes them by itself.
+    await page.getByRole('button', { name: 'Edit the list' }).click();
+    await page.getByLabel('Users', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Use this list' }).click();
+    await page.getByText('40 recently seen users', { exact: true }).waitFor();
   });
 
   inFull(
-    'cannot tell about a flag whose parent reads a field that nobody has, and asks recent users instead',
+    'asks recent users about a flag whose parent reads a field, and cannot tell for a list without it',
     async () => {
       const page = await open('', { recentContexts: 100 });
       const [strategy] = await strategies();
@@ -93,7 +98,12 @@ describeInBrowser('the editor', () => {
       host.flags.isEnabled('checkout', { userId: '7', properties: { plan: 'pro' } });
       await page.goto(`${host.page}projects/default/flags/dark-mode/production`);
       await page.getByLabel('Rollout of strategy 1 in percent').fill('100');
-      await page.getByText('Cannot tell: the made-up users have no plan.').waitFor();
+      await page.getByText('1 recently seen user', { exact: true }).waitFor();
+      await page.getByText('then for 1').waitFor();
+      await page.getByRole('button', { name: 'Edit the list' }).click();
+      await page.getByLabel('Users', { exact: true }).fill('7');
+      await page.getByRole('button', { name: 'Use this list' }).click();
+      await page.getByText('Cannot tell: the users of the list have no plan.').waitFor();
       expect(await page.getByRole('button', { name: /200 with/ }).count()).toBe(0);
       await page.getByRole('button', { name: '1 recently seen user' }).click();
       await page.getByText('then for 1').waitFor();
@@ -116,8 +126,10 @@ describeInBrowser('the editor', () => {
     await page.getByLabel('Constraint 1: field').last().fill('country');
     await page.getByLabel('Constraint 1: add a value').last().fill('DE, AT');
     await page.getByLabel('Constraint 1: add a value').last().press('Enter');
-    await page.getByText('Cannot tell: the made-up users have no country.').waitFor();
-    expect(await page.getByText('0 become').count()).toBe(0);
+    await page.getByText('200 with country DE, 200 with country AT, 200 without', { exact: true }).waitFor();
+    await page.getByText('600 made-up users', { exact: true }).waitFor();
+    expect(await page.getByText(/Cannot tell/).count()).toBe(0);
+    await page.getByRole('button', { name: 'Users with country DE, AT' }).waitFor();
     await page.getByLabel('any case').last().check();
     await page.getByRole('button', { name: 'Move strategy 2 up' }).click();
     await page.getByRole('button', { name: 'Review changes' }).click();

@@ -38,6 +38,36 @@ describeInBrowser('the list of flags', () => {
     await until(async () => (await control.getAttribute('aria-checked')) === 'true');
   });
 
+  it('shows names of 40 characters at 1280 with three environments, also with View as', async () => {
+    host = await startHost({ environments: [{ name: 'development' }, { name: 'staging' }, { name: 'production' }] });
+    const name = 'recommendations-for-business-customers-2';
+    const labels = ['payments', 'team-checkout', 'web'];
+    await host.flags.createFlag({ project: 'default' }, { name, description: 'd'.repeat(300), labels, stale: true });
+    visited = await visit(host.page, { viewport: { width: 1280, height: 800 } });
+    const { page } = visited;
+    for (const path of ['', '?as=userId%3D7']) {
+      await page.goto(`${host.page}projects/default${path}`);
+      const link = page.getByRole('link', { name, exact: true });
+      await link.waitFor();
+      await until(() => link.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${host.page}projects/default`);
+    await page.getByRole('switch').first().waitFor();
+    const boxes = await page
+      .locator('tbody tr:first-of-type :is(.name a, .name-line, .environment-state, .switch, .audience)')
+      .evaluateAll((all) =>
+        all.filter((one) => !one.matches('.environment-state')).map((one) => one.getBoundingClientRect().toJSON()),
+      );
+    const overlapping = boxes.flatMap((one, index) =>
+      boxes.slice(index + 1).filter(({ left, right, top, bottom }) => {
+        return left < one.right - 1 && right > one.left + 1 && top < one.bottom - 1 && bottom > one.top + 1;
+      }),
+    );
+    expect([boxes.length > 4, overlapping]).toEqual([true, []]);
+    expect(boxes[0]?.top).toBeLessThanOrEqual(844 / 3);
+  });
+
   it('reviews a switch in production first', async () => {
     const page = await open();
     await page.getByRole('switch', { name: 'checkout in production', exact: true }).click();

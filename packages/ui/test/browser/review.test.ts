@@ -108,6 +108,8 @@ describeInBrowser('a review with the effects on clients', () => {
     const revert = page.getByRole('button', { name: /^Revert: / });
     await revert.nth(0).click();
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
+    await dialog.getByText('now on for 251 → then for 0').waitFor();
+    await dialog.getByText('Counted over 1,000 made-up users.').waitFor();
     const earlier = await revert.count();
     const difference = dialog.locator('.differences li');
     expect(await difference.allTextContents()).toEqual(['production · enabledon→off']);
@@ -164,6 +166,34 @@ describeInBrowser('a review with the effects on clients', () => {
     await page.getByRole('button', { name: 'Create flag' }).click();
     await page.getByRole('heading', { name: 'fresh', level: 1 }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('starts at its summary, lists what changes, and counts the other flags', async () => {
+    const { id } = await host.flags.createSegment({
+      name: 'shared',
+      constraints: [{ contextName: 'country', operator: 'IN', values: ['DE', 'AT'] }],
+    });
+    for (let number = 0; number < 31; number++) {
+      const ref = { ...checkout, flag: `off-${number}` };
+      await host.flags.createFlag(ref, { name: ref.flag });
+      await host.flags.addStrategy(ref, { name: 'default', segments: [id] });
+    }
+    await host.flags.createFlag(checkout, { name: 'eu' });
+    await host.flags.addStrategy({ ...checkout, flag: 'eu' }, { name: 'default', segments: [id] });
+    await host.flags.enable({ ...checkout, flag: 'eu' });
+    const page = await open(`segments/${id}/edit`);
+    await page.setViewportSize({ width: 800, height: 320 });
+    await page.getByRole('button', { name: 'Remove AT' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    const dialog = await isAsked(page, 'production: 1 flag is on, and changes: eu');
+    await dialog.getByText('31 flags: nobody changes in production.').waitFor();
+    expect(await dialog.locator('.flag-counts').count()).toBe(1);
+    expect(await dialog.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    const [head, summary, foot] = await dialog
+      .locator('.dialog-head, .noticed, .dialog-foot')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })));
+    expect(summary?.top).toBeGreaterThanOrEqual(head?.bottom ?? Infinity);
+    expect(summary?.bottom).toBeLessThanOrEqual(foot?.top ?? 0);
   });
 
   it('opens before a change of a segment in use, and says that nobody notices another one', async () => {
