@@ -5,6 +5,7 @@
 
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
+export { printable, UNPRINTABLE } from './base/printable.js';
 export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
 export {
   describeCondition,

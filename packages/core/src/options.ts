@@ -2,6 +2,7 @@ import type { Awaitable } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
 import { describeNonStorage, describeUnknownOption, isStorage } from './base/option-names.js';
 import { type JsonSchema, name, positiveInteger, text } from './base/primitives.js';
+import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
@@ -284,7 +285,7 @@ export function createErrorReporter(onError: (error: unknown) => void = warn): (
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(String(error), { type: 'FlagsWarning', detail: detailOf(error) });
+  emitWarning(String(error), { detail: detailOf(error) });
 }
 
 function detailOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import { compareCodePoints } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
+import { emitWarning } from '../base/printable.js';
 import type { Change, ChangeSetOperations } from '../changesets/change-set.types.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
@@ -112,7 +113,7 @@ function warnOfDrift(drift: readonly FlagDrift[]): void {
   const shown = drift.slice(0, SHOWN).map(({ message }) => message);
   const others = drift.length - shown.length;
   const detail = [...shown, ...(others > 0 ? [`And ${others} more: call flags.drift().`] : [])].join('\n');
-  process.emitWarning('The stored flags differ from the schema.', { type: 'FlagsWarning', code: 'drift', detail });
+  emitWarning('The stored flags differ from the schema.', { code: 'drift', detail });
 }
 
 /** If another process creates them first, plan again. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { createListeners, type Listeners } from '../base/collections.js';
 import { copyJson } from '../base/json.js';
+import { emitWarning } from '../base/printable.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type {
   ConfigurationChange,
@@ -280,5 +281,5 @@ export async function closeReplica({ poller, usage }: Replica): Promise<void> {
 }
 
 function warnOf({ message, code }: EvaluationProblem): void {
-  process.emitWarning(message, { type: 'FlagsWarning', code });
+  emitWarning(message, { code });
 }
