@@ -28,6 +28,8 @@ const SCOPES = {
 };
 
 const requested = process.argv[2] ?? 'all';
+/** `setup` when people run it themselves, `prestart`, `pretest` and so on before another command. */
+const command = process.env.npm_lifecycle_event;
 const fingerprint = fingerprintOfDependencies();
 const nodeAbi = process.versions.modules;
 const installed = readState();
@@ -36,12 +38,15 @@ const isCurrent = installed?.fingerprint === fingerprint && installed.nodeAbi ==
 const isSufficient = installed !== undefined && rank(installed.scope) >= rank(requested);
 if (!isCurrent || !isSufficient) install();
 bundleAdminPage();
+if (command === 'setup') console.log('Everything is installed. Next: npm run build');
+if (command === 'prestart') console.log('Compiling the server, up to a minute at the first start …');
 
 function install() {
   const scope = installed !== undefined && rank(installed.scope) > rank(requested) ? installed.scope : requested;
   // There is no fingerprint while pnpm runs, so that an interrupted installation does not count as complete.
   mkdirSync(dirname(STATE_FILE), { recursive: true });
   writeFileSync(STATE_FILE, JSON.stringify({ scope }));
+  console.log('Installing the dependencies, up to a few minutes the first time …');
   pnpm('install', '--frozen-lockfile', '--config.confirmModulesPurge=false', ...QUIET, ...SCOPES[scope]);
   // pnpm may have reused a build of another version of Node.
   if (!isDriverUsable()) pnpm('rebuild', '--recursive', '--config.sideEffectsCache=false', 'better-sqlite3');
