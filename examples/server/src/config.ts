@@ -8,6 +8,8 @@ export interface ServerConfig {
   /** A file, `:memory:`, or the connection string of a PostgreSQL database. */
   readonly database: string;
   readonly auth: 'token' | 'none';
+  /** The environment of evaluations whose callers name none. */
+  readonly environment: string;
   /** The secret of an admin token that must exist. */
   readonly adminToken?: string;
   /** The origins whose pages may use the frontend API and OFREP. Default: the server's own origin. */
@@ -38,6 +40,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     host: environment.HOST || '127.0.0.1',
     database: environment.FLAGS_DB || './flags.db',
     auth: readAuth(environment.FLAGS_AUTH || 'token'),
+    environment: readEnvironment(environment.FLAGS_ENVIRONMENT || 'production'),
     ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
@@ -84,6 +87,14 @@ function readAuth(text: string): 'token' | 'none' {
   throw new ConfigError(
     `FLAGS_AUTH must be "token" (callers need an admin token) or "none" (everyone may do everything), not ${JSON.stringify(text)}.`,
   );
+}
+
+/** The environments that an engine has by default. */
+const ENVIRONMENTS = ['development', 'production'];
+
+function readEnvironment(text: string): string {
+  if (ENVIRONMENTS.includes(text)) return text;
+  throw new ConfigError(`FLAGS_ENVIRONMENT must be "development" or "production", not ${JSON.stringify(text)}.`);
 }
 
 /** Separated by commas. */

@@ -59,7 +59,8 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
   const url = urlOf(server);
   output.write(welcome(config, url, access));
   if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
-  logger.info({ url, database: nameOfDatabase(config.database), auth: config.auth }, 'listening');
+  const { auth, environment } = config;
+  logger.info({ url, database: nameOfDatabase(config.database), auth, environment }, 'listening');
 }
 
 /** The first signal lets requests finish; a later one ends the process at once. */

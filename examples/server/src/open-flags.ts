@@ -12,10 +12,12 @@ import { isPostgres, nameOfDatabase } from './database-name.js';
  */
 export async function openFlags({
   database,
+  environment,
   stateLimit,
   recentContexts,
-}: Pick<ServerConfig, 'database' | 'stateLimit' | 'recentContexts'>): Promise<Flags> {
+}: Pick<ServerConfig, 'database' | 'environment' | 'stateLimit' | 'recentContexts'>): Promise<Flags> {
   const options = {
+    environment,
     ...(stateLimit !== undefined && { stateLimit }),
     ...(recentContexts !== undefined && { recentContexts }),
   };

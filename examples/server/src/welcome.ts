@@ -7,7 +7,8 @@ export const DELETED_ADMIN_TOKEN =
 
 /** The message at the start of the server: the address of the admin page, and the first call. The log follows. */
 export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
-  return `The admin page: ${url}/ui/\n${advice(config, url, access)}`;
+  const environment = `Evaluates ${config.environment} unless a token names another environment: FLAGS_ENVIRONMENT.`;
+  return `The admin page: ${url}/ui/\n${environment}\n${advice(config, url, access)}`;
 }
 
 function advice(config: ServerConfig, url: string, access: AdminAccess): string {

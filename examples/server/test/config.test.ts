@@ -7,6 +7,7 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       database: './flags.db',
       auth: 'token',
+      environment: 'production',
       trustedOrigins: [],
       allowedHosts: [],
     });
@@ -18,6 +19,7 @@ describe('the configuration', () => {
       HOST: '0.0.0.0',
       FLAGS_DB: ':memory:',
       FLAGS_AUTH: 'none',
+      FLAGS_ENVIRONMENT: 'development',
       FLAGS_ADMIN_TOKEN: 'secret',
       FLAGS_TRUSTED_ORIGINS: 'https://a.example.org, http://localhost:5173,',
       FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
@@ -29,6 +31,7 @@ describe('the configuration', () => {
       host: '0.0.0.0',
       database: ':memory:',
       auth: 'none',
+      environment: 'development',
       adminToken: 'secret',
       trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
