@@ -12,7 +12,7 @@ import {
 import { sqliteStorage } from '@flags/core/sqlite';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { postgresStorage } from '@flags/postgres';
-import { CommandError, usageError } from './output.js';
+import { CommandError, EXIT, usageError } from './output.js';
 
 /** The target of a command: a store that it opens itself, or a running server. */
 export interface Connection {
@@ -39,6 +39,8 @@ export interface ConnectionOptions {
   readonly environments?: readonly string[] | undefined;
   /** Create the file if it does not exist. */
   readonly create?: boolean;
+  /** Gets the sentences of problems that evaluations of a store have, such as an unknown strategy. */
+  readonly onNote?: (sentence: string) => void;
 }
 
 /** The origin of requests to a store of this process. It never leaves the process. */
@@ -131,7 +133,11 @@ export async function readBody({ body }: Response, server: string, limit = MAX_R
 }
 
 async function openStore(store: string, options: ConnectionOptions): Promise<Connection> {
-  const flags = await openFlags(store, options);
+  const { onNote } = options;
+  const flags = await openFlags(store, options, {
+    ...READING,
+    ...(onNote && { onProblem: ({ message }) => onNote(message) }),
+  });
   const actor = { name: options.actor ?? `cli:${userName()}` };
   const api = createFlagsApi<typeof actor, Request>(flags, { auth: () => actor, bodyLimit: LOCAL_BODY_LIMIT });
   const handle = toFetchHandler(api);
@@ -147,25 +153,34 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
   };
 }
 
-/** Opens the engine on a store. A command does not poll for other processes' changes. */
+/** A command needs neither the changes of other processes nor counts of its evaluations. */
+const READING = { pollInterval: 0, usage: { interval: 0 } };
+
+/** Opens the engine on a store. */
 export async function openFlags(
   store: string,
   { environments, create = false }: Pick<ConnectionOptions, 'environments' | 'create'>,
-  settings: Partial<FlagsOptions> = { pollInterval: 0, usage: { interval: 0 } },
+  settings: Partial<FlagsOptions> = READING,
 ): Promise<Flags> {
   if (!create && isFile(store) && !existsSync(store)) {
     throw new CommandError(
       `There is no file ${store}. Name an existing one, or create it: flags migrate --store ${store}`,
     );
   }
+  if (environments?.length === 0) throw usageError('--environments has no names: --environments test,live');
   try {
     const configured = environments && { environments: environments.map((name) => ({ name })) };
     return await createFlags({ ...settings, ...configured, storage: await openStorage(store, create) });
   } catch (error) {
     const reason = reasonOf(error);
+    if (isFlagsError(error) && error.details.some(({ path }) => path?.startsWith('/environments'))) {
+      throw usageError(`--environments: ${describeRefusal(error.message, error.details)}`);
+    }
     // The error of the storage names its option. A command needs other advice.
     if (reason.includes('migrate: false')) throw new MigrationError(store, reason);
     const advice = isPostgres(store) && !isUnsupported(error) ? ' Is the database running?' : '';
+    // Errors of SQLite name the file themselves.
+    if (reason.includes(' cannot be opened: ')) throw new CommandError(reason);
     throw new CommandError(`${nameOf(store)} cannot be opened: ${reason.replace(/\.$/, '')}.${advice}`);
   }
 }
@@ -227,8 +242,9 @@ export class ApiError extends CommandError {
     readonly status: number,
     readonly code: string,
     message: string,
+    exitCode: number = EXIT.failed,
   ) {
-    super(message);
+    super(message, exitCode);
   }
 }
 
@@ -236,15 +252,30 @@ export class ApiError extends CommandError {
 export interface Api {
   readonly connection: Connection;
   get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
+  /** Gets a flag, project or segment with its revision, which a change may expect. */
+  getRevised<T>(path: string): Promise<{ readonly state: T; readonly revision: number }>;
   post<T>(path: string, body?: unknown): Promise<T>;
   /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
   change<T>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
 }
 
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  /** Makes repetition safe. */
+  readonly key?: string | undefined;
+}
+
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
 export function createApi(connection: Connection): Api {
   async function send<T>(method: string, path: string, body?: unknown, key?: string): Promise<T> {
+    const { text } = await exchange({ method, path, body, key });
+    return (text === '' ? undefined : parse(connection, text)) as T;
+  }
+
+  async function exchange({ method, path, body, key }: Sent): Promise<{ text: string; etag: string }> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
@@ -252,8 +283,8 @@ export function createApi(connection: Connection): Api {
     const init = body === undefined ? { headers } : { headers, body: JSON.stringify(body) };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
     const text = await readBody(response, connection.name, connection.flags ? Infinity : MAX_REPLY);
-    if (!response.ok) throw refusal(connection, response.status, text);
-    return (text === '' ? undefined : parse(connection, text)) as T;
+    if (!response.ok) throw refusal(connection, { path, status: response.status, text });
+    return { text, etag: response.headers.get('etag') ?? '' };
   }
 
   return {
@@ -262,6 +293,11 @@ export function createApi(connection: Connection): Api {
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
       return send('GET', search.size === 0 ? path : `${path}?${search}`);
+    },
+    async getRevised<T>(path: string) {
+      const { text, etag } = await exchange({ method: 'GET', path });
+      // The tag of a document begins with its revision.
+      return { state: parse(connection, text) as T, revision: Number(/^(?:W\/)?"(\d+)/.exec(etag)?.[1]) };
     },
     post: (path, body = {}) => send('POST', path, body),
     async change(path, body) {
@@ -292,7 +328,13 @@ function notTheApi({ name }: Connection, status: number): string {
 /** The maximum number of shown details of an error. */
 const MAX_DETAILS = 100;
 
-function refusal(connection: Connection, status: number, text: string): CommandError {
+interface Refused {
+  readonly path: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+function refusal(connection: Connection, { path, status, text }: Refused): CommandError {
   let body: Readonly<Record<string, unknown>>;
   try {
     body = Object(JSON.parse(text));
@@ -305,12 +347,31 @@ function refusal(connection: Connection, status: number, text: string): CommandE
   if (status === 404 && (code === 'unknown' || code === 'not_found'))
     return new ApiError(status, code, notTheApi(connection, status));
   const details: readonly unknown[] = Array.isArray(body.details) ? body.details.slice(0, MAX_DETAILS) : [];
-  return new ApiError(status, code, [message, ...details.map(describeDetail)].join('\n  '));
+  const sentence = describeRefusal(message, details);
+  // A document is not part of the command line.
+  const isOfOptions = path !== '/import' && (code === 'invalid_input' || code === 'environment_not_found');
+  return new ApiError(status, code, sentence, isOfOptions ? EXIT.usage : EXIT.failed);
 }
+
+/**
+ * Describes a refusal once. The message repeats the first detail, and paths begin within the request of the command,
+ * which its user does not see.
+ */
+export function describeRefusal(message: string, details: readonly unknown[]): string {
+  const lines = details.map(describeDetail).filter((line) => line !== message && line !== '');
+  const head = message.startsWith(INVALID) && lines.length > 0 ? INVALID : message;
+  if (head === INVALID && lines.length === 1) return `${INVALID}: ${lines[0]?.replace(/\.$/, '')}.`;
+  return [head === INVALID ? `${INVALID}:` : head, ...lines].join('\n  ');
+}
+
+const INVALID = 'The input is not valid';
 
 function describeDetail(detail: unknown): string {
   const { path, message } = Object(detail) as { readonly path?: unknown; readonly message?: unknown };
-  return [textOf(path), textOf(message)].filter((part) => part).join(': ');
+  const place = textOf(path)
+    ?.replace(/^\/(changes\/\d+(\/input(\/\d+)?)?|environments\/\d+(?=\/name$))/, '')
+    .replace(/^\/([^/]*)$/, '$1');
+  return [place, textOf(message)].filter((part) => part).join(' ');
 }
 
 /** Returns a text of an error as one line. */

@@ -11,7 +11,7 @@ import {
 import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
-import { reasonOf } from './connection.js';
+import { describeRefusal, reasonOf } from './connection.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
 import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
 import type { CommandSession } from './session.js';
@@ -22,6 +22,7 @@ export async function readDocument({ stdin }: CommandIo, file: string): Promise<
   try {
     source = file === '-' ? await readText(stdin) : await readFile(file, 'utf8');
   } catch (error) {
+    if (Object(error).code === 'ENOENT') throw new CommandError(`There is no file ${file}.`);
     throw new CommandError(`${file} cannot be read: ${reasonOf(error)}`);
   }
   try {
@@ -105,8 +106,7 @@ async function planInMemory({ api }: CommandSession, document: Definitions, prun
     return await flags.importDefinitions(document, { dryRun: true, prune });
   } catch (error) {
     if (!isFlagsError(error)) throw error;
-    const details = error.details.map(({ path = '', message }) => `\n  ${path}: ${message}`);
-    throw new CommandError(`${error.message}${details.join('')}`);
+    throw new CommandError(describeRefusal(error.message, error.details));
   } finally {
     await flags.close();
   }
@@ -160,7 +160,10 @@ function archivedIn(differences: readonly ImportedDifference[]): readonly string
 
 /** Throws unless a file has the members of definitions. The server validates the rest. */
 export function assertDefinitions(document: unknown, file: string): asserts document is Definitions {
-  const { version } = Object(document) as { readonly version?: unknown };
+  const { version, features } = Object(document) as { readonly version?: unknown; readonly features?: unknown };
+  if (features !== undefined) {
+    throw usageError(`${file} is an export of Unleash. Import it by: flags import ${file} --from unleash`);
+  }
   if (version === 1) return;
   throw usageError(
     `${file} has no "version: 1". For a file of another product, name it: --from unleash, flagd or flipper.`,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { printable, UNPRINTABLE } from '@flags/core/admin';
 import pico from 'picocolors';
 
 /** The streams and the environment of a command. */
@@ -18,7 +19,7 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Colors for texts of lines. */
   readonly colors: Readonly<Record<Color, (text: string) => string>>;
-  /** Writes a line for people. */
+  /** Writes one line for people: a line break in a text becomes a space, so that no stored text adds lines. */
   line(text?: string): void;
   /** Writes lines for people in a fenced block of Markdown. */
   fenced(lines: readonly string[]): void;
@@ -38,18 +39,18 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
   const { bold, dim, green, red } = pico.createColors(isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
   // A placeholder for the escape character of our own colors. It is random, so stored texts cannot contain it.
   const mark = randomUUID();
-  const inLine = (color: (text: string) => string) => (text: string) => color(printable(text)).replaceAll(ESCAPE, mark);
+  const inLine = (color: (text: string) => string) => (text: string) => color(oneLine(text)).replaceAll(ESCAPE, mark);
   const colors = { bold: inLine(bold), dim: inLine(dim), green: inLine(green), red: inLine(red) };
   return {
     isJson,
     isTerminal,
     colors,
     line: (text = '') => {
-      if (!isJson) stdout.write(`${printable(text).replaceAll(mark, ESCAPE)}\n`);
+      if (!isJson) stdout.write(`${oneLine(text).replaceAll(mark, ESCAPE)}\n`);
     },
     fenced: (lines) => {
       if (isJson) return;
-      const text = printable(lines.join('\n')).replaceAll(mark, ESCAPE);
+      const text = lines.map(oneLine).join('\n').replaceAll(mark, ESCAPE);
       // A stored text may contain a fence.
       let longest = 2;
       for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
@@ -59,7 +60,7 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
     table: (headings, rows) => {
       if (isJson) return;
       const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll(/\s+/g, ' ')));
-      const titles = headings.map(printable);
+      const titles = headings.map(oneLine);
       const widths = widthsWithin(isTerminal ? (stdout.columns ?? DEFAULT_COLUMNS) : Infinity, [titles, ...cells]);
       const [head = '', ...lines] = [titles, ...cells].map((row) =>
         row
@@ -80,12 +81,9 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
 
 const ESCAPE = '\u001b';
 
-/** Control and format characters, and separators of lines: they rewrite a terminal, or turn the order of a text around. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** Removes characters that could rewrite a terminal from untrusted text. Keeps line breaks. */
-export function printable(text: string): string {
-  return text.replaceAll('\t', ' ').replaceAll(UNPRINTABLE, (character) => (character === '\n' ? character : ''));
+/** Returns an untrusted text as one printable line. */
+export function oneLine(text: string): string {
+  return printable(text).replaceAll('\n', ' ');
 }
 
 /** Writes characters that {@link printable} removes as escapes such as `\u202e`, which JSON and TypeScript permit. */

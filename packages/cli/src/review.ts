@@ -8,12 +8,15 @@ import {
   differenceText,
   effectsToReview,
   hiddenToReview,
+  type Names,
   nameStrategies,
+  type ReviewScope,
 } from '@flags/core/admin';
 import type { ChangeSet, Plan } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
-import { CommandError, EXIT, printable } from './output.js';
-import { type CommandSession, namesIn, readEnvironments } from './session.js';
+import type { Api } from './connection.js';
+import { CommandError, EXIT, oneLine } from './output.js';
+import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
 
 /**
  * Plans changes, reviews them, and applies them as one change set.
@@ -57,6 +60,7 @@ export interface ShowChoices {
 export async function confirmPlan(session: CommandSession, planned: Planned, choices?: ShowChoices): Promise<boolean> {
   const { documents, json } = planned;
   const { output, options } = session;
+  const scope = await readReviewScope(session);
   const effects = await showPlan(session, planned, choices);
   if (documents.length === 0) {
     output.json({ changed: false, ...json });
@@ -67,8 +71,14 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
     output.json({ changed: false, ...json, ...effects });
     return false;
   }
-  await confirmChange(session, { ...effects, deletions: planned.deletions });
+  await confirmChange(session, { ...effects, deletions: planned.deletions, scope });
   return true;
+}
+
+/** Reads the reviewed environments, before the plan is shown: a name in the options may be wrong. */
+async function readReviewScope({ api, options }: CommandSession): Promise<ReviewScope> {
+  const { environments } = await readEnvironments(api);
+  return { environments, reviewIn: reviewedIn(options, environments) };
 }
 
 /** The differences that clients would notice. */
@@ -91,9 +101,10 @@ export async function showPlan(
   }
   const clients = describeEffects(effects).map((line) => `  ${line}`);
   const reason = options.reason === undefined ? [] : [`reason ${options.reason}`];
+  const names = await readNames(api, { documents });
   const { ownStrategies } = await readEnvironments(api);
   const lines = [
-    ...documentLines(documents, { ownStrategies }),
+    ...documentLines(documents, { ...names, ownStrategies }),
     ...(clients.length > 0 ? ['clients', ...clients, ...reason] : []),
   ];
   if (documents.length === 0) output.line('Nothing to change.');
@@ -105,10 +116,8 @@ export async function showPlan(
 /** Asks for a confirmation if clients of a reviewed environment see a difference, or if a document is deleted. */
 async function confirmChange(
   session: CommandSession,
-  { effects, hiddenEffects, deletions }: Effects & Pick<Planned, 'deletions'>,
+  { effects, hiddenEffects, deletions, scope }: Effects & Pick<Planned, 'deletions'> & { readonly scope: ReviewScope },
 ): Promise<void> {
-  const { environments } = await readEnvironments(session.api);
-  const scope = { environments, reviewIn: namesIn(session.options.reviewIn) };
   const seen = effectsToReview(effects, scope);
   const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];
   const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
@@ -124,7 +133,7 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
   }
   // The prompt ends its output.
   const output = new Writable({ write: (chunk, _encoding, done) => void io.stderr.write(chunk, done) });
-  const question = confirm({ message: printable(message), default: false }, { input: io.stdin, output });
+  const question = confirm({ message: oneLine(message), default: false }, { input: io.stdin, output });
   if (!(await question.catch(() => false))) throw new CommandError('Nothing has changed.', EXIT.unconfirmed);
 }
 
@@ -132,22 +141,46 @@ export async function confirmOrRefuse({ io, options }: CommandSession, message: 
 export function deletionsIn({ documents }: Pick<Plan, 'documents'>): readonly string[] {
   return documents
     .filter(({ after, before }) => after === null && before !== null)
-    .map(({ kind, id }) => `${kind} ${id}`);
+    .map((document) => titleOf(document, { segment: () => segmentNameIn(document) }));
 }
 
-/**
- * Describes documents of a plan, a history or an import: one line per document, and one per difference.
- *
- * @param states other states that name the strategies of the documents, such as those of events
- * @param ownStrategies the host's own strategies; absent: nothing is called unknown
- */
-export function documentLines(
-  documents: readonly ComparedDocument[],
-  { states = [], ownStrategies }: { readonly states?: readonly unknown[]; readonly ownStrategies?: readonly string[] },
-): readonly string[] {
-  const names = { strategies: nameStrategies(states), ownStrategies };
+interface Described {
+  readonly documents: readonly ComparedDocument[];
+  /** Other states that name the strategies of the documents, such as those of events. */
+  readonly states?: readonly unknown[];
+}
+
+/** Reads the names of the segments and strategies that documents refer to by id. */
+export async function readNames(api: Api, { documents, states = [] }: Described): Promise<Names> {
+  // Most changes concern no segments, and need no request.
+  const stored = REFERS_TO_SEGMENTS.test(JSON.stringify(documents)) ? await readSegmentNames(api) : new Map();
+  // Segments that the plan creates, or that were deleted since.
+  const own = documents.filter(({ kind }) => kind === 'segment').map((one) => [Number(one.id), segmentNameIn(one)]);
+  const names: ReadonlyMap<number, string | undefined> = new Map([...own, ...stored] as [number, string | undefined][]);
+  const segment = (id: number) => names.get(id);
+  return { strategies: nameStrategies(states, segment), segment };
+}
+
+/** A segment itself, a strategy with segments, or a difference of those. */
+const REFERS_TO_SEGMENTS = /"kind":"segment"|"segments":\[\d|\/segments"/;
+
+function segmentNameIn(document: ComparedDocument): string | undefined {
+  const whole = 'parts' in document ? document.parts.find(({ path }) => path === '') : document;
+  const { name } = Object(whole?.after ?? whole?.before) as { readonly name?: unknown };
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Titles a document: "flag checkout", "segment Beta testers". */
+function titleOf(document: ComparedDocument, names: Names): string {
+  return document.kind === 'segment'
+    ? `segment ${names.segment?.(Number(document.id)) ?? document.id}`
+    : describeDocument(document);
+}
+
+/** Describes documents of a plan, a history or an import: one line per document, and one per difference. */
+export function documentLines(documents: readonly ComparedDocument[], names: Names): readonly string[] {
   return documents.flatMap((document) => [
-    describeDocument(document),
+    titleOf(document, names),
     ...describeDifferences(document, names).map((difference) => `  ${differenceText(difference)}`),
   ]);
 }

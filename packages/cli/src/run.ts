@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isFlagsError } from '@flags/core';
+import { printable } from '@flags/core/admin';
 import { Command, CommanderError } from 'commander';
-import { addChangeCommands } from './commands/changes.js';
+import { addChangeCommands, attachLabels } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
 import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
@@ -12,7 +13,7 @@ import { addSegmentCommands } from './commands/segments.js';
 import { addServeCommand } from './commands/serve.js';
 import { addStoreCommands } from './commands/store.js';
 import { addTokenCommands } from './commands/tokens.js';
-import { CommandError, type CommandIo, EXIT, printable } from './output.js';
+import { CommandError, type CommandIo, EXIT } from './output.js';
 import { addCommonOptions } from './session.js';
 
 const EXIT_CODES = `
@@ -22,7 +23,7 @@ Exit codes: 0 done, 1 refused or failed, 2 \`plan\` found changes, 3 not confirm
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
   const program = createProgram(io);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(attachLabels(args), { from: 'user' });
     return exitCodeOf(program);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;

@@ -1,9 +1,9 @@
 import { defaultEnvironment, ownStrategiesOf } from '@flags/core/admin';
-import type { FlagPage, ListedFlag, Session } from '@flags/http/wire';
+import type { FlagPage, ListedFlag, Segment, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
-import { type Api, connect, createApi } from './connection.js';
-import { CommandError, type CommandIo, createOutput, type Output, usageError } from './output.js';
+import { type Api, ApiError, connect, createApi } from './connection.js';
+import { CommandError, type CommandIo, createOutput, type Output, oneLine, usageError } from './output.js';
 
 /** The options that all commands share. */
 export interface CommonOptions {
@@ -73,7 +73,11 @@ export function inSession<Arguments extends readonly unknown[], Options extends 
   return async (...given) => {
     const options = (given.at(-1) as Command).optsWithGlobals<Options>();
     const args = given.slice(0, -2) as unknown as Arguments;
-    const connection = await connect({ ...options, environments: namesIn(options.environments) });
+    const connection = await connect({
+      ...options,
+      environments: namesIn(options.environments),
+      onNote: (sentence) => io.stderr.write(`note: ${oneLine(sentence)}\n`),
+    });
     const session = { io, options, output: createOutput(io, options.json === true), api: createApi(connection) };
     try {
       await work(session, ...args);
@@ -122,6 +126,26 @@ export async function readEnvironments(api: Api): Promise<Environments> {
   const environments = (session.environments ?? []).map(({ name }) => name);
   const environment = session.environment ?? defaultEnvironment(environments);
   return { environments, environment, ownStrategies: ownStrategiesOf(session.strategies) ?? [] };
+}
+
+/** Returns the environments of `--review-in`; undefined without the option. */
+export function reviewedIn({ reviewIn }: CommonOptions, environments: readonly string[]) {
+  const names = namesIn(reviewIn);
+  const unknown = names?.find((name) => !environments.includes(name));
+  if (unknown === undefined) return names;
+  // A misspelt name would take the review away from the environment that it means.
+  throw usageError(`--review-in: there is no environment ${unknown}; there are: ${environments.join(', ')}.`);
+}
+
+/** Returns the names of segments by id. A caller who may not list segments sees their ids. */
+export async function readSegmentNames(api: Api): Promise<ReadonlyMap<number, string>> {
+  try {
+    const { segments } = await api.get<{ readonly segments: readonly Segment[] }>('/segments');
+    return new Map(segments.map(({ id, name }) => [id, name]));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return new Map();
+    throw error;
+  }
 }
 
 /**

@@ -98,8 +98,9 @@ describe.each([
     await flags('rollout', 'checkout', '0', '--yes');
     const why = await flags('why', 'checkout', '--user', '7', '--context', 'country=DE', 'plan=pro');
     expect(why.out).toMatch(
-      /^checkout is off in production: no strategy matches\n {2}✗ flexibleRollout: 0%, and this context is at \d+\n$/,
+      /^checkout is off in production: no strategy matches\n {2}✗ Gradual rollout 0 %: this context is at \d+\n$/,
     );
+    expect((await flags('why', 'checkout')).out).toContain('✗ Gradual rollout 0 %: drawn at random');
     await flags('rollout', 'checkout', '100', '--yes');
     expect(await jsonOf(flags('why', 'checkout', '--json'))).toMatchObject({ name: 'checkout', enabled: true });
     expect(await flags('why', 'checkout', '--context', 'country')).toMatchObject({ code: 64 });
@@ -137,6 +138,49 @@ describe.each([
     );
     expect((await flags('why', 'fancy')).out).toContain('  ✗ needs look with the variant a or b\n');
     expect((await flags('list', 'child')).out).toMatch(/^child .* off because of base /m);
+  });
+
+  it('edits the metadata of a flag in one change set, which can be undone', async () => {
+    const flags = await open();
+    await flags('create', 'checkout', '--label', 'shop', 'beta', '--owner', 'ada');
+    const edited = await flags(
+      ...['edit', 'checkout', '--description', 'The new one', '--type', 'experiment', '--owner', 'bob'],
+      ...['--label', '+web', '-beta', '+shop', '--reason', 'Handed over'],
+    );
+    expect(edited).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(
+        /^flag checkout\n {2}description The new one\n {2}type release → experiment\n {2}labels shop, beta → shop, web\n {2}owner ada → bob\nChanged\./,
+      ),
+    });
+    const [last] = await jsonOf<{ id: string; reason: string }[]>(flags('history', 'checkout', '--json'));
+    expect(last?.reason).toBe('Handed over');
+    expect((await flags('edit', 'checkout', '--label', '+web', '-beta')).out).toBe('Nothing to change.\n');
+    expect((await flags('edit', '--label', '-web', 'checkout', '--owner', '', '--dry-run')).out).toContain(
+      'labels shop, web → shop\n  owner bob → none\nNothing has changed: ',
+    );
+    expect(await flags('edit', 'checkout', '--description', '', '--label', '-h')).toMatchObject({ code: 0 });
+    expect((await flags('show', 'checkout')).out).toMatch(/^checkout {2}experiment .*\nlabels shop, web, owner bob/);
+    expect(await flags('undo', last?.id ?? '')).toMatchObject({ code: 1 });
+  });
+
+  also('refuses to edit nothing, and labels that it cannot read', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    for (const [args, advice] of [
+      [[], 'Say what changes: --description'],
+      [['--label', 'shop'], '--label takes +NAME to add a label, and -NAME to take it away, not shop.'],
+      [['--label', '+a', '-a'], '--label adds a, and takes it away. Name it once.'],
+      [['--type', 'relase'], 'The input is not valid: type must be one of release, '],
+    ] as const) {
+      const refused = await flags('edit', 'checkout', ...args);
+      expect(refused).toMatchObject({ code: 64, out: '', err: expect.stringContaining(advice) });
+    }
+    expect(await flags('edit', 'chekout', '--owner', 'ada')).toMatchObject({
+      code: 1,
+      err: 'There is no flag chekout. Did you mean checkout?\n',
+    });
   });
 
   also('archives, revives, clones and marks flags', async () => {
@@ -199,6 +243,11 @@ describe.each([
     expect((await flags('segments')).out).toMatch(/^1 +EU +all +country is one of DE, AT +checkout in production$/m);
     expect(await jsonOf(flags('segments', '--json'))).toMatchObject([{ id: 1, strategies: [{}] }]);
     expect((await flags('list')).out).toMatch(/^checkout +default +release +off +25 % of EU +never$/m);
+    expect((await flags('show', 'checkout')).out).toContain('\n  Gradual rollout 25 %, EU  ');
+    expect((await flags('history', 'checkout')).out).toContain('production · strategy Gradual rollout 25 %, EU\n');
+    expect((await flags('why', 'checkout', '--context', 'country=FR')).out).toBe(
+      'checkout is off in production: no strategy matches\n  ✗ Gradual rollout 25 %\n    ✗ segment EU\n      ✗ country is one of DE, AT (FR)\n',
+    );
   });
 
   also('creates, rotates and deletes tokens', async () => {

@@ -55,7 +55,7 @@ flags:
       expect(plan).toMatchObject({ code: 2, err: '' });
       expect(plan.out).toBe(
         [
-          'segment 1',
+          'segment beta',
           '  created',
           '  name beta',
           '  userId is one of 7',
@@ -67,7 +67,7 @@ flags:
           '  variants · red 50 % · json {"color":"#f00","sizes":[1,2]}',
           '  variants · blue 50 %',
           '  production · enabled off → on',
-          '  production · strategy Users in segment 1',
+          '  production · strategy Users in beta',
           'clients',
           '  production: 1 flag appears, on: checkout',
           '',
@@ -99,7 +99,7 @@ flags:
         .replace('enabled: true', 'enabled: false')
         .replace("values: ['7']", "values: ['7', '8']");
       const lines = [
-        'segment 1',
+        'segment beta',
         '  userId is one of 7 → 7, 8',
         'flag checkout',
         '  description The new checkout → The ```` one',
@@ -184,8 +184,21 @@ export const schema = defineFlags(
       const faulty = written('flags.yaml', 'version: 1\nflags:\n  - name: a\n    project: moon\n');
       expect(await flags('plan', faulty)).toMatchObject({ code: 1, err: expect.stringContaining('/flags/0/project') });
       expect(await flags('plan', written('no.yaml', 'a: ['))).toMatchObject({ code: 1 });
-      expect(await flags('plan', written('other.yaml', 'features: []'))).toMatchObject({ code: 64 });
-      expect(await flags('plan', path('none.yaml'))).toMatchObject({ code: 1 });
+      const other = written('other.yaml', 'version: 1\nfeatures: []');
+      expect(await flags('plan', other)).toEqual({
+        code: 64,
+        out: '',
+        err: `${other} is an export of Unleash. Import it by: flags import ${other} --from unleash\n`,
+      });
+      const none = path('none.yaml');
+      expect(await flags('plan', none)).toEqual({ code: 1, out: '', err: `There is no file ${none}.\n` });
+      const twice = written(
+        'twice.yaml',
+        'version: 1\nflags: [{ name: a, tipe: b, environments: { production: { enabled: 1 } } }]',
+      );
+      expect((await flags('apply', twice)).err).toBe(
+        'The input is not valid:\n  /flags/0/tipe is not known here\n  /flags/0/environments/production/enabled must be boolean\n',
+      );
     });
   });
 

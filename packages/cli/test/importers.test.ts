@@ -222,6 +222,21 @@ describe('Unleash', () => {
   const { server, onServer, imported } = importing();
   const inFolder = temporaryFolder();
 
+  it('refuses a state file of version 1, whose flags have no environments, and changes nothing', async () => {
+    const file = inFolder('state.json');
+    const strategies = [{ name: 'default', parameters: {} }];
+    writeFileSync(file, JSON.stringify({ version: 1, features: [{ name: 'old', enabled: true, strategies }] }));
+    expect(await onServer('import', file, '--from', 'unleash', '--yes')).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^This is a state export of version 1, .* have no environments\. Import it into Unleash 4, .*\n$/,
+      ),
+    });
+    expect((await server().flags.searchFlags({})).items).toEqual([]);
+    expect((await onServer('apply', file)).err).toContain(' is an export of Unleash. Import it by: flags import ');
+  });
+
   type Answers = Readonly<Record<string, unknown>>;
   const recorded = (name: string): Answers => JSON.parse(readFileSync(fixture(name), 'utf8'));
 

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createFlags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { extent } from '../../../test/extent.js';
 import { EXIT } from '../src/output.js';
 import { flagsCommand, runningServer, temporaryFolder } from './command-line.js';
@@ -10,6 +12,7 @@ import { replay, transcriptsIn, withoutGenerated } from './transcripts.js';
 
 describe('output', () => {
   const server = runningServer();
+  const path = temporaryFolder();
 
   function onServer(args: readonly string[], columns?: number) {
     const { url, secret } = server();
@@ -97,6 +100,45 @@ describe('output', () => {
     const colored = (await onServer(['show', 'a'], 200)).out;
     expect(colored).toContain('\u001b[1ma\u001b[22m');
     expect(colored).not.toContain('\u001b[31m');
+  });
+
+  it('writes one line for each line, and no control characters, where values of `why` contain them', async () => {
+    const { flags } = server();
+    const ref = { project: 'default', flag: 'a', environment: 'production' };
+    const forged = `x\na is on in production${HOSTILE}`;
+    await flags.createFlag(ref, { name: 'a', description: forged });
+    const { id } = await flags.createSegment({ name: HOSTILE.slice(0, 60), constraints: [] });
+    await flags.addStrategy(ref, {
+      name: 'default',
+      title: forged,
+      segments: [id],
+      constraints: [{ contextName: forged, operator: 'NOT_IN', values: [forged] }],
+    });
+    await flags.enable(ref);
+    for (const args of [
+      ['why', 'a', '--user', forged, '--context', `${forged}=${forged}`],
+      ['show', 'a'],
+      ['history'],
+    ]) {
+      const { code, out, err } = await onServer(args, 200);
+      expect([args, code, err]).toEqual([args, 0, '']);
+      expect([args, UNPRINTABLE.exec(out.replaceAll(OWN_COLORS, ''))]).toEqual([args, null]);
+      expect(out).not.toMatch(/^a is on in production\S/m);
+    }
+  });
+
+  it('writes problems of evaluations of a store as notes, without control characters', async () => {
+    const store = path('flags.db');
+    const flags = await createFlags({ storage: sqliteStorage(store), onProblem: () => undefined });
+    const ref = { project: 'default', flag: 'a', environment: 'production' };
+    await flags.createFlag(ref, { name: 'a' });
+    await flags.addStrategy(ref, { name: HOSTILE });
+    await flags.enable(ref);
+    await flags.close();
+    const { code, err } = await flagsCommand(['why', 'a', '--store', store]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^note: a has a strategy that is not known and never holds: red\[31m .* end\.\n$/);
+    expect(err).not.toMatch(UNPRINTABLE);
   });
 
   it('writes documents unchanged into a pipe, and with escapes on a terminal; JSON always with escapes', async () => {
@@ -299,6 +341,27 @@ describe('errors', () => {
     expect(await onStore('on', 'a', '--environment', 'prod')).toMatch(
       /^64 There is no environment prod; there are: development, production\./,
     );
+    const types = 'release, experiment, operational, kill-switch, permission.';
+    expect(await onStore('create', 'b', '--type', 'relase')).toBe(
+      `64 The input is not valid: type must be one of ${types}`,
+    );
+    expect(await onStore('list', '--type', 'relase')).toBe(`64 There is no type relase; there are: ${types}`);
+    expect(await onStore('list', '--environments', '')).toMatch(/^64 --environments has no names/);
+    expect(await onStore('list', '--environments', 'a b')).toMatch(/^64 --environments: .*name must be 1–100 of/);
+    expect(await onStore('on', 'a', '--review-in', 'produciton')).toBe(
+      '64 --review-in: there is no environment produciton; there are: development, production.',
+    );
+    expect(await onStore('serve', '--review-in', 'produciton')).toMatch(/^64 --review-in: /);
+    expect(await onStore('variants', 'a', 'red', 'red')).toBe('64 The variant red is named twice.');
+    await flagsCommand(['rollout', 'a', '5', '--store', store, '--yes']);
+    expect(await onStore('rollout', 'a', '5', '--strategy', 'none')).toMatch(/^64 .*Its ids: flags show a$/);
+    expect(await onStore('tokens', 'create', 'x', '--kind', 'amdin')).toMatch(
+      /^64 error: option '--kind <kind>' .*frontend/,
+    );
+    expect(await onStore('tokens', 'create', 'x', '--expires-at', 'soon')).toMatch(/^64 .*must be an ISO 8601 date/);
+    expect(await onStore('tokens', 'create', 'x', '--environment', 'prod')).toMatch(
+      /^64 There is no environment prod;/,
+    );
     expect(await onStore('tokens', 'rotate', 'a', '--overlap', 'soon')).toMatch(/^64 --overlap is a time/);
     expect(await onStore('list', '--limit', 'all')).toMatch(/^64 --limit is a number of flags/);
     expect(await onStore('completion', 'powershell')).toMatch(/^64 There is no completion for powershell/);
@@ -312,10 +375,18 @@ describe('errors', () => {
   it('include the details of refusals of the engine', async () => {
     const store = path('flags.db');
     await flagsCommand(['migrate', '--store', store]);
-    expect(await errorOf('create', 'not a name', '--store', store)).toMatch(/^1 .*\n {2}\/changes\/0\/input\/name: /);
+    expect(await errorOf('create', 'not a name', '--store', store)).toMatch(
+      /^64 The input is not valid: name must be 1–100 of .* or \.\.$/,
+    );
     await flagsCommand(['create', 'a', '--store', store]);
-    expect(await errorOf('create', 'a', '--store', store)).toMatch(/^1 .*exists|taken/);
-    expect(await errorOf('undo', 'nothing', '--store', store)).toMatch(/^1 /);
+    expect(await errorOf('create', 'a', '--store', store)).toBe('1 The flag name a is taken; choose another.');
+    expect(await errorOf('undo', 'nothing', '--store', store)).toBe(
+      '1 There is no change set nothing; list the history for existing ids.',
+    );
+    const nowhere = join(path('none'), 'flags.db');
+    const advice = `cannot be opened: create the directory ${path('none')} first.`;
+    expect(await errorOf('migrate', '--store', nowhere)).toBe(`1 ${nowhere} ${advice}`);
+    expect(await errorOf('backup', nowhere, '--store', store)).toMatch(/^1 \S+ cannot be made: create the directory/);
     expect(await errorOf('tokens', 'delete', 'nobody', '--yes', '--store', store)).toMatch(
       /^1 There is no token nobody/,
     );

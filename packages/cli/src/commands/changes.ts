@@ -1,5 +1,6 @@
 import type { StrategyInput } from '@flags/core';
 import { rolloutTo, switchChanges } from '@flags/core/admin';
+import type { FlagDetail } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
 import { applyReviewed } from '../review.js';
@@ -17,6 +18,15 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--label <labels...>', 'labels')
     .option('--owner <owner>')
     .action(inSession(io, createFlag));
+  program
+    .command('edit')
+    .description('change the description, owner, type or labels of a flag')
+    .argument('<flag>')
+    .option('--description <text>', "'' for none")
+    .option('--owner <owner>', "'' for none")
+    .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
+    .option('--label <labels...>', 'labels to add, and to take away: +shop -beta')
+    .action(inSession(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
     ['off', false],
@@ -62,6 +72,57 @@ async function createFlag(session: CommandSession<NewFlagOptions>, name: string)
   await applyReviewed(session, [{ op: 'createFlag', ref: { project }, input }]);
 }
 
+/**
+ * Attaches the labels of `flags edit FLAG --label +shop -beta` to their option, because `-beta` would be read as an
+ * option of its own.
+ */
+export function attachLabels(args: readonly string[]): readonly string[] {
+  if (!args.includes('edit')) return args;
+  let isLabel = false;
+  return args.flatMap((arg, index) => {
+    isLabel = arg === '--label' || (isLabel && SIGNED.test(arg));
+    if (arg === '--label') return SIGNED.test(args[index + 1] ?? '') ? [] : arg;
+    return isLabel ? `--label=${arg}` : arg;
+  });
+}
+
+const SIGNED = /^([+]|-(?!-))./;
+
+async function editFlag(session: CommandSession<NewFlagOptions>, name: string): Promise<void> {
+  const { description, owner, type, label = [] } = session.options;
+  const input = {
+    ...(description !== undefined && { description: description || null }),
+    ...(owner !== undefined && { owner: owner || null }),
+    ...(type !== undefined && { type }),
+  };
+  const isEdited = Object.keys(input).length > 0;
+  if (!isEdited && label.length === 0) {
+    throw usageError('Say what changes: --description, --owner, --type, or --label +ADDED -REMOVED.');
+  }
+  const { add, remove } = toLabelChanges(label);
+  const { project } = await findFlag(session, name);
+  const path = `/projects/${project}/features/${name}`;
+  const { state, revision } = await session.api.getRevised<Pick<FlagDetail, 'labels'>>(path);
+  const labels = [...new Set([...state.labels, ...add])].filter((one) => !remove.includes(one));
+  const changed = { ...input, ...(label.length > 0 && { labels }) };
+  // Labels are replaced as a whole, so the change expects the ones that were read.
+  await applyReviewed(session, [
+    { op: 'updateFlag', ref: { project, flag: name }, input: changed, ifRevision: revision },
+  ]);
+}
+
+function toLabelChanges(labels: readonly string[]): { readonly add: string[]; readonly remove: string[] } {
+  const unsigned = labels.find((label) => !SIGNED.test(label));
+  if (unsigned !== undefined) {
+    throw usageError(`--label takes +NAME to add a label, and -NAME to take it away, not ${unsigned}.`);
+  }
+  const withSign = (sign: string) => labels.filter((label) => label.startsWith(sign)).map((label) => label.slice(1));
+  const [add, remove] = [withSign('+'), withSign('-')];
+  const both = add.find((label) => remove.includes(label));
+  if (both !== undefined) throw usageError(`--label adds ${both}, and takes it away. Name it once.`);
+  return { add, remove };
+}
+
 /** Turns a flag on or off. Adds a rollout to everybody if it has no strategy, because it could not be on otherwise. */
 async function switchFlag(session: CommandSession, name: string, isOn: boolean): Promise<void> {
   const { project, environments } = await findFlag(session, name);
@@ -93,9 +154,11 @@ async function setRollout(session: CommandSession<RolloutOptions>, name: string,
   }
   const [found] = gradual;
   if (!found && (wanted !== undefined || strategies.length > 0)) {
-    const message = `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`;
+    if (wanted !== undefined) {
+      throw usageError(`${name} has no gradual rollout ${wanted} in ${environment}. Its ids: flags show ${name}`);
+    }
     throw new CommandError(
-      wanted === undefined ? message : `${name} has no gradual rollout ${wanted} in ${environment}.`,
+      `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`,
     );
   }
   if (!found)
@@ -138,6 +201,8 @@ async function changeVariants(
       throw usageError(`${text}: a weight is a percentage with at most one decimal.`);
     return { name: variant, weightType: 'fix' as const, weight: value };
   });
+  const repeated = input.find(({ name: one }, index) => input.findIndex((other) => other.name === one) !== index);
+  if (repeated) throw usageError(`The variant ${repeated.name} is named twice.`);
   const isAllFixed = input.length > 0 && input.every(({ weightType }) => weightType === 'fix');
   const sum = input.reduce((total, { weight = 0 }) => total + weight, 0);
   if (isAllFixed && sum !== 1000) throw usageError(`The weights are ${sum / 10} % together, and must be 100 %.`);

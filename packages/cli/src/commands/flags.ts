@@ -1,9 +1,15 @@
 import { describeState, describeStrategy } from '@flags/core/admin';
-import type { FlagDetail, FlagPage, ListedFlag, Segment } from '@flags/http/wire';
+import type { FlagDetail, FlagPage, ListedFlag, Session } from '@flags/http/wire';
 import type { Command } from 'commander';
-import { ApiError } from '../connection.js';
 import { type CommandIo, usageError } from '../output.js';
-import { type CommandSession, type CommonOptions, findFlag, inSession, readEnvironments } from '../session.js';
+import {
+  type CommandSession,
+  type CommonOptions,
+  findFlag,
+  inSession,
+  readEnvironments,
+  readSegmentNames,
+} from '../session.js';
 
 interface ListOptions extends CommonOptions {
   readonly type?: string;
@@ -47,6 +53,7 @@ async function listFlags(session: CommandSession<ListOptions>, query: string | u
     ...(archived === true && { archived: 'true' }),
   });
   const features = found.slice(0, shown);
+  if (features.length === 0 && type !== undefined) await assertType(session, type);
   output.json(features);
   if (features.length === 0) {
     const isFiltered = Object.values({ ...filters, limit: undefined, stale, archived }).some(
@@ -87,7 +94,14 @@ export function countOf(text: string, items = 'flags'): number {
   return count;
 }
 
-/** Returns the names of the segments that a list shows. A caller who may not list segments sees their ids. */
+/** An empty list does not show that its type is misspelt. Stored flags may have types that are no longer configured. */
+async function assertType({ api }: CommandSession, type: string): Promise<void> {
+  const { types } = await api.get<Session>('/session');
+  const names = (types ?? []).map(({ name }) => name);
+  if (types && !names.includes(type)) throw usageError(`There is no type ${type}; there are: ${names.join(', ')}.`);
+}
+
+/** Returns the names of the segments that a list shows. */
 async function segmentNames(
   { api }: CommandSession,
   flags: readonly ListedFlag[],
@@ -95,14 +109,7 @@ async function segmentNames(
   const isShown = flags.some(({ environments }) =>
     environments.some(({ audience }) => audience.some(({ segment }) => segment !== undefined)),
   );
-  if (!isShown) return new Map();
-  try {
-    const { segments } = await api.get<{ readonly segments: readonly Segment[] }>('/segments');
-    return new Map(segments.map(({ id, name }) => [id, name]));
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return new Map();
-    throw error;
-  }
+  return isShown ? readSegmentNames(api) : new Map();
 }
 
 /** Reads a flag with its strategies. */
@@ -121,12 +128,14 @@ async function showFlag(session: CommandSession, name: string): Promise<void> {
   output.line(`${output.colors.bold(flag.name)}  ${state.join(', ')}  project ${flag.project}`);
   if (flag.description) output.line(flag.description);
   output.line(`labels ${labels.join(', ') || 'none'}, owner ${owner ?? 'none'}, last seen ${lastSeenAt ?? 'never'}`);
+  const hasSegments = flag.environments.some((one) => one.strategies.some(({ segments = [] }) => segments.length > 0));
+  const names = hasSegments ? await readSegmentNames(session.api) : new Map<number, string>();
   for (const { name: environment, enabled, strategies } of flag.environments) {
     output.line();
     output.line(`${environment}: ${enabled ? output.colors.green('on') : 'off'}`);
     for (const strategy of strategies) {
       const state = strategy.disabled ? ' (disabled)' : '';
-      output.line(`  ${describeStrategy(strategy, undefined, ownStrategies)}${state}  ${strategy.id}`);
+      output.line(`  ${describeStrategy(strategy, (id) => names.get(id), ownStrategies)}${state}  ${strategy.id}`);
     }
     if (strategies.length === 0) output.line('  no strategies');
   }

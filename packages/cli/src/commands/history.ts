@@ -1,11 +1,28 @@
-import { describeConstraint, describeReason } from '@flags/core/admin';
-import type { ChangeSet, Explained, HistoryEntry, HistoryPage, Plan, Playground } from '@flags/http/wire';
+import { describeConstraint, describeReason, describeStrategy, nameStrategies, strategyName } from '@flags/core/admin';
+import type {
+  ChangeSet,
+  Explained,
+  ExplainedConstraint,
+  ExplainedStrategy,
+  FlagDetail,
+  HistoryEntry,
+  HistoryPage,
+  Plan,
+  Playground,
+} from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { Api } from '../connection.js';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { confirmPlan, deletionsIn, documentLines } from '../review.js';
-import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
-import { countOf, MOST_PER_PAGE } from './flags.js';
+import { confirmPlan, deletionsIn, documentLines, readNames } from '../review.js';
+import {
+  type CommandSession,
+  type CommonOptions,
+  environmentOf,
+  findFlag,
+  inSession,
+  readSegmentNames,
+} from '../session.js';
+import { countOf, MOST_PER_PAGE, readFlag } from './flags.js';
 
 /** Adds the commands for history and explanations. */
 export function addHistoryCommands(program: Command, io: CommandIo): void {
@@ -40,11 +57,13 @@ async function showHistory(session: CommandSession<HistoryOptions>, flag: string
   const { changes, next } = await readHistory(api, path, countOf(options.limit, 'change sets'));
   output.json(changes);
   if (changes.length === 0) output.line('No changes.');
+  const { segment } = await readNames(api, { documents: changes.flatMap(({ differences }) => differences) });
   for (const { id, at, actor, reason, events, differences } of changes) {
     output.line(`${output.colors.bold(at)}  ${actor}  ${output.colors.dim(id ?? '')}`);
     if (reason) output.line(`  ${reason}`);
     const states = events.flatMap(({ data, preData }) => [preData, data]);
-    for (const line of documentLines(differences, { states })) output.line(`  ${line}`);
+    const names = { ...(segment && { segment }), strategies: nameStrategies(states, segment) };
+    for (const line of documentLines(differences, names)) output.line(`  ${line}`);
   }
   if (next !== undefined) output.line('There are older changes: raise --limit.');
 }
@@ -104,7 +123,7 @@ interface ContextOptions extends CommonOptions {
 
 async function explain(session: CommandSession<ContextOptions>, flag: string): Promise<void> {
   const { api, output, options: given } = session;
-  await findFlag(session, flag);
+  const stored = await readFlag(session, flag);
   const environment = await environmentOf(session);
   const properties = Object.fromEntries((given.context ?? []).map(splitProperty));
   const context = {
@@ -121,15 +140,28 @@ async function explain(session: CommandSession<ContextOptions>, flag: string): P
   output.line(`${flag} is ${state} in ${environment}: ${describeReason(reason)}`);
   if (variant.name !== 'disabled') output.line(`variant ${variant.name}`);
   for (const { dependency, holds } of dependencies) output.line(`  ${mark(holds)} ${describeDependency(dependency)}`);
-  for (const strategy of strategies) {
-    output.line(
-      `  ${mark(strategy.holds)} ${strategy.name}${strategy.disabled ? ' (disabled)' : ''}${unknownOf(strategy)}${rolloutOf(strategy)}`,
-    );
-    for (const { constraint, value, holds } of strategy.constraints) {
-      output.line(`    ${mark(holds)} ${describeConstraint(constraint)} (${value === undefined ? 'absent' : value})`);
+  const hasSegments = strategies.some(({ segments }) => segments.length > 0);
+  const names = hasSegments ? await readSegmentNames(api) : new Map<number, string>();
+  const definitions = stored.environments.find(({ name }) => name === environment)?.strategies ?? [];
+  for (const [index, strategy] of strategies.entries()) {
+    const state = strategy.disabled ? ' (disabled)' : '';
+    output.line(`  ${mark(strategy.holds)} ${describeExplained(strategy, definitions[index])}${state}`);
+    for (const constraint of strategy.constraints) output.line(`    ${explainConstraint(constraint)}`);
+    for (const { id, found, holds, constraints } of strategy.segments) {
+      const name = found ? (names.get(id) ?? id) : `${id}, which does not exist`;
+      output.line(`    ${mark(holds)} segment ${name}`);
+      for (const constraint of constraints) output.line(`      ${explainConstraint(constraint)}`);
     }
-    for (const { id, holds } of strategy.segments) output.line(`    ${mark(holds)} segment ${id}`);
   }
+}
+
+function explainConstraint({ constraint, value, holds }: ExplainedConstraint): string {
+  const { contextName, operator, values, value: operand } = constraint;
+  // Explanations leave out very long lists of values.
+  const isLong = !values?.length && operand === undefined;
+  const condition = isLong ? `${contextName} is compared with a long list` : describeConstraint(constraint);
+  const compared = operator.startsWith('DATE_') ? 'the time of the evaluation' : (value ?? 'absent');
+  return `${mark(holds)} ${condition} (${compared})`;
 }
 
 /** Describes the required state of a parent: "needs payments on", "needs payments with the variant red or blue". */
@@ -138,18 +170,24 @@ function describeDependency({ feature, enabled, variants }: Explained['dependenc
   return `needs ${feature} ${enabled === false ? 'off' : 'on'}`;
 }
 
-/** Names what the host does not know of a strategy. */
-function unknownOf({ unknown = [] }: Explained['strategies'][number]): string {
-  return unknown.map((text) => ` (${text})`).join('');
+/**
+ * Names a strategy as other commands do, with the position of the context: "Gradual rollout 25 %: this context is at 63".
+ *
+ * @param stored the strategy at this place; another one if the flag has changed since it was explained
+ */
+function describeExplained(
+  { name, rollout, unknown = [] }: ExplainedStrategy,
+  stored: StoredStrategy | undefined,
+): string {
+  const isSame = stored?.name === name;
+  const known = isSame ? describeStrategy({ ...stored, constraints: [], segments: [] }) : strategyName(name);
+  const kind = [known, ...unknown.map((text) => `(${text})`)].join(' ');
+  if (rollout == null) return kind;
+  if (rollout.random === true) return `${kind}: drawn at random, because the context has no id`;
+  return `${kind}: ${rollout.bucket == null ? 'the context has no id' : `this context is at ${rollout.bucket}`}`;
 }
 
-/** Describes the position of the context in a gradual rollout. */
-function rolloutOf({ rollout }: Explained['strategies'][number]): string {
-  if (rollout == null) return '';
-  const { bucket, rollout: percentage, random } = rollout;
-  if (random === true) return `: ${percentage}%, at random, because the context has no id`;
-  return bucket == null ? `: ${percentage}%` : `: ${percentage}%, and this context is at ${bucket}`;
-}
+type StoredStrategy = FlagDetail['environments'][number]['strategies'][number];
 
 function splitProperty(text: string): [string, string] {
   const place = text.indexOf('=');

@@ -6,7 +6,7 @@ import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
 import { isAddress, nameOf, openFlags } from '../connection.js';
 import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
-import { type CommonOptions, namesIn } from '../session.js';
+import { type CommonOptions, namesIn, reviewedIn } from '../session.js';
 
 interface ServeOptions extends CommonOptions {
   readonly port: string;
@@ -48,15 +48,13 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
   const flags = await openFlags(store, { environments, create: true }, {});
   const api = createFlagsApi(flags, { auth });
   const handle = toNodeHandler(api);
-  const page = createFlagsUi({
-    ...(options.reviewIn !== undefined && { reviewIn: namesIn(options.reviewIn) ?? [] }),
-    ...(isEphemeral && { banner: { text: 'In memory: everything is gone when the command ends.' } }),
-  });
-  const server = createServer((request, response) => {
-    if (request.url === '/') response.writeHead(302, { location: 'ui/' }).end();
-    else page(request, response, () => void handle(request, response));
-  });
+  const server = createServer();
   try {
+    const page = createPage(options, flags, store);
+    server.on('request', (request, response) => {
+      if (request.url === '/') response.writeHead(302, { location: 'ui/' }).end();
+      else page(request, response, () => void handle(request, response));
+    });
     if (isEphemeral) await createSamples(flags);
     await listen(server, options);
     const secret = auth === 'token' ? await createFirstToken(flags) : undefined;
@@ -68,6 +66,17 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
     await closeServer(server);
     await flags.close();
   }
+}
+
+function createPage(options: ServeOptions, { settings }: Flags, store: string) {
+  const reviewIn = reviewedIn(
+    options,
+    settings.environments.map(({ name }) => name),
+  );
+  return createFlagsUi({
+    ...(reviewIn && { reviewIn }),
+    ...(store === ':memory:' && { banner: { text: 'In memory: everything is gone when the command ends.' } }),
+  });
 }
 
 interface Served {

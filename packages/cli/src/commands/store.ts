@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isFlagsError } from '@flags/core';
 import { backUpFile } from '@flags/core/sqlite';
 import type { Command } from 'commander';
 import { isAddress, isFile, MigrationError, nameOf, openFlags, reasonOf } from '../connection.js';
@@ -72,6 +73,8 @@ async function backUp(store: string, file: string): Promise<void> {
     // Does not open a storage: that would migrate an older store before the backup.
     await backUpFile(store, file);
   } catch (error) {
+    // Refusals name the file themselves.
+    if (isFlagsError(error)) throw new CommandError(error.message);
     throw new CommandError(`${store} cannot be copied to ${file}: ${reasonOf(error)}`);
   }
 }

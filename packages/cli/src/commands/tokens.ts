@@ -1,5 +1,5 @@
 import type { CreatedToken, Token } from '@flags/http/wire';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CommandError, type CommandIo, type Output, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
@@ -20,7 +20,9 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
     .command('create')
     .description('create a token, and show its secret once')
     .argument('<name>')
-    .option('--kind <kind>', 'client, frontend or admin', 'client')
+    .addOption(
+      new Option('--kind <kind>', 'what the token is for').choices(['client', 'frontend', 'admin']).default('client'),
+    )
     .option('--expires-at <time>', 'ISO 8601')
     .action(inSession(io, createToken));
   tokens

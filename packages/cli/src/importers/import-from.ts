@@ -2,7 +2,7 @@ import type { Definitions } from '@flags/core';
 import type { Session } from '@flags/http/wire';
 import { isAddress } from '../connection.js';
 import { readDocument } from '../definitions.js';
-import { CommandError, printable, usageError } from '../output.js';
+import { CommandError, oneLine, usageError } from '../output.js';
 import { type CommandSession, environmentOf, readEnvironments } from '../session.js';
 import { importFlagd } from './flagd.js';
 import { importFlipper } from './flipper.js';
@@ -47,7 +47,7 @@ export async function readFrom(
     throw new CommandError(`${file} is not an export of ${from}.`);
   }
   const { definitions, report } = await IMPORTERS[from](document, target);
-  for (const sentence of report) session.io.stderr.write(`note: ${printable(sentence)}\n`);
+  for (const sentence of report) session.io.stderr.write(`note: ${oneLine(sentence)}\n`);
   return definitions;
 }
 

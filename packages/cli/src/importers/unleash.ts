@@ -23,6 +23,7 @@ import { createEnvironments } from './unleash-environments.js';
  */
 export function importUnleash(document: unknown, target: ImportTarget): Imported {
   const state = membersOf(document);
+  assertEnvironments(state);
   assertSwitches(state);
   const report = new Report();
   const segments = listOf(state.segments).flatMap((segment) => toSegment(segment, report));
@@ -61,6 +62,19 @@ const WITHOUT_EQUIVALENT = {
   strategies: 'definitions of strategies',
   links: 'links of flags',
 };
+
+/**
+ * State files of version 1 are of Unleash 3: strategies and the switch belong to the flag, and no environment has them.
+ *
+ * @throws CommandError
+ */
+function assertEnvironments({ version }: Members): void {
+  if (Number(version ?? Infinity) >= 2) return;
+  throw new CommandError(
+    'This is a state export of version 1, as Unleash 3 writes it: its flags have no environments. Import it into ' +
+      'Unleash 4, and import from that server.',
+  );
+}
 
 /**
  * The open edition of Unleash 6.6 to 6.10 exports every flag of an environment as on. A flag without a strategy shows
