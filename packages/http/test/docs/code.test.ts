@@ -73,6 +73,8 @@ describe('the code of docs/getting-started.md', () => {
     await flags.close();
   }
 
+  let environment: Readonly<Record<string, string>> = {};
+
   async function run(...blocks: readonly string[]): Promise<Program> {
     const code = blocks
       .join('\n')
@@ -80,7 +82,7 @@ describe('the code of docs/getting-started.md', () => {
       .replace('listen(4242,', 'listen(0,');
     const result = `{ flags, server: typeof server === 'undefined' ? undefined : server }`;
     const console = { log: (...values: unknown[]) => printed.push(values) };
-    const scope = { console, process: processFor(handlers) };
+    const scope = { console, process: { ...processFor(handlers), env: environment } };
     const program = (await runProgram(code, { result, scope })) as Program;
     programs.push(program);
     return program;
@@ -89,6 +91,18 @@ describe('the code of docs/getting-started.md', () => {
   it('prints users inside and outside of the rollout, without a file', async () => {
     await run(evaluate);
     expect(new Set(printed.map(([, value]) => value))).toEqual(new Set([true, false]));
+  });
+
+  it('asks production, and the environment that the variable names', async () => {
+    const { flags: byDefault } = await run(evaluate);
+    expect(byDefault.settings.environment).toBe('production');
+    environment = { FLAGS_ENVIRONMENT: 'development' };
+    printed.length = 0;
+    const { flags: elsewhere } = await run(evaluate).finally(() => {
+      environment = {};
+    });
+    expect(elsewhere.settings.environment).toBe('development');
+    expect(new Set(printed.map(([, value]) => value))).toEqual(new Set([false]));
   });
 
   it('starts twice on a file, prints users inside and outside of the rollout, and accepts its token', async () => {
@@ -252,6 +266,7 @@ describe('programs', () => {
 
   const printed: string[] = [];
   const handlers: StopHandlers = [];
+  const notes: string[] = [];
   let directory: string;
   let program: Program | undefined;
 
@@ -259,6 +274,7 @@ describe('programs', () => {
     directory = await mkdtemp(join(tmpdir(), 'flags-docs-'));
     printed.length = 0;
     handlers.length = 0;
+    notes.length = 0;
   });
 
   afterEach(async () => {
@@ -279,7 +295,7 @@ describe('programs', () => {
       .replace("'./flags.db'", JSON.stringify(join(directory, 'flags.db')))
       .replace('listen(4242,', 'listen(0,');
     const names = ['flags', 'server', 'unsubscribe'].filter((name) => source.includes(`const ${name} = `));
-    const scope = { console: { ...console, info: () => undefined }, process: processFor(handlers) };
+    const scope = { console: { ...console, info: (text: string) => notes.push(text) }, process: processFor(handlers) };
     program = (await runProgram(movable, { result: `{ ${names.join(', ')} }`, scope })) as Program;
     return program;
   }
@@ -309,7 +325,7 @@ describe('programs', () => {
   });
 
   it.each([
-    ['README.md', ''],
+    ['README.md', '/internal/flags'],
     ['docs/http-api.md', ''],
     ['docs/pointing-sdks.md', ''],
     ['packages/express/README.md', '/internal/flags'],
@@ -321,13 +337,45 @@ describe('programs', () => {
     await stopWhileStreaming({ flags, server }, { url, handlers });
   });
 
-  describe.each(['README.md', 'docs/http-api.md'])('the router of %s', (path) => {
+  describe.each([
+    ['README.md', '/internal/flags'],
+    ['docs/http-api.md', ''],
+  ])('the router of %s', (path, mount) => {
     it('serves the admin API, which requires a token', async () => {
       const running = await run(path);
-      const projects = `${await addressOf(running)}/api/admin/projects`;
+      const projects = `${await addressOf(running)}${mount}/api/admin/projects`;
       const { secret } = await running.flags.createToken({ name: 'reader', kind: 'admin' });
       expect((await fetch(projects)).status).toBe(401);
       expect((await fetch(projects, { headers: { authorization: secret } })).status).toBe(200);
+    });
+  });
+
+  describe('the router of README.md', () => {
+    it('comes with the page, and a token that is shown at the first start only', async () => {
+      const first = await run('README.md');
+      const [, path = '', secret = ''] = /4242(\S+) with the token (\S+)$/.exec(notes.join()) ?? [];
+      const origin = await addressOf(first);
+      expect((await fetch(`${origin}${path}`)).status).toBe(200);
+      const projects = `${origin}/internal/flags/api/admin/projects`;
+      expect((await fetch(projects, { headers: { authorization: secret } })).status).toBe(200);
+      first.server?.close();
+      first.server?.closeAllConnections();
+      await first.flags.close();
+      notes.length = 0;
+      await run('README.md');
+      expect(notes).toEqual([]);
+    });
+  });
+
+  describe('docs/testing.md', () => {
+    const program = codeBlocks(read('docs/testing.md'), 'ts').join('\n');
+    const options = { result: 'flags', scope: { console: { log: () => undefined } } };
+
+    it('runs, and asserts the change that it makes', async () => {
+      await ((await runProgram(program, options)) as Flags).close();
+      const unchanged = program.replace("as('ada').disable(", "as('ada').enable(");
+      expect(unchanged).not.toBe(program);
+      await expect(runProgram(unchanged, options)).rejects.toThrow(/ada/);
     });
   });
 

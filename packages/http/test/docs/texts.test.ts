@@ -209,6 +209,21 @@ describe('the reference tables in docs', () => {
     expect(documented).toEqual(ROUTES.map((route) => [route.method, route.path, shownAction(route), route.summary]));
   });
 
+  it('have no endpoint that the guide for Unleash 4.x calls absent', () => {
+    const [, section = ''] = read('docs/moving-from-unleash.md').split('## 5. Change your scripts');
+    const absent = [...section.matchAll(/`((?:[A-Z]+ )+)(\/[\w/:-]+)`/g)].flatMap(([, methods = '', path = '']) =>
+      methods
+        .trimEnd()
+        .split(' ')
+        .map((method) => `${method} /api/admin${path}`),
+    );
+    const shapeOf = (endpoint: string) => endpoint.replaceAll(/:\w+/g, ':x');
+    const present = new Set(ROUTES.map(({ method, path }) => shapeOf(`${method} ${path}`)));
+    const INSTEAD = ['GET /api/admin/export', 'POST /api/admin/changes/plan', 'POST /api/admin/import'];
+    expect(absent.length).toBeGreaterThan(60);
+    expect(absent.filter((endpoint) => present.has(shapeOf(endpoint))).sort()).toEqual(INSTEAD);
+  });
+
   it('have every error code of the engine, with its status', () => {
     const documented = tableAfter(errorCodes, '## Codes of the engine').map(([code, status]) => [
       codeIn(code),
