@@ -55,6 +55,23 @@ describe('a server that cannot start', () => {
   }
 });
 
+describe('the environment of evaluations', () => {
+  it.each([
+    [{}, 'production'],
+    [{ FLAGS_ENVIRONMENT: 'development' }, 'development'],
+  ])('is logged and shown at the start: %j', async (environment, name) => {
+    const server = await startServer({ FLAGS_DB: ':memory:', ...environment });
+    expect(server.log().find(({ msg }) => msg === 'listening')).toMatchObject({ environment: name });
+    expect(server.printed()).toContain(`Evaluates ${name} unless a token names another environment`);
+    await server.end('SIGTERM');
+  });
+
+  it('is one that exists', async () => {
+    const { code, printed } = await runToEnd({ FLAGS_DB: ':memory:', FLAGS_ENVIRONMENT: 'staging' });
+    expect([code, printed]).toEqual([1, 'FLAGS_ENVIRONMENT must be "development" or "production", not "staging".\n']);
+  });
+});
+
 describe('stopping', () => {
   const ENVIRONMENT = { FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' };
 

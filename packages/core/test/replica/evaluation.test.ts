@@ -129,9 +129,9 @@ onEveryStorage((start) => {
     it('is a process warning without a listener', async () => {
       const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue();
       const flags = await start({ pollInterval: 0, usage: { interval: 0 } });
-      await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'unheard-of' }] });
+      await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name: 'unheard-of\u001b[2J\u202e' }] });
       expect(emitWarning.mock.calls).toEqual([
-        [expect.stringContaining('unheard-of'), { type: 'FlagsWarning', code: 'unknown_strategy' }],
+        [expect.stringMatching(/unheard-of\[2J\.?$/), { type: 'FlagsWarning', code: 'unknown_strategy' }],
       ]);
       emitWarning.mockRestore();
     });
