@@ -20,7 +20,13 @@ export { shortenMessage } from './errors.js';
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
 export type { PayloadReader, PayloadReading } from './evaluation/evaluation.types.js';
 // Built-in strategies, for forms
-export { BUILT_IN_STRATEGIES, type BuiltInStrategy, type StrategyParameter } from './evaluation/strategies.js';
+export {
+  BUILT_IN_STRATEGIES,
+  type BuiltInStrategy,
+  STRATEGIES,
+  type StrategyParameter,
+  type StrategyRow,
+} from './evaluation/strategies.js';
 // Events
 export { projectsIn, projectsOf } from './events/event.types.js';
 // Validation

@@ -190,8 +190,8 @@ interface FoundRoute {
  */
 function createRouteLookup(routes: readonly Route[]): (path: string) => readonly FoundRoute[] {
   const patterns = new Map<number, { readonly pattern: RegExp; readonly routes: readonly Route[] }[]>();
-  // Fixed paths come before paths with parameters.
-  const sorted = routes.toSorted((one, other) => Number(isPattern(one)) - Number(isPattern(other)));
+  // The fewer parameters, the more specific the path. The most specific one comes first.
+  const sorted = routes.toSorted((one, other) => parametersIn(one) - parametersIn(other));
   for (const path of new Set(sorted.map((route) => route.path))) {
     const source = path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)');
     const known = patterns.get(segmentsOf(path)) ?? [];
@@ -210,8 +210,8 @@ function createRouteLookup(routes: readonly Route[]): (path: string) => readonly
   };
 }
 
-function isPattern({ path }: Route): boolean {
-  return path.includes(':');
+function parametersIn({ path }: Route): number {
+  return path.split(':').length - 1;
 }
 
 function segmentsOf(path: string): number {
@@ -227,9 +227,13 @@ export function accessOf(path: string): Access | undefined {
   return ACCESSES.find((one) => one === access);
 }
 
-/** Returns the value of the `Allow` header for these routes. */
+/**
+ * Returns the value of the `Allow` header for these routes: the methods of the most specific path, which comes first.
+ * `/events/search` also matches `/events/:featureName`, but a client of the one does not mean the other.
+ */
 function allowedMethods(found: readonly FoundRoute[]): string {
-  const methods = found.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const named = found.filter(({ route }) => route.path === found[0]?.route.path);
+  const methods = named.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(methods)].sort().join(', ');
 }
 

@@ -150,7 +150,8 @@ const CODES: ReadonlyMap<ErrorCode | HttpErrorCode, OfrepErrorCode> = new Map([
   ['invalid_json', 'PARSE_ERROR'],
 ]);
 
-function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | undefined): OfrepFailure {
+/** Converts a refusal to the failure of this protocol, about a flag or about all. */
+export function ofrepFailure({ code, message }: FlagsError | HttpError, key: string | undefined): OfrepFailure {
   const errorCode = CODES.get(code) ?? 'GENERAL';
   return { ...(key !== undefined && { key }), errorCode, errorDetails: message };
 }

@@ -296,7 +296,12 @@ export function isRepeatable(route: Route): boolean {
   return isLogged(route) && !TOKEN_ACTIONS.has(route.permission ?? route.action);
 }
 
-const UNLOGGED: ReadonlySet<string> = new Set(['deleteApplication', 'validateFlagName']);
+const UNLOGGED: ReadonlySet<string> = new Set([
+  'deleteApplication',
+  'searchEvents',
+  'validateFlagName',
+  'validateSegmentName',
+]);
 
 /** Whether the event log records the changes of a route. Its requests may then give a reason. */
 export function isLogged({ access, method, permission, action }: Route): boolean {

@@ -12,11 +12,19 @@ import { percentageParameter } from '../evaluation/strategies.js';
  * - `STATIC`: every context gets this answer, variant included. Providers may cache it until a flag changes.
  * - `SPLIT`: a percentage of users, or one of several variants.
  * - `TARGETING_MATCH`: the context decides, by constraints, segments, lists, overrides or a parent.
+ * - `UNKNOWN`: the flag is on in this environment, but nothing matches the context.
  */
-export type ResolutionReason = 'DISABLED' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH';
+export type ResolutionReason = 'DISABLED' | 'STATIC' | 'SPLIT' | 'TARGETING_MATCH' | 'UNKNOWN';
+
+/** Derives the reason of a flag that is off for a context. `SPLIT`: the context is not in the share of a strategy. */
+export function reasonForOff({ enabled, strategies, dependencies }: FlagConfiguration): ResolutionReason {
+  if (!enabled) return 'DISABLED';
+  const isShared = !dependencies?.length && strategies.some((strategy) => !strategy.disabled && isShare(strategy));
+  return isShared ? 'SPLIT' : 'UNKNOWN';
+}
 
 /**
- * Derives the reason of an answer.
+ * Derives the reason of a flag that is on for a context.
  *
  * @param answer the variant that the context got; undefined if only the switch was requested
  */

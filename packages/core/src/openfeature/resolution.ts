@@ -9,7 +9,7 @@ import type {
   EvaluationOperations,
   FlagConfiguration,
 } from '../evaluation/evaluation.types.js';
-import { type ResolutionReason, reasonFor } from './reason.js';
+import { type ResolutionReason, reasonFor, reasonForOff } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
 
 /**
@@ -76,7 +76,10 @@ export function resolveSwitch(
   const configuration = findFlag(flags.configuration(choice), flag);
   if (configuration === undefined) return undefined;
   const enabled = flags.isEnabled(flag, toEvaluationContext(context), choice);
-  return toResolution(configuration, { enabled, reason: reasonFor(configuration) });
+  return toResolution(configuration, {
+    enabled,
+    reason: enabled ? reasonFor(configuration) : reasonForOff(configuration),
+  });
 }
 
 /**
@@ -123,7 +126,7 @@ export async function resolveAll(
 
 function toVariantResolution(configuration: FlagConfiguration, answer: EvaluatedVariant): FlagResolution {
   const enabled = answer.flagEnabled;
-  const reason = reasonFor(configuration, answer);
+  const reason = enabled ? reasonFor(configuration, answer) : reasonForOff(configuration);
   return {
     ...toResolution(configuration, { enabled, reason }),
     ...(answer.enabled && { variant: answer }),

@@ -29,7 +29,7 @@ describe('a resolution', () => {
     expect(resolveSwitch(flags, 'checkout', ADA)).toEqual({ ...answer(true), reason: 'TARGETING_MATCH' });
     expect(resolveSwitch(flags, 'checkout', { context: {} })).toEqual({
       ...answer(false),
-      reason: 'TARGETING_MATCH',
+      reason: 'UNKNOWN',
     });
   });
 

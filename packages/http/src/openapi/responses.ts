@@ -18,7 +18,7 @@ import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameter
 
 const kinds = Object.entries(ERROR_KINDS);
 
-const ofrepFailureSchema = objectComponent(
+export const ofrepFailureSchema = objectComponent(
   'OfrepFailure',
   { errorCode: { type: 'string', enum: OFREP_ERROR_CODES }, errorDetails: text },
   { key: { type: 'string', description: 'The flag that was asked for, if it was one.' } },

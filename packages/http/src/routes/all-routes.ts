@@ -28,6 +28,7 @@ import { segmentRoutes } from './segments.js';
 import { adminActionsOf, openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
+import { toolRoutes } from './tools.js';
 
 /** All routes of the API, in the groups of the OpenAPI document. */
 export const GROUPS: readonly RouteGroup[] = [
@@ -85,6 +86,11 @@ export const GROUPS: readonly RouteGroup[] = [
     tag: 'Flags as code',
     description: 'Export and import of all definitions as one document.',
     routes: definitionRoutes,
+  },
+  {
+    tag: 'Tools of 4.x',
+    description: 'For tools of Unleash 4.x, such as its admin interface.',
+    routes: toolRoutes,
   },
   { tag: 'Session', description: 'What the caller may do.', routes: sessionRoutes },
   { tag: 'OpenAPI', description: 'This document.', routes: openApiRoutes },

@@ -1,6 +1,6 @@
 import type { Dependency, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
 import { TOKEN_KINDS } from '@flags/core';
-import type { JsonSchema, WireEventQuery } from '@flags/core/integration';
+import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
 import { headerOf, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
@@ -22,6 +22,7 @@ import {
   listOf,
   nullableText,
   objectComponent,
+  propertiesOf,
   strictObject,
   text,
   timestamp,
@@ -210,6 +211,15 @@ export const eventRoutes: readonly Route[] = [
       return readEvents(request, 'listFlagEvents', query);
     },
   }),
+  route('POST', `${EVENTS}/search`, 'searchEvents', {
+    permission: 'listEvents',
+    summary: 'What happened, newest first, by filters and text in the body; for tools of 4.x',
+    body: { schema: eventSearchInput },
+    reply: eventListSchema,
+    heavy: 'read',
+    isLight: ({ body }) => !Object(body).query,
+    handle: searchEvents,
+  }),
   route('GET', '/api/admin/event-stream', 'streamEvents', {
     permission: 'listEvents',
     permissionBy: 'anyProject',
@@ -232,14 +242,10 @@ export const eventRoutes: readonly Route[] = [
  * event of the page, shown or hidden.
  */
 async function readEvents(request: RouteRequest, action: Action, query: WireEventQuery): Promise<RouteResult> {
-  const { flags, principal, describeUsers } = request;
+  const { flags } = request;
   const { items: events, total } = await flags.listEvents(query);
-  const maySee = (project: string | null) => isPermitted(principal, action, project);
-  const projectsOfSet = projectsOfSetIn(flags);
-  const visibility = await visibilityOf(subjectsOf(events), { projectsOfSet, maySee });
-  const visible = events.flatMap((event) => visibility.show(event) ?? []);
-  const userOf = await describeActors(describeUsers, visible);
-  const texts = textsOfPage(visible, (event) => ({ ...userOf(event), ...eventToWire(event) }));
+  const { visible, toWire } = await showEvents(request, action, events);
+  const texts = textsOfPage(visible, toWire);
   const cut = visible[texts.length];
   const read = cut ? events.findIndex(({ position }) => position === cut.position) : events.length;
   const end = (query.offset ?? 0) + read;
@@ -247,6 +253,67 @@ async function readEvents(request: RouteRequest, action: Action, query: WireEven
     body: { version: 1, events: jsonTexts(texts), totalEvents: total },
     next: read > 0 && end < total ? { offset: `${end}` } : undefined,
   };
+}
+
+/** Returns the events that the caller may see, and their wire form with their users. */
+async function showEvents(
+  { flags, principal, describeUsers }: RouteRequest,
+  action: Action,
+  events: readonly FlagsEvent[],
+) {
+  const maySee = (project: string | null) => isPermitted(principal, action, project);
+  const projectsOfSet = projectsOfSetIn(flags);
+  const visibility = await visibilityOf(subjectsOf(events), { projectsOfSet, maySee });
+  const visible = events.flatMap((event) => visibility.show(event) ?? []);
+  const userOf = await describeActors(describeUsers, visible);
+  return { visible, toWire: (event: FlagsEvent) => ({ ...userOf(event), ...eventToWire(event) }) };
+}
+
+/** The body of a search. */
+interface EventSearch extends Omit<WireEventQuery, 'type'> {
+  readonly type?: WireEventType;
+  readonly feature?: string;
+  readonly query?: string;
+}
+
+function eventSearchInput({ eventQuery }: InputSchemas): JsonSchema {
+  const { project, limit, offset } = propertiesOf(eventQuery);
+  const name = { type: 'string', minLength: 1, maxLength: 100 };
+  return {
+    type: 'object',
+    properties: {
+      type: { type: 'string', enum: WIRE_EVENT_TYPES },
+      project: { ...project, description: 'Only events of this project.' },
+      feature: { ...name, description: 'The name of a flag.' },
+      query: { type: 'string', maxLength: 100, description: 'Text that the event contains, in any case of letters.' },
+      limit,
+      offset,
+    },
+  };
+}
+
+/** The maximum number of pages that a search for text reads, each of at most 1,000 events and 1 MiB. */
+const SEARCHED_PAGES = 10;
+
+/** Finds events by filters, and by text among the newest ones. Searches their wire form, so it finds only what it shows. */
+async function searchEvents(request: RouteRequest): Promise<RouteResult> {
+  const { feature, query: text = '', limit = 100, offset = 0, ...rest } = unchecked<EventSearch>(request.body);
+  const query = { ...eventQuery(unchecked(rest)), ...(feature !== undefined && { flag: feature }) };
+  // The address of the next page would need the body, so there is no link.
+  if (text === '') return { body: (await readEvents(request, 'listEvents', { ...query, limit, offset })).body };
+  const wanted = text.toLowerCase();
+  const found: { readonly event: FlagsEvent; readonly toWire: (event: FlagsEvent) => unknown }[] = [];
+  for (let page = 0, after: string | undefined; page < SEARCHED_PAGES; page++) {
+    const { items, next } = await request.flags.listEvents({ ...query, limit: 1000, after });
+    const { visible, toWire } = await showEvents(request, 'listEvents', items);
+    for await (const event of paced(visible, { signal: request.sent.signal })) {
+      if (JSON.stringify(toWire(event)).toLowerCase().includes(wanted)) found.push({ event, toWire });
+    }
+    after = next;
+    if (after === undefined) break;
+  }
+  const texts = textsOfPage(found.slice(offset, offset + limit), ({ event, toWire }) => toWire(event));
+  return { body: { version: 1, events: jsonTexts(texts), totalEvents: found.length } };
 }
 
 /** Converts a wire query to an engine query. Only the names of the event types differ. */

@@ -10,6 +10,8 @@ import {
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
+import { HttpError, ofrepFailure } from '../errors.js';
+import { ofrepFailureSchema } from '../openapi/responses.js';
 import { jsonArray } from '../reply.js';
 import { type Route, type RouteRequest, route } from '../route.js';
 import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
@@ -61,12 +63,29 @@ const ofrepRequestSchema: JsonSchema = {
 /**
  * Converts a resolution to the protocol. Its requests name no type, so the value is the variant's payload. Without a
  * payload, the value is whether the flag is enabled.
+ *
+ * @throws HttpError `invalid_json`, which is `PARSE_ERROR` there, for a payload without a value, such as the JSON `null`
  */
 function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined) {
   if (!resolution.enabled) return offToOfrep(resolution, tokenKind);
   const { flag, reason, variant, metadata } = resolution;
-  const value = (variant?.payload && payloadValue(variant.payload)) ?? true;
+  const value = variant?.payload ? payloadValue(variant.payload) : true;
+  if (value === undefined) throw new HttpError('invalid_json', describeUnreadable(flag, variant));
   return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
+}
+
+function describeUnreadable(flag: string, variant: FlagResolution['variant']): string {
+  return `The payload of variant ${variant?.name} of flag ${flag} holds no value of type ${variant?.payload?.type}.`;
+}
+
+/** In the list of all flags, a payload without a value fails its own flag only. */
+function listedToOfrep(resolution: FlagResolution, tokenKind: TokenKind | undefined) {
+  try {
+    return resolutionToOfrep(resolution, tokenKind);
+  } catch (error) {
+    if (error instanceof HttpError) return ofrepFailure(error, resolution.flag);
+    throw error;
+  }
 }
 
 /**
@@ -76,11 +95,11 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
  * @param tokenKind A frontend token is public: it gets no metadata. It still gets the flag, because clients use their
  * own default for a missing one.
  */
-function offToOfrep({ flag, withholdsPayload, metadata }: FlagResolution, tokenKind: TokenKind | undefined) {
+function offToOfrep({ flag, reason, withholdsPayload, metadata }: FlagResolution, tokenKind: TokenKind | undefined) {
   return {
     key: flag,
     ...(!withholdsPayload && { value: false }),
-    reason: 'DISABLED',
+    reason,
     ...(tokenKind !== 'frontend' && { metadata }),
   };
 }
@@ -108,7 +127,9 @@ export const ofrepRoutes: readonly Route[] = [
     summary: 'All flags for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
     body: { schema: ofrepRequestSchema },
-    reply: objectComponent('OfrepEvaluations', { flags: listOf(ofrepEvaluationSchema) }),
+    reply: objectComponent('OfrepEvaluations', {
+      flags: listOf({ anyOf: [ofrepEvaluationSchema, ofrepFailureSchema] }),
+    }),
     errors: ['environment_not_found'],
     errorForm: 'ofrep',
     conditional: true,
@@ -118,7 +139,7 @@ export const ofrepRoutes: readonly Route[] = [
       const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
       const { signal } = request.sent;
       const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
-      const toWire = (one: FlagResolution) => resolutionToOfrep(one, request.principal.token?.kind);
+      const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
       return { body: { flags: jsonArray(resolutions, toWire) } };
     },
   }),
