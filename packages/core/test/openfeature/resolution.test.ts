@@ -1,6 +1,6 @@
 import { payloadValue, resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
 import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
-import { reasonFor } from '../../src/openfeature/reason.js';
+import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
 import { memoryUsage } from '../../src/storage.js';
 import type { FlagConfiguration, StrategyDefinition } from '../../src/types.js';
@@ -258,6 +258,18 @@ describe('the reason of an answer', () => {
   ])('is %s for a flag that is decided by %s', (reason, _, strategies) => {
     expect(reasonFor(flagWith({ strategies }))).toBe(reason);
     expect(reasonFor(flagWith({ strategies }), ON)).toBe(reason);
+  });
+
+  it.each<[string, string, Partial<FlagConfiguration>]>([
+    ['DISABLED', 'that is off in the environment', { enabled: false, strategies: [SHARE] }],
+    ['SPLIT', 'with a rollout', { strategies: [SHARE] }],
+    ['SPLIT', 'with a list or a rollout', { strategies: [{ name: 'userWithId' }, SHARE] }],
+    ['UNKNOWN', 'with a disabled rollout', { strategies: [{ ...SHARE, disabled: true }, { name: 'userWithId' }] }],
+    ['UNKNOWN', 'with a rollout with constraints', { strategies: [{ ...SHARE, constraints: [CONSTRAINT] }] }],
+    ['UNKNOWN', 'with a parent', { strategies: [SHARE], dependencies: [{ flag: 'parent' }] }],
+    ['UNKNOWN', 'with a list of users', { strategies: [{ name: 'userWithId', parameters: { userIds: '7' } }] }],
+  ])('is %s for a context without a flag %s', (reason, _, changes) => {
+    expect(reasonForOff(flagWith(changes))).toBe(reason);
   });
 
   it('is TARGETING_MATCH for a flag with a parent', () => {

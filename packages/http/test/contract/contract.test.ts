@@ -116,6 +116,10 @@ describe('reading', () => {
       ['POST', FLAG, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['GET', `${FLAG}/variants`, 'PATCH, PUT'],
       ['DELETE', '/api/client/metrics', 'POST'],
+      // These paths also match those with a parameter: /events/:featureName, /segments/:segmentId, /api-tokens/:token.
+      ['PUT', '/api/admin/events/search', 'POST'],
+      ['PATCH', '/api/admin/segments/validate', 'POST'],
+      ['GET', '/api/admin/api-tokens/rotate', 'POST'],
     ] as const)('refuses %s of %s, and lists the allowed methods', async (method, path, allow) => {
       const response = await send(host.app, { method, path });
       expect(response.status).toBe(405);

@@ -1,4 +1,4 @@
-import { createFlags, memoryStorage, type Payload } from '@flags/core';
+import { createFlags, memoryStorage, type Payload, type StrategyInput } from '@flags/core';
 import { memoryUsage } from '@flags/core/storage';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
@@ -9,6 +9,7 @@ import { createHostApp, type HostApp } from '../host-app.js';
 import { EVALUATE, switchOn } from './states.js';
 
 describe('values by OFREP', () => {
+  const IN_GERMANY = { contextName: 'country', operator: 'IN', values: ['DE'] } as const;
   const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 
   describe.each(EXPRESS_VERSIONS)('a flag by OFREP, on Express $major', (version) => {
@@ -28,17 +29,46 @@ describe('values by OFREP', () => {
     });
 
     it.each(['null', '['.repeat(5000) + ']'.repeat(5000)])(
-      'is on with the payload %.10s, which has no value',
+      'is a PARSE_ERROR with the payload %.10s, which has no value',
       async (value) => {
         const { app, flags } = await createHostApp({ version });
         await switchOn(flags, 'checkout', { payload: { type: 'json', value } });
-        for (const path of [`${EVALUATE}/checkout`, EVALUATE]) {
-          const { body } = await request(app).post(path).send({}).expect(200);
-          expect(body.flags?.[0] ?? body).toMatchObject({ key: 'checkout', value: true, variant: 'blue' });
-        }
+        await switchOn(flags, 'other');
+        const failure = {
+          key: 'checkout',
+          errorCode: 'PARSE_ERROR',
+          errorDetails: 'The payload of variant blue of flag checkout holds no value of type json.',
+        };
+        const one = await request(app).post(`${EVALUATE}/checkout`).send({});
+        expect([one.status, one.body]).toEqual([400, failure]);
+        const all = await request(app).post(EVALUATE).send({}).expect(200);
+        expect(all.body.flags).toEqual([failure, expect.objectContaining({ key: 'other', value: true })]);
         await flags.close();
       },
     );
+
+    it.each<[string, string, StrategyInput]>([
+      ['SPLIT', 'is outside of its percentage', { name: 'flexibleRollout', parameters: { rollout: '0' } }],
+      ['UNKNOWN', 'is not in its list', { name: 'userWithId', parameters: { userIds: 'bob' } }],
+      ['UNKNOWN', 'matches no constraint', { name: 'default', constraints: [IN_GERMANY] }],
+      ['UNKNOWN', 'has only disabled strategies', { name: 'default', disabled: true }],
+    ])('answers %s for a context that %s, and DISABLED where it is switched off', async (reason, _, strategy) => {
+      const { app, flags } = await createHostApp({ version });
+      const production = { project: 'default', flag: 'checkout', environment: 'production' };
+      await flags.createFlag(production, { name: 'checkout' });
+      await flags.addStrategy(production, strategy);
+      const reasons = async () => {
+        const context = { targetingKey: 'ada' };
+        const one = await request(app).post(`${EVALUATE}/checkout`).send({ context }).expect(200);
+        const all = await request(app).post(EVALUATE).send({ context }).expect(200);
+        expect([one.body.value, all.body.flags[0].value]).toEqual([false, false]);
+        return [one.body.reason, all.body.flags[0].reason];
+      };
+      expect(await reasons()).toEqual(['DISABLED', 'DISABLED']);
+      await flags.enable(production);
+      expect(await reasons()).toEqual([reason, reason]);
+      await flags.close();
+    });
 
     it('is a boolean without a payload', async () => {
       const { app, flags } = await createHostApp({ version });
@@ -122,7 +152,7 @@ describe('all flags by OFREP', () => {
   it('are sent again for a context with other results', async () => {
     const { headers } = await ask('ada').expect(200);
     const { body } = await ask('bob', headers.etag).expect(200);
-    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'DISABLED' }]);
+    expect(body.flags).toMatchObject([{ key: 'checkout', value: false, reason: 'UNKNOWN' }]);
   });
 
   it('may be empty', async () => {
@@ -165,7 +195,7 @@ describe('the published OFREP provider', () => {
       flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
     });
     const other = await client.getBooleanDetails('checkout', true, { targetingKey: 'bob' });
-    expect(other).toMatchObject({ value: false, reason: 'DISABLED' });
+    expect(other).toMatchObject({ value: false, reason: 'UNKNOWN' });
   });
 
   it('evaluates texts, numbers and objects', async () => {

@@ -153,7 +153,7 @@ describe('tokens by OFREP', () => {
       expect((await ask(`${EVALUATE}/checkout`, frontend)).body).toEqual(off);
       expect((await ask(EVALUATE, frontend)).body).toEqual({ flags: [off, { ...off, key: 'other' }] });
       const other = await ask(`${EVALUATE}/other`, { ...frontend, environment: 'production' });
-      expect(other.body).toEqual({ ...off, key: 'other' });
+      expect(other.body).toEqual({ ...off, key: 'other', reason: 'UNKNOWN' });
       const on = await ask(`${EVALUATE}/checkout`, { ...frontend, environment: 'production' });
       expect(on.body).toMatchObject({ value: true, variant: 'secret', metadata: { project: 'default' } });
       const client = await ask(`${EVALUATE}/checkout`, { ...frontend, kind: 'client' });
@@ -175,10 +175,11 @@ describe('tokens by OFREP', () => {
         const token = { name: 'web', kind, environment: 'production' } as const;
         const { body } = await ask(EVALUATE, token);
         const metadata = kind === 'client' ? { metadata: expect.objectContaining({ enabled: false }) } : {};
-        const off = (key: string) => ({ key, reason: 'DISABLED', ...metadata });
+        const off = (key: string) => ({ key, reason: 'UNKNOWN', ...metadata });
         expect(body.flags).toEqual([expect.objectContaining({ key: 'checkout' }), off('color'), off('strategic')]);
         expect((await ask(`${EVALUATE}/color`, token)).body).toEqual(off('color'));
-        expect((await ask(`${EVALUATE}/color`, { ...token, environment: 'development' })).body).toEqual(off('color'));
+        const elsewhere = await ask(`${EVALUATE}/color`, { ...token, environment: 'development' });
+        expect(elsewhere.body).toEqual({ ...off('color'), reason: 'DISABLED' });
       },
     );
 

@@ -23,6 +23,7 @@ import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
 import { tagRows } from './tags.js';
 import { tokenRows } from './tokens.js';
+import { toolRows } from './tools.js';
 import { variantRows } from './variants.js';
 
 /** The table of all written rows. */
@@ -48,6 +49,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...playgroundRows,
   ...archiveRows,
   ...tokenRows,
+  ...toolRows,
   ...eventRows,
   ...changeRows,
   ...definitionRows,

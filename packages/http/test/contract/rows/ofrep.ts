@@ -14,7 +14,7 @@ const onForSeven: Step = inOrder(
 const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
 const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
 /** The caller's default applies, because the variant has a payload. */
-const OFF = { key: 'checkout', reason: 'DISABLED', metadata: { ...METADATA, enabled: false } };
+const OFF = { key: 'checkout', reason: 'UNKNOWN', metadata: { ...METADATA, enabled: false } };
 
 export const ofrepRows: readonly Row[] = [
   {

@@ -8,6 +8,7 @@ import {
   withUnknown,
   wrongConstraints,
 } from './bodies.js';
+import { flagName } from './definitions.js';
 import type { BudgetRow } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -83,6 +84,28 @@ export const OTHER_ADMIN_ROWS = {
     { name: 'limit=1000', path: '/api/admin/events?limit=1000', ...granted },
     { name: 'limit=1000&offset', path: '/api/admin/events?limit=1000&offset=50', ...granted },
     { name: 'many projects', path: projects('project') },
+  ],
+  searchEvents: [
+    { name: 'newest', body: () => '{"limit":1000}', ...granted },
+    { name: 'text that no event has', body: () => '{"query":"nowhere to be found"}', ...granted },
+    { name: 'text of large events', body: () => '{"feature":"eventful","query":"e","limit":1000}', ...granted },
+  ],
+  validateSegmentName: [{ name: 'free', body: () => padded('{"name":"unheard-of","ignored":"…"}'), ...granted }],
+  validateConstraint: [{ name: '49,000 values', body: () => ofValues('').slice(1, -2), ...granted }],
+  setStrategySegments: [
+    {
+      name: 'of an unknown strategy',
+      body: () =>
+        padded('{"projectId":"default","environmentId":"production","strategyId":"…","segmentIds":[1]}', MEBIBYTE / 2),
+    },
+  ],
+  setStaleFlags: [
+    { name: 'one', body: () => padded('{"features":["flag-00010"],"stale":true,"ignored":"…"}'), ...granted },
+    {
+      name: '500',
+      body: () => JSON.stringify({ features: Array.from({ length: 500 }, (_, at) => flagName(at + 500)), stale: true }),
+      ...granted,
+    },
   ],
   listFlagEvents: [{ name: 'limit=1000', path: '/api/admin/events/eventful?limit=1000', ...granted }],
   streamEvents: [
