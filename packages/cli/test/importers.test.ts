@@ -46,6 +46,27 @@ describe('importers', () => {
       return { ...result, noted: result.notes.split('\n').filter((line) => line.startsWith('note:')) };
     }
 
+    it('note that a condition alone gives false where flagd answers the default variant', async () => {
+      const toggle = { variants: { true: true, false: false }, defaultVariant: 'true' };
+      const staff = { ends_with: [{ var: 'email' }, '@example.org'] };
+      const { noted } = await importBeside({
+        staff: { ...toggle, targeting: staff },
+        beta: { ...toggle, targeting: { starts_with: [{ var: 'email' }, 'beta'] } },
+        recent: { ...toggle, targeting: { sem_ver: [{ var: 'version' }, '>=', '2.0.0'] } },
+        both: { ...toggle, targeting: { and: [{ '==': [{ var: 'plan' }, 'pro'] }, staff] } },
+        same: { ...toggle, defaultVariant: 'false', targeting: staff },
+        chosen: { ...toggle, targeting: { if: [staff, 'true', 'false'] } },
+        plan: { ...toggle, targeting: { '==': [{ var: 'plan' }, 'pro'] } },
+      });
+      const named = ['staff', 'beta', 'recent', 'both'].map((name) =>
+        expect.stringContaining(`${name}: where the value that its targeting compares is missing or wrong`),
+      );
+      expect(noted).toHaveLength(4);
+      expect(noted).toEqual(expect.arrayContaining(named));
+      expect(server().flags.isEnabled('staff', { properties: { email: 'ada@example.org' } })).toBe(true);
+      expect(server().flags.isEnabled('staff', {})).toBe(false);
+    });
+
     it('leave the default to the caller without a defaultVariant', async () => {
       const { defaultVariant: _, ...color } = RED;
       const pro = { if: [{ '==': [{ var: 'plan' }, 'pro'] }, 'blue'] };

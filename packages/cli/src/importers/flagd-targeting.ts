@@ -79,6 +79,17 @@ function isRule(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The operators that give null instead of false for a missing or wrong value. */
+const NULLABLE: ReadonlySet<string> = new Set(['sem_ver', 'starts_with', 'ends_with']);
+
+/** Whether a condition alone may give null, for which flagd answers the default variant. `and` and `or` pass it on. */
+export function mayGiveNull(condition: unknown): boolean {
+  if (!isRule(condition)) return false;
+  return Object.entries(membersOf(condition)).some(([operator, operands]) =>
+    operator === 'and' || operator === 'or' ? [operands].flat().some(mayGiveNull) : NULLABLE.has(operator),
+  );
+}
+
 function operandsOf(rule: unknown, operator: string): readonly unknown[] | undefined {
   const operands = membersOf(rule)[operator];
   return Array.isArray(operands) ? operands : undefined;

@@ -1,6 +1,6 @@
 import { createFlags, type DefinedFlag, isFlagsError, memoryStorage, type VariantInput } from '@flags/core';
 import type { DefinedStrategy } from '@flags/core/types';
-import { distributionOf, toRules } from './flagd-targeting.js';
+import { distributionOf, mayGiveNull, toRules } from './flagd-targeting.js';
 import {
   type Imported,
   type ImportTarget,
@@ -26,6 +26,9 @@ export async function importFlagd(document: unknown, { environment }: ImportTarg
     const { description, ...metadata } = membersOf(flag.metadata);
     noteMetadata(name, metadata, report);
     const { variants, strategies } = isSwitch(flag) ? toSwitch(name, flag, report) : toVariantFlag(name, flag, report);
+    const isDefaultFalse = `${flag.defaultVariant}` === 'false';
+    if (strategies.length > 0 && mayGiveNull(flag.targeting) && !isDefaultFalse)
+      report.add(`${name}: ${NULL_AS_FALSE}`);
     const isOn = flag.state === 'ENABLED' && strategies.length > 0;
     return toFlag({ name, description, variants, environment: { enabled: isOn, strategies } }, environment);
   });
@@ -180,6 +183,9 @@ const WITHOUT_EQUIVALENT = 'its targeting has no equivalent.';
 function isVariantOf(values: Members, variant: unknown): boolean {
   return (typeof variant === 'string' || typeof variant === 'boolean') && Object.hasOwn(values, `${variant}`);
 }
+
+const NULL_AS_FALSE =
+  'where the value that its targeting compares is missing or wrong, flagd answers the default variant, and the import the variant false.';
 
 function isEmpty(targeting: unknown): boolean {
   return targeting === undefined || targeting === null || Object.keys(membersOf(targeting)).length === 0;

@@ -130,7 +130,9 @@ export function describeStrategy(
   const isTitled = kind !== strategyName(name);
   const conditions = isTitled ? describeLists(parameters) : describeConditions(strategy, segmentName);
   const unknown = ownStrategies ? unknownInStrategy(strategy, ownStrategies) : [];
-  const named = [rollout === undefined ? kind : `${kind} ${rollout} %`, ...unknown.map((text) => `(${text})`)].join(' ');
+  const named = [rollout === undefined ? kind : `${kind} ${rollout} %`, ...unknown.map((text) => `(${text})`)].join(
+    ' ',
+  );
   return [...(title ? [title] : []), named, ...conditions].join(', ');
 }
 

@@ -213,7 +213,9 @@ const staleRows: readonly Row[] = [
         checkout,
         (flags) => flags.createFlag(CHECKOUT, { name: 'other' }),
         ...['checkout', 'other'].map(
-          (flag): Step => (flags) => flags.updateFlag({ ...CHECKOUT, flag }, { stale: !stale }),
+          (flag): Step =>
+            (flags) =>
+              flags.updateFlag({ ...CHECKOUT, flag }, { stale: !stale }),
         ),
       ),
       request: { method: 'POST', path: STALE, body: { features: ['checkout', 'other'], stale } },
