@@ -34,12 +34,12 @@ export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-sc
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
+  createPacedResolution,
   type FlagResolution,
   findFlag,
   type ResolutionMetadata,
   type ResolutionScope,
   type ResolvedVariant,
-  resolveAll,
   resolveSwitch,
   resolveVariant,
 } from './openfeature/resolution.js';

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { nextTurn } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
+import { SHORT_BODY } from './body-room.js';
 import { HttpError } from './errors.js';
-import type { FlagsRequest } from './request.js';
+import type { BodyMeter, FlagsRequest } from './request.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
@@ -52,20 +54,26 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** @param beforeParsing is called with the length of a body that the host has not parsed */
-export type BodyReader = (
-  request: FlagsRequest,
-  beforeParsing?: (length: number) => Awaitable<void>,
-) => Promise<unknown>;
+/** How the body of one request is read. */
+export interface BodyReading {
+  /** A lower limit than that of the router, in bytes. */
+  readonly most?: number | undefined;
+  readonly meter?: BodyMeter | undefined;
+  /** Called with the length of a body that the host has not parsed. */
+  readonly beforeParsing?: (length: number) => Awaitable<void>;
+}
+
+export type BodyReader = (request: FlagsRequest, reading?: BodyReading) => Promise<unknown>;
 
 /** Creates a function that reads the JSON body of a request. It resolves to undefined when the request has no body. */
-export function createBodyReader(limit: number): BodyReader {
-  return async (request, beforeParsing) => {
+export function createBodyReader(bodyLimit: number): BodyReader {
+  return async (request, { most = bodyLimit, meter, beforeParsing } = {}) => {
+    const limit = Math.min(bodyLimit, most);
     if (request.hasBody) {
       assertSize(Number(request.headers['content-length'] ?? 0), limit);
       assertContentType(request.headers['content-type']);
     }
-    const body = await request.readBody(limit);
+    const body = await request.readBody(limit, meter);
     // Text and bytes get their depth check before the parser runs.
     if (typeof body === 'string' || body instanceof Uint8Array) {
       await beforeParsing?.(body.length);
@@ -83,9 +91,18 @@ function assertSize(bytes: number, limit: number): void {
   if (bytes > limit) throw new HttpError('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
 }
 
+/** Whether a `Content-Type` header names JSON. */
+export function isJsonType(header: string | undefined): boolean {
+  return /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(mediaType(header));
+}
+
+function mediaType(header = ''): string {
+  return header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
 function assertContentType(header: string | undefined): void {
-  const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === '' || /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(type)) return;
+  const type = mediaType(header);
+  if (type === '' || isJsonType(header)) return;
   throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
 }
 
@@ -128,10 +145,12 @@ export function unchecked<T>(input: unknown): T {
   return input as T;
 }
 
-const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+type Decompress = (packed: Uint8Array, options: ZlibOptions) => Promise<Buffer>;
+
+const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
 ]);
 
 /**
@@ -139,43 +158,78 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
  *
  * After a refusal, reads and discards the rest of the body, so that the client receives the reply.
  *
- * @param limit The maximum size in bytes, after decompression.
- * @throws HttpError `payload_too_large`, `unsupported_media_type`, `invalid_json`
+ * @throws HttpError `payload_too_large`, `unsupported_media_type`, `invalid_json`, `overloaded`
  */
-export async function readStream(source: Readable, headers: IncomingHttpHeaders, limit: number): Promise<string> {
+export async function readStream(
+  source: Readable,
+  headers: IncomingHttpHeaders,
+  reading: StreamReading,
+): Promise<string> {
   try {
     if (source.destroyed) throw endedEarly();
     const decoder = decoderFor(headers['content-type']);
-    return decoder.decode(await collect(source, decompressorFor(headers['content-encoding']), limit));
+    const decompress = decompressorFor(headers['content-encoding']);
+    const announced = Number(headers['content-length'] ?? 0);
+    // A packed body may need as much as the longest one: that is known when it is unpacked.
+    if (decompress || announced > SHORT_BODY)
+      await admit(source, { ...reading, size: decompress ? Math.max(MAX_PACKED, reading.limit) : announced });
+    const bytes = await collect(source, reading);
+    reading.meter?.end();
+    return decoder.decode(decompress ? await unpack(bytes, decompress, reading.limit) : bytes);
   } catch (error) {
     await drain(source);
     throw error;
   }
 }
 
-async function collect(source: Readable, decompressor: Transform | undefined, limit: number): Promise<Uint8Array> {
-  // The decompressor may still hold a complete body when the source closes.
-  const onClose = () => void (source.readableEnded || decompressor?.destroy(endedEarly()));
-  source.once('close', onClose);
+export interface StreamReading {
+  /** The maximum size in bytes, after decompression. */
+  readonly limit: number;
+  readonly meter: BodyMeter | undefined;
+}
+
+/** What is reserved for a packed body, in bytes: its window, and what it holds. */
+const MAX_PACKED = 1024 * 1024;
+
+/** Waits until there is room for a long body. Nothing is read meanwhile. */
+async function admit(source: Readable, { meter, size }: StreamReading & { readonly size: number }): Promise<void> {
+  await meter?.admit(size, () => source.destroy(tooSlow()));
+}
+
+/** A client that is disconnected because others wait. */
+function tooSlow(): HttpError {
+  const message = 'The body arrived too slowly while others waited. Nothing has changed. Send it again.';
+  return new HttpError('overloaded', message, { 'retry-after': '1' });
+}
+
+async function collect(source: Readable, { limit, meter }: StreamReading): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
-    const stream: Readable = decompressor ? source.pipe(decompressor) : source;
-    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       length += chunk.byteLength;
-      if (length > limit) throw new HttpError('payload_too_large', 'The body is too large. Send less.');
+      meter?.receive(chunk.byteLength);
+      if (length > limit) throw tooLarge();
       chunks.push(chunk);
+      if (length > SHORT_BODY) await admit(source, { limit, meter, size: limit });
     }
   } catch (error) {
-    if (error instanceof HttpError) throw error;
-    if (!decompressor) throw endedEarly();
-    throw new HttpError('invalid_json', `The body cannot be read: ${error instanceof Error ? error.message : error}.`);
-  } finally {
-    source.off('close', onClose);
-    if (decompressor) source.unpipe(decompressor);
-    decompressor?.destroy();
+    throw error instanceof HttpError ? error : endedEarly();
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+async function unpack(packed: Uint8Array, decompress: Decompress, limit: number): Promise<Uint8Array> {
+  try {
+    return await decompress(packed, { maxOutputLength: limit });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    throw new HttpError('invalid_json', `The body cannot be read: ${error instanceof Error ? error.message : error}.`);
+  }
+}
+
+function tooLarge(): HttpError {
+  return new HttpError('payload_too_large', 'The body is too large. Send less.');
 }
 
 /** A client that disconnects leaves a truncated body, which must not count as complete. */
@@ -183,11 +237,11 @@ function endedEarly(): HttpError {
   return new HttpError('invalid_json', 'The body ended early. Send it again.');
 }
 
-function decompressorFor(header = 'identity'): Transform | undefined {
+function decompressorFor(header = 'identity'): Decompress | undefined {
   const encoding = header.toLowerCase();
   if (encoding === 'identity') return undefined;
-  const create = DECOMPRESSORS.get(encoding);
-  if (create) return create();
+  const decompress = DECOMPRESSORS.get(encoding);
+  if (decompress) return decompress;
   throw undecodable(`unsupported content encoding "${encoding}"`);
 }
 

@@ -32,6 +32,11 @@ export function entityTag(content: string | Uint8Array, revision: number | undef
   return toTag(hash('sha256', content, 'hex'), revision);
 }
 
+/** Returns the tag of a body with this hash. */
+export function hashTag(hexadecimal: string): string {
+  return toTag(hexadecimal, undefined);
+}
+
 function toTag(hexadecimal: string, revision: number | undefined): string {
   const digest = hexadecimal.slice(0, 32);
   return revision === undefined ? `"${digest}"` : `"${revision}-${digest}"`;

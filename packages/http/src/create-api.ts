@@ -83,7 +83,7 @@ export function createFlagsApi<A extends Actor, Native>(
   const checkHost = options.auth === 'none' ? createHostCheck(options) : undefined;
   const authenticate = createAuthentication<A, Native>(flags, options, caller);
   const authenticateOpenly = admitOutsiders(authenticate);
-  const turn = coalescePerTick();
+  const turn = createTurns();
 
   /** Finds the route of a request, authenticates the caller, and calls the endpoint. */
   async function dispatch(request: FlagsRequest<Native>): Promise<FlagsReply | undefined> {
@@ -99,7 +99,7 @@ export function createFlagsApi<A extends Actor, Native>(
     const params = found ? decodeParams(path, found.params) : {};
     if (found) request.onMatch?.(found.route.path, params);
     // Batches simultaneous reads. Other requests wait for their bodies anyway.
-    if (found?.route.method === 'GET') await turn();
+    if (found === undefined || found.route.method === 'GET') await turn();
     const principal = await (found?.route.isOpen ? authenticateOpenly : authenticate)(request, access);
     const endpoint = found && endpoints.get(found.route);
     return endpoint ? endpoint({ request, params, principal }) : unmatchedError(request, candidates);
@@ -154,17 +154,35 @@ function isAbort(error: unknown, { signal }: FlagsRequest): boolean {
   return signal?.aborted === true && error === signal.reason;
 }
 
-/** Returns a function that resolves after the current event-loop phase. All callers in the phase share one promise. */
-function coalescePerTick(): () => Promise<void> {
-  let next: Promise<void> | undefined;
+/** How many reads one turn of the event loop answers. One connection may send thousands of requests at once. */
+const READS_PER_TURN = 64;
+
+/**
+ * Returns a function that resolves in a later turn of the event loop. Callers share a promise up to a number; further
+ * ones get the turns after it.
+ */
+function createTurns(): () => Promise<void> {
+  const turns: { readonly promise: Promise<void>; readonly begin: () => void }[] = [];
+  let shared = 0;
+
+  function beginNext(): void {
+    turns.shift()?.begin();
+    if (turns.length > 0) setImmediate(beginNext);
+  }
+
   return () => {
-    next ??= new Promise<void>((resolve) => {
-      setImmediate(() => {
-        next = undefined;
-        resolve();
+    let last = turns.at(-1);
+    if (last === undefined || shared === READS_PER_TURN) {
+      let begin = () => {};
+      const promise = new Promise<void>((resolve) => {
+        begin = resolve;
       });
-    });
-    return next;
+      last = { promise, begin };
+      if (turns.push(last) === 1) setImmediate(beginNext);
+      shared = 0;
+    }
+    shared++;
+    return last.promise;
   };
 }
 

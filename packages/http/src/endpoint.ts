@@ -9,10 +9,12 @@ import {
 import type { Awaitable } from '@flags/core/types';
 import { checkPermission, headerOf, permissionOf, readOrCheck } from './auth.js';
 import type { BodyReader } from './body.js';
+import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
 import {
   type CachedBody,
   contentTag,
   entityTag,
+  hashTag,
   namesTag,
   type ResponseCache,
   revisionsIn,
@@ -22,7 +24,16 @@ import { invalidInput } from './errors.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
 import type { Principal } from './permissions.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
-import { collectPieces, type FlagsReply, jsonOf, type StartedText, textReply } from './reply.js';
+import {
+  collectPieces,
+  type FlagsReply,
+  hashPieces,
+  jsonOf,
+  piecesOf,
+  type StartedText,
+  slicesOf,
+  textReply,
+} from './reply.js';
 import { type FlagsRequest, urlOf } from './request.js';
 import {
   ID_HEADER,
@@ -47,6 +58,8 @@ import { flagTag, flagToWire } from './wire/flag.js';
 const BUFFERED_LENGTH = 1024 * 1024;
 /** The same of lists that are cached. */
 const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
+/** The same of replies that can be generated again: any number of clients may wait for one each. */
+const REGENERATED_LENGTH = 128 * 1024;
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -55,6 +68,7 @@ export interface EndpointParts {
   readonly services: RouteServices;
   readonly readBody: BodyReader;
   readonly gate: Gate;
+  readonly bodies: BodyRoom;
   readonly replies: ResponseCache;
   /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
   readonly describeUsers: DescribeUsersFor | undefined;
@@ -71,8 +85,12 @@ export interface Exchange {
   readonly dataVersion?: string | undefined;
   /** The project of the permission check. */
   readonly project?: string | null;
-  /** Present for heavy requests. */
+  /** Present for requests that may need a place at the gate. */
   readonly visit?: Visit;
+  /** Present for requests with a body. */
+  readonly stay?: BodyStay;
+  /** The reply is known to be long, so nothing of it is buffered. */
+  readonly isLong?: true;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<FlagsReply>;
@@ -86,17 +104,33 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
 
   const queryOf = ({ rawQuery }: FlagsRequest): QueryValues => (rawQuery === '' ? {} : readQuery(rawQuery));
 
-  /** Reads the body before the gate, so that a client that sends it slowly occupies no place. Parses a long one after it. */
-  async function read(request: FlagsRequest, visit: Visit | undefined): Promise<unknown> {
-    const isShort = (length: number) => route.isLight !== undefined && length <= SHORT_BODY;
-    const body = route.body && (await readBody(request, (length) => (isShort(length) ? undefined : visit?.enter())));
-    if (!route.isLight?.({ query: queryOf(request), body })) await visit?.enter();
+  /**
+   * Reads the body before the gate, so that a client that sends it slowly occupies no place. A long one is parsed and
+   * handled with a place.
+   */
+  async function read({ request, visit, stay }: Exchange): Promise<unknown> {
+    const { body: sent, isLight, isUrgent } = route;
+    let isLong = false;
+    const body =
+      sent &&
+      (await readBody(request, {
+        most: sent.most,
+        meter: stay,
+        beforeParsing(length) {
+          isLong = length > SHORT_BODY;
+          return isLong && !(isUrgent && length <= LONGEST_URGENT) ? visit?.enter() : undefined;
+        },
+      }));
+    const content = { query: queryOf(request), body };
+    const passesBy = isUrgent?.(content) || (!isLong && (route.heavy === undefined || isLight?.(content)));
+    if (!passesBy) await visit?.enter();
     return checkBody(body);
   }
 
-  async function answer({ request, params, principal, dataVersion, project = null, visit }: Exchange) {
+  async function answer(exchange: Exchange) {
+    const { request, params, principal, dataVersion, project = null, visit, isLong } = exchange;
     const query = queryOf(request);
-    const body = await readOrCheck(route, principal, () => read(request, visit));
+    const body = await readOrCheck(route, principal, () => read(exchange));
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;
@@ -126,8 +160,9 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     };
     const handled = await route.handle(Object.assign(Object.create(WITH_REF), given));
     const result: RouteResult = handled ?? {};
+    if (route.heavy !== 'read') visit?.commit();
     if (result.cached) return answerKept(request, result.cached);
-    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion });
+    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, isLong });
     const { changed } = result;
     const { projectId = project, featureName } = params;
     const named = projectId && featureName ? { project: projectId, flag: featureName } : undefined;
@@ -135,21 +170,26 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const written = changed?.revision ?? result.revision ?? revision;
     const { etag, ...seen } = ref ? await readChanged(flags, ref, written) : {};
     const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
-    return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
+    return replyTo(request, route, { result: { body: shown, etag }, dataVersion, isLong });
   }
 
   /** Keeps the reply to a request whose handler names its version. */
   function answerKept(request: FlagsRequest, { key, version, body, contents }: CachedBody): Promise<FlagsReply> {
-    const tag = () => contentTag(key, contents());
-    return fetchReply(request, `${route.action} ${key} ${version}`, () =>
-      replyTo(request, route, { result: { body: body() }, dataVersion: undefined, tag }),
-    );
+    return fetchReply(request, `${route.action} ${key} ${version}`, (isLong, etag) => {
+      const tag = async () => etag ?? contentTag(key, contents());
+      return replyTo(request, route, { result: { body: body() }, dataVersion: undefined, tag, isLong });
+    });
   }
 
-  async function fetchReply(request: FlagsRequest, key: string, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
-    const reply = await parts.replies(key, make);
+  /** Simultaneous requests share a reply. If it is too long for that, each one generates its own. */
+  async function fetchReply(
+    request: FlagsRequest,
+    key: string,
+    make: (isLong?: true, etag?: string) => Promise<FlagsReply>,
+  ): Promise<FlagsReply> {
+    const reply = await parts.replies(key, () => make());
     const isLong = reply.body === undefined && !reply.stream;
-    return isLong && !matchesClientTag(request, reply.headers.etag) ? make() : reply;
+    return isLong && !matchesClientTag(request, reply.headers.etag) ? make(true, reply.headers.etag) : reply;
   }
 
   /**
@@ -159,34 +199,53 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   const answerVersioned: Endpoint = async (exchange) => {
     const { request, visit } = exchange;
     const dataVersion = await readDataVersion(flags, route.cacheBy ?? route.streamed);
-    const make = async () => {
+    const make = async (more: Pick<Exchange, 'visit' | 'isLong'> = {}) => {
       await nextTurn();
-      return answer({ ...exchange, dataVersion });
+      return answer({ ...exchange, ...more, dataVersion });
     };
     if (route.cacheBy === undefined || dataVersion === undefined || visit) return make();
+    const makeShared = (isLong?: true) => {
+      const more = isLong && { isLong };
+      if (!route.waits) return make(more);
+      // A shared reply is nobody's, and does not end when its first client disconnects.
+      const shared = gate({ weight: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
+      return inPlace(shared, () => make({ ...more, visit: shared }));
+    };
     // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
-    return fetchReply(request, `${urlOf(request)} ${request.originalUrl} ${dataVersion}`, make);
+    return fetchReply(request, `${urlOf(request)} ${request.originalUrl} ${dataVersion}`, makeShared);
   };
   const answerLight = (route.cacheBy ?? route.streamed) === undefined ? answer : answerVersioned;
 
-  /** A heavy request is neither cached nor shared, because it ends when its own client disconnects. */
-  const answerHeavy: Endpoint = async (exchange) => {
+  /** A request with a place is neither cached nor shared, because it ends when its own client disconnects. */
+  const answerWithGate: Endpoint = (exchange) => {
     const { request, principal } = exchange;
-    const { heavy, isLight, body } = route;
-    if (heavy === undefined || (!body && isLight?.({ query: queryOf(request), body }))) return answerLight(exchange);
-    const visit = gate({ weight: heavy, actor: actorOf(principal), signal: request.signal });
-    try {
-      return leaveAfter(await answerLight({ ...exchange, visit }), visit.leave);
-    } catch (error) {
-      visit.leave();
-      throw error;
+    const { isLight, body, waits = false } = route;
+    const isShared = waits && route.cacheBy !== undefined;
+    if (!body && (isShared || route.heavy === undefined || isLight?.({ query: queryOf(request), body }))) {
+      return answerLight(exchange);
     }
+    const weight = route.heavy ?? (route.access === 'admin' ? 'change' : 'client');
+    const isClient = weight === 'client';
+    const actor = isClient ? undefined : actorOf(principal);
+    const visit = gate({ weight, actor, isPatient: waits || isClient, request });
+    const stay = parts.bodies(request);
+    return inPlace(visit, () => answerLight({ ...exchange, visit, stay })).finally(stay.leave);
   };
   return async ({ request, params, principal }) => {
     const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
     const project = await checkPermission(route, { flags, params, principal, repeated });
-    return toConditionalReply(request, route, await answerHeavy({ request, params, principal, project }));
+    return toConditionalReply(request, route, await answerWithGate({ request, params, principal, project }));
   };
+}
+
+/** Frees the place when the reply is written, or when there is none. */
+async function inPlace(visit: Visit, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
+  try {
+    return leaveAfter(await make(), visit);
+  } catch (error) {
+    visit.leave();
+    throw error;
+  }
 }
 
 /** Finds the reference only when a handler reads it: usage and events may be of a flag that no longer exists. */
@@ -208,8 +267,8 @@ function refOf(params: Exchange['params'], checked: string | null): unknown {
   throw new FlagsError('flag_not_found', `There is no flag ${flag}; create it, or list the flags.`);
 }
 
-/** In characters. A heavy route parses a body up to this length before the gate, to find out whether it is light. */
-const SHORT_BODY = 256 * 1024;
+/** In characters. A longer body is not parsed without a place, even if its request could be urgent. */
+const LONGEST_URGENT = 256 * 1024;
 
 /** Names the actor at the gate. A user and a token may have the same name. */
 function actorOf({ name, token }: Principal): string {
@@ -266,14 +325,15 @@ interface Outcome {
   readonly dataVersion: string | undefined;
   /** Returns the tag of a long reply. Default: the data version and the beginning of the reply. */
   readonly tag?: () => Promise<string>;
+  readonly isLong?: true | undefined;
 }
 
 async function replyTo(
   request: FlagsRequest,
   route: Route,
-  { result, dataVersion, tag }: Outcome,
+  { result, dataVersion, tag, isLong }: Outcome,
 ): Promise<FlagsReply> {
-  const { body: content, stream, revision, next } = result;
+  const { body: content, generate, stream, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
   const { status, isSecret, vary } = route;
   const headers: Record<string, string> = {
@@ -282,29 +342,35 @@ async function replyTo(
     ...(next && { link: linkToNext(request.originalUrl, next) }),
     ...(result.etag && { etag: result.etag }),
   };
+  if (generate) return replyTwice({ status, headers }, generate);
   if (content === undefined) return { status, headers };
   const isTagged = route.method === 'GET' || route.conditional || revision !== undefined;
-  const longest = isTagged && !tag ? longestOf(route) : BUFFERED_LENGTH;
+  const longest = isTagged && !tag && route.cacheBy ? CACHED_LENGTH : BUFFERED_LENGTH;
   const json = jsonOf(content);
-  const body = typeof json === 'string' ? json : await collectPieces(json, longest);
+  const body = typeof json === 'string' ? json : await collectPieces(json, isLong ? -1 : longest);
   if (isTagged && result.etag === undefined) {
     const etag = await tagOf(body);
     if (etag) headers.etag = etag;
   }
   return textReply({ status, headers, body });
 
-  /** The tag of a long reply hashes its beginning, because callers may see different content. */
+  /** The tag of a long reply hashes its beginning, because callers may see different content unless it is cached. */
   function tagOf(body: string | StartedText): Awaitable<string | undefined> {
     if (typeof body === 'string') return entityTag(next ? `${body}${JSON.stringify(next)}` : body, revision);
     if (tag) return tag();
-    return dataVersion && versionTag([dataVersion, urlOf(request), request.originalUrl, ...body.first], revision);
+    const beginning = route.cacheBy ? [] : body.first;
+    return dataVersion && versionTag([dataVersion, urlOf(request), request.originalUrl, ...beginning], revision);
   }
 }
 
-/** A reply whose tag follows from its content alone is buffered at any length. */
-function longestOf({ cacheBy, streamed }: Route): number {
-  if (cacheBy !== undefined) return CACHED_LENGTH;
-  return streamed === undefined ? Number.POSITIVE_INFINITY : BUFFERED_LENGTH;
+/** Hashes a long reply in a first pass that keeps nothing, and generates it again while it is written. */
+async function replyTwice(
+  { status, headers }: Pick<FlagsReply, 'status' | 'headers'>,
+  generate: NonNullable<RouteResult['generate']>,
+): Promise<FlagsReply> {
+  const { text, digest } = await hashPieces(piecesOf(generate('first')), REGENERATED_LENGTH);
+  const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again'))) };
+  return textReply({ status, headers: { ...headers, etag: hashTag(digest) }, body });
 }
 
 /**

@@ -63,10 +63,10 @@ function fromFetch(request: Request, path: string, ip: FlagsRequest['ip']): Flag
     ip,
     signal: request.signal,
     native: request,
-    async readBody(limit) {
+    async readBody(limit, meter) {
       if (request.bodyUsed) throw new TypeError('The body was read before the handler got the request. Pass a clone.');
       if (request.body === null) return undefined;
-      return readStream(Readable.fromWeb(request.body as NodeReadableStream), headers, limit);
+      return readStream(Readable.fromWeb(request.body as NodeReadableStream), headers, { limit, meter });
     },
   };
 }

@@ -23,7 +23,7 @@ export type {
   SessionAuth,
 } from './options.js';
 export type { FlagsReply } from './reply.js';
-export type { FlagsRequest, ReplySink } from './request.js';
+export type { BodyMeter, FlagsRequest, ReplySink } from './request.js';
 export { redactUrl } from './request.js';
 export type { Action } from './roles.js';
 export { roles, type UserRole } from './roles.js';

@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { nextTurn } from '@flags/core/integration';
 import { readStream } from './body.js';
 import type { FlagsApi } from './create-api.js';
 import { partsOfTarget } from './query.js';
@@ -145,6 +147,7 @@ export function fromNode<Request extends NodeRequest>(
   { response, path, ip, onMatch }: NodeMount,
 ): FlagsRequest<Request> {
   const { headers } = request;
+  if (response.socket === null) pauseWhileMany(request.socket, response);
   let signal: AbortSignal | undefined;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return {
@@ -164,11 +167,33 @@ export function fromNode<Request extends NodeRequest>(
       signal ??= signalOfClose(response);
       return signal;
     },
-    async readBody(limit) {
+    async readBody(limit, meter) {
       if (!hasBody) return isEmptyBody(request.body) ? undefined : request.body;
-      return isBodyRead(request) ? request.body : readStream(request, headers, limit);
+      return isBodyRead(request) ? request.body : readStream(request, headers, { limit, meter });
     },
   };
+}
+
+/** How many requests of one connection wait for their turn before no more are read. */
+const MOST_PIPELINED = 32;
+
+const pipelined = new WeakMap<Socket, number>();
+
+/** Counts a request that arrived before the responses to earlier ones of its connection were written. */
+function pauseWhileMany(socket: Socket, response: ServerResponse): void {
+  const known = pipelined.get(socket);
+  const pauseIfMany = () => {
+    if ((pipelined.get(socket) ?? 0) > MOST_PIPELINED) socket.pause();
+  };
+  // Node reads on whenever the client has taken the responses so far.
+  if (known === undefined) socket.on('resume', pauseIfMany);
+  pipelined.set(socket, (known ?? 0) + 1);
+  pauseIfMany();
+  response.once('close', () => {
+    const left = (pipelined.get(socket) ?? 1) - 1;
+    pipelined.set(socket, left);
+    if (left === MOST_PIPELINED) socket.resume();
+  });
 }
 
 /** Returns a signal that aborts when the connection closes before the reply is written. */
@@ -194,11 +219,16 @@ function isBodyRead(request: NodeRequest & { readonly _body?: unknown }): boolea
   return request._body === true || request.readableEnded || !isEmptyBody(request.body);
 }
 
+/** Bytes or characters. */
+const LONG_BODY = 128 * 1024;
+
 /**
  * Writes with Node's own methods, so that settings of the host application (`etag`, `json spaces`, …) have no effect.
  * If the rest of a long body fails, closes the connection and rejects.
  */
 export async function writeToNode(response: ServerResponse, reply: FlagsReply): Promise<void> {
+  // Many requests may share one long body, and the system copies it for each of them.
+  if (reply.body && reply.body.length > LONG_BODY) await nextTurn();
   // The host may have replied already, for example after a timeout.
   if (response.headersSent) return reply.discard?.();
   response.statusCode = reply.status;

@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { isJsonType } from './body.js';
 import { HttpError } from './errors.js';
 import type { Access } from './permissions.js';
 import type { FlagsReply } from './reply.js';
@@ -46,8 +47,11 @@ function isLocal(name: string): boolean {
 type OriginCheck = (request: Pick<FlagsRequest, 'method' | 'host' | 'headers'>, access: Access) => void;
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** The frontend API and OFREP are absent: they change nothing, and the `cors` option controls them. */
-const GUARDED: ReadonlySet<Access> = new Set(['admin', 'client']);
+/**
+ * The frontend API and OFREP accept other origins, as far as the `cors` option does. They count usage, so a write needs a
+ * JSON content type: without it, a browser would send the request of any page before it asks for permission.
+ */
+const OPEN_TO_PAGES: ReadonlySet<Access> = new Set(['frontend', 'ofrep']);
 
 /**
  * Compares the origin of a write with its target. `SameSite` cookies are not enough, because ports and subdomains share
@@ -60,7 +64,8 @@ export function createOriginCheck({
 }): OriginCheck {
   const trusted = new Set(trustedOrigins);
   return ({ method, host, headers }, access) => {
-    if (SAFE_METHODS.has(method) || !GUARDED.has(access)) return;
+    if (SAFE_METHODS.has(method)) return;
+    if (OPEN_TO_PAGES.has(access) && isJsonType(headers['content-type'])) return;
     const { origin, 'sec-fetch-site': site } = headers;
     if (origin !== undefined && trusted.has(origin)) return;
     if (site === undefined ? origin === undefined || isOriginOf(origin, host) : isOwnSite(site)) return;
@@ -69,7 +74,7 @@ export function createOriginCheck({
 }
 
 const CROSS_ORIGIN =
-  'A page of another origin sent this request. Send an API token, or add the origin to trustedOrigins (FLAGS_TRUSTED_ORIGINS).';
+  'A page of another origin sent this request. Send an API token, or add the origin to trustedOrigins (FLAGS_TRUSTED_ORIGINS). Evaluations and reports of pages also need the header Content-Type: application/json.';
 
 /** `none` means that the user typed the address or opened a bookmark. */
 function isOwnSite(site: string | string[]): boolean {

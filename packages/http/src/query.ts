@@ -109,6 +109,11 @@ export function segmentIdIn(text: string): number {
   return segment;
 }
 
+/** Whether the query asks for a page. A whole list may be long. */
+export function isPaged({ query: { limit, after } }: { readonly query: QueryValues }): boolean {
+  return limit !== undefined || after !== undefined;
+}
+
 /** The list of a route, for {@link listReply}. */
 interface List<Item, Page extends ListPage<Item>> {
   readonly page: (query: PageQuery) => Promise<Page>;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { paced } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
 import type { FlagsRequest, ReplySink } from './request.js';
@@ -116,17 +117,17 @@ const PIECE_LENGTH = 8 * 1024;
 
 /** Generates the JSON of an array. Converts each item on demand. */
 export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown = (item) => item): Pieces {
-  return join(items, '[]', (item) => jsonOf(toWire(item)));
+  return join(items, ['[', ']'], (item) => jsonOf(toWire(item)));
 }
 
 /** Generates the JSON of an array from items that are JSON texts. */
 export function jsonTexts(texts: readonly string[]): Pieces {
-  return join(texts, '[]', (text) => text);
+  return join(texts, ['[', ']'], (text) => text);
 }
 
 /** Generates the JSON of an object from name-value entries. Names may be any text. */
 export function jsonMap(entries: Iterable<readonly [name: string, value: unknown]>): Pieces {
-  return join(entries, '{}', ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return join(entries, ['{', '}'], ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
 }
 
 /** Returns the JSON of a value. It is generated in pieces if the value is, or has members, such as {@link jsonArray}. */
@@ -134,6 +135,12 @@ export function jsonOf(value: unknown): string | Pieces {
   if (isPieces(value)) return value;
   const hasPieces = typeof value === 'object' && value !== null && Object.values(value).some(isPieces);
   return hasPieces ? jsonObject(value) : JSON.stringify(value);
+}
+
+/** Returns the JSON of a value in pieces. */
+export function piecesOf(value: unknown): Pieces {
+  const json = jsonOf(value);
+  return typeof json === 'string' ? join([json], ['', ''], (text) => text) : json;
 }
 
 function isPieces(value: unknown): value is Pieces {
@@ -152,8 +159,12 @@ async function* jsonObject(members: object): Pieces {
   yield '}';
 }
 
-async function* join<Item>(items: Items<Item>, brackets: string, toText: (item: Item) => string | Pieces): Pieces {
-  let piece = brackets.charAt(0);
+async function* join<Item>(
+  items: Items<Item>,
+  [open, close]: readonly [open: string, close: string],
+  toText: (item: Item) => string | Pieces,
+): Pieces {
+  let piece = open;
   let separator = '';
   for await (const page of Symbol.asyncIterator in items ? items : [items]) {
     for (const item of page) {
@@ -167,7 +178,7 @@ async function* join<Item>(items: Items<Item>, brackets: string, toText: (item: 
       if (typeof text !== 'string') yield* text;
     }
   }
-  yield piece + brackets.charAt(1);
+  yield piece + close;
 }
 
 /** The maximum length of a slice, in characters. */
@@ -190,6 +201,23 @@ export async function collectPieces(pieces: AsyncIterable<string>, longest: numb
     length += slice.value.length;
   }
   return { first, rest };
+}
+
+/** Returns the SHA-256 of a text, and the text itself up to a length. Keeps nothing of a longer one. */
+export async function hashPieces(
+  pieces: AsyncIterable<string>,
+  longest: number,
+): Promise<{ readonly text?: string; readonly digest: string }> {
+  const digest = createHash('sha256');
+  let kept: string[] | undefined = [];
+  let length = 0;
+  for await (const slice of slicesOf(pieces)) {
+    digest.update(slice);
+    length += slice.length;
+    if (length > longest) kept = undefined;
+    kept?.push(slice);
+  }
+  return { ...(kept && { text: kept.join('') }), digest: digest.digest('hex') };
 }
 
 /** Joins short pieces and splits long ones. */

@@ -21,8 +21,9 @@ export interface FlagsRequest<Native = unknown> {
    * Resolves to the body as text or bytes, or to the value of the host's own parser; undefined without a body.
    *
    * @param limit The maximum size in bytes, after decompression.
+   * @param meter Bounds the memory of long bodies that arrive together. Ignore it if the host has parsed the body.
    */
-  readBody(limit: number): Promise<unknown>;
+  readBody(limit: number, meter?: BodyMeter): Promise<unknown>;
   /**
    * Aborts when the client disconnects. Without it, work for a disconnected client continues, and the sink of a stream must
    * close by itself.
@@ -34,6 +35,21 @@ export interface FlagsRequest<Native = unknown> {
   readonly onMatch?: ((route: string, params: Record<string, string>) => void) | undefined;
   /** The framework's own request. Host functions, such as `auth`, receive it. */
   readonly native: Native;
+}
+
+/** Bounds the memory of long bodies that arrive together. */
+export interface BodyMeter {
+  /**
+   * Resolves when there is room for a body over 64 KiB. Until then, do not read more of it. Repeated calls do nothing.
+   *
+   * @param size The bytes to reserve.
+   * @param cutOff Disconnects the client, because it sends less than 64 KiB in 5 seconds while others wait.
+   */
+  admit(size: number, cutOff: () => void): Promise<void>;
+  /** Call it for the bytes that have arrived since the last call. */
+  receive(bytes: number): void;
+  /** Call it when the whole body has arrived. */
+  end(): void;
 }
 
 /** The destination of a stream. Node's `ServerResponse` implements it. */

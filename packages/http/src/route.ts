@@ -72,10 +72,14 @@ export interface Route {
    * The reply may be long. The `ETag` of a long reply is derived from this data version instead of its content.
    */
   readonly streamed?: DataVersionScope;
-  /** The request is heavy: it passes the gate, as a read or as a change. */
+  /** The request needs much memory or time by nature: it passes the gate, as a read or as a change. */
   readonly heavy?: Weight;
   /** Returns whether this request passes by the gate, because it is small. Asked only if the body is short. */
   isLight?(sent: SentContent): boolean;
+  /** Returns whether this request never waits, whatever its size. */
+  isUrgent?(sent: SentContent): boolean;
+  /** A heavy list: it holds nothing while it waits for its place, so it waits however many others do. */
+  readonly waits?: true;
   /** The request header that selects the form of the reply. */
   readonly vary?: typeof CLIENT_SPEC_HEADER;
   readonly deprecated?: true;
@@ -116,6 +120,8 @@ export interface QueryParameter {
 
 export interface RouteBody {
   readonly required: boolean;
+  /** The maximum size in bytes, if it is less than the limit of the router. */
+  readonly most?: number;
   readonly schema: SchemaSource;
   /**
    * `core`: the operation validates its input. `router`: the wire shape differs, so the router validates before
@@ -183,6 +189,11 @@ export interface RouteResult {
   readonly body?: unknown;
   /** In place of `body`. */
   readonly cached?: CachedBody;
+  /**
+   * Makes the body, in place of `body`. Called once for the tag, and again while a reply that is too long to buffer is
+   * written. So nobody holds long results, however many clients read slowly.
+   */
+  readonly generate?: (pass: 'first' | 'again') => unknown;
   /** The flag that a change has returned, in place of `body` and `revision`. */
   readonly changed?: Flag;
   /** The tag, if the handler knows it. */

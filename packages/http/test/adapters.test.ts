@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
@@ -137,6 +137,35 @@ describe('adapters', () => {
       await request(createServer(listener)).get('/shop').expect(200, 'host');
       await request(createServer(listener)).get(`/flags${FLAGS}`).expect(200, 'host');
       expect(told).toEqual([undefined, fault]);
+    });
+
+    it('answers thousands of requests of one connection in many turns of the event loop', async () => {
+      const handler = toNodeHandler(createFlagsApi(flags, { auth: 'none' }));
+      let turn = 0;
+      const perTurn = new Map<number, number>();
+      const server = createServer((req, res) => {
+        void handler(req, res).then(() => perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1));
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      let isOver = false;
+      const nextTurn = () => {
+        turn++;
+        if (!isOver) setImmediate(nextTurn);
+      };
+      nextTurn();
+      const { port } = server.address() as AddressInfo;
+      await (await fetch(`http://127.0.0.1:${port}${FLAGS}`)).text();
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${FLAGS} HTTP/1.1\r\nhost: localhost\r\n\r\n`.repeat(3000));
+      let answers = 0;
+      for await (const chunk of socket) {
+        answers += `${chunk}`.split('HTTP/1.1 200').length - 1;
+        if (answers >= 2990) break;
+      }
+      isOver = true;
+      server.closeAllConnections();
+      server.close();
+      expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(64);
     });
 
     it('replies 404 and 500 without next', async () => {

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 import * as fc from 'fast-check';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import type { FlagsRouterOptions } from '../../express/src/index.js';
-import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE } from '../src/body.js';
+import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE, readStream } from '../src/body.js';
+import { createBodyRoom } from '../src/body-room.js';
 import type { FlagsRequest } from '../src/request.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from './express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from './host-app.js';
@@ -321,5 +323,106 @@ describe('structure of bodies', () => {
       await expect(readIn(`"${'x'.repeat(200_000)}`)).rejects.toMatchObject({ code: 'invalid_json' });
       await expect(readIn('"')).rejects.toMatchObject({ code: 'invalid_json' });
     });
+  });
+});
+
+describe('bodies over 64 KiB that arrive together', () => {
+  const MEBIBYTE = 1024 * 1024;
+  const JSON_OF = (length: number) => ({ 'content-type': 'application/json', 'content-length': `${length}` });
+
+  /** A body of 1 MiB that a client sends piece by piece. */
+  function sentBody(room: ReturnType<typeof createBodyRoom>, headers = JSON_OF(MEBIBYTE)) {
+    const leaving = new AbortController();
+    const source = new PassThrough({ highWaterMark: 16 * 1024 }).on('error', () => undefined);
+    const stay = room({ signal: leaving.signal });
+    const text = readStream(source, headers, { limit: MEBIBYTE, meter: stay }).then(
+      ({ length }) => length,
+      ({ code, message }) => code ?? message,
+    );
+    const isRead = () => source.readableLength === 0;
+    const leave = () => {
+      leaving.abort(new Error('left'));
+      source.destroy();
+    };
+    return { source, stay, text, isRead, leave };
+  }
+
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  };
+
+  it('are read while they take at most 16 MiB together; others wait unread, in their order', async () => {
+    const room = createBodyRoom();
+    const sent = Array.from({ length: 18 }, () => sentBody(room));
+    for (const { source } of sent) source.write('x'.repeat(1000));
+    await turns();
+    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(16);
+    const [first, second] = sent;
+    first?.source.end('x'.repeat(MEBIBYTE - 1000));
+    expect(await first?.text).toBe(MEBIBYTE);
+    await turns();
+    expect(sent.filter(({ isRead }) => isRead())).toHaveLength(16);
+    first?.stay.leave();
+    await turns();
+    expect(sent[16]?.isRead()).toBe(true);
+    sent[17]?.leave();
+    expect(await sent[17]?.text).toBe('left');
+    second?.stay.leave();
+    const short = sentBody(room, JSON_OF(1000));
+    short.source.end('x'.repeat(1000));
+    expect(await short.text).toBe(1000);
+  });
+
+  it('count when 64 KiB have come, if their length is unknown, or if they are packed', async () => {
+    const room = createBodyRoom();
+    const full = Array.from({ length: 16 }, () => sentBody(room));
+    await turns();
+    const packed = sentBody(room, { ...JSON_OF(2000), ...{ 'content-encoding': 'gzip' } });
+    packed.source.end(gzipSync('x'.repeat(MEBIBYTE)));
+    await turns();
+    let isRead = false;
+    void packed.text.then(() => {
+      isRead = true;
+    });
+    await turns();
+    expect(isRead).toBe(false);
+    full[0]?.stay.leave();
+    expect(await packed.text).toBe(MEBIBYTE);
+  });
+
+  it('are cut off if less than 64 KiB come in 5 seconds, while others wait', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const room = createBodyRoom();
+      const [slow, ...others] = Array.from({ length: 16 }, () => sentBody(room));
+      await turns();
+      await jest.advanceTimersByTimeAsync(3_600_000);
+      expect(slow?.source.destroyed).toBe(false);
+      for (const { source } of others) source.write('x'.repeat(70_000));
+      await turns();
+      const waiting = sentBody(room);
+      waiting.source.end('x'.repeat(MEBIBYTE));
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(await slow?.text).toBe('overloaded');
+      expect(slow?.source.destroyed).toBe(true);
+      slow?.stay.leave();
+      expect(await waiting.text).toBe(MEBIBYTE);
+      expect(others.every(({ source }) => !source.destroyed)).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('get 503 when 256 wait', async () => {
+    const room = createBodyRoom();
+    const sent = Array.from({ length: 16 + 256 }, () => sentBody(room));
+    await turns();
+    const refused = sentBody(room);
+    refused.source.end();
+    expect(await refused.text).toBe('overloaded');
+    for (const { stay, leave } of sent) {
+      leave();
+      stay.leave();
+    }
   });
 });

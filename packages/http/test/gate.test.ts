@@ -5,9 +5,10 @@ import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import express from 'express';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
-import { leaveAfter } from '../src/gate.js';
+import { createGate, type Gate, leaveAfter } from '../src/gate.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
-import { textReply, toFlagsReply } from '../src/reply.js';
+import { type FlagsReply, textReply, toFlagsReply } from '../src/reply.js';
+import type { ReplySink } from '../src/request.js';
 
 const ENVIRONMENT = { project: 'default', flag: 'checkout', environment: 'production' };
 const PREVIEW = '/api/admin/changes/preview';
@@ -107,13 +108,21 @@ async function listenHeld() {
   return { ...server, held, actors: () => held.map(({ actor }) => actor).sort() };
 }
 
-function post(port: number, path: string, { actor = 'ada', body }: { readonly actor?: string; readonly body: object }) {
+interface Posted {
+  readonly actor?: string;
+  readonly body: object;
+  /** Reads nothing of the answer but its head. */
+  readonly isUnread?: true;
+}
+
+function post(port: number, path: string, { actor = 'ada', body, isUnread }: Posted) {
   const text = JSON.stringify(body);
   const headers = { 'content-type': 'application/json', 'content-length': `${text.length}`, 'x-actor': actor };
   const request = send({ port, path, method: 'POST', headers, agent: false });
   const answer = new Promise<Answer>((resolve) => {
     request.on('response', async (response) => {
       let content = '';
+      if (isUnread) return resolve({ status: response.statusCode, retryAfter: undefined, code: undefined });
       for await (const chunk of response) content += chunk;
       const { code } = content === '' ? { code: undefined } : JSON.parse(content);
       resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], code });
@@ -274,59 +283,134 @@ describe.each(ADAPTERS)('%s', (_, leave) => {
   });
 });
 
-describe('a long reply', () => {
-  const repliesOf = () => {
-    const left = jest.fn();
-    const closed = jest.fn();
-    async function* rest(): AsyncGenerator<string, void, void> {
-      try {
-        yield 'slice';
-      } finally {
-        closed();
-      }
-    }
-    const body = { first: ['slice'], rest: rest() };
-    return { left, closed, reply: leaveAfter(textReply({ status: 200, headers: {}, body }), left) };
-  };
+describe('a place', () => {
+  const FLAG = { ref: ENVIRONMENT };
 
-  const createSink = () => ({
-    destroyed: false,
-    write: () => true,
-    end: () => undefined,
-    destroy: jest.fn(),
-    on: () => undefined,
+  it('of a change is free when the change is committed, even if nobody reads its long reply', async () => {
+    const { port } = await listen(toNodeHandler(createFlagsApi(flags, { auth: 'none' })));
+    const text = 'x'.repeat(400_000);
+    const changes = Array.from({ length: 8 }, (_, n) => [
+      { op: 'createFlag', ref: { project: 'default' }, input: { name: `long-${n}` } },
+      { op: 'addStrategy', ref: { ...FLAG.ref, flag: `long-${n}` }, input: { name: 'default', parameters: { text } } },
+    ]).flat();
+    const { id } = await flags.apply(changes as never);
+    const unread = post(port, `${CHANGES}/${id}/undo`, { body: {}, isUnread: true });
+    await unread.answer;
+    const many = Array.from({ length: 20 }, () => ENABLING.changes[0]);
+    expect(await post(port, CHANGES, { body: { changes: many } }).answer).toMatchObject({ status: 200 });
+    unread.request.destroy();
   });
 
-  it('keeps its place until it is written', async () => {
-    const { left, closed, reply } = repliesOf();
-    const write = () => {
-      expect(left).not.toHaveBeenCalled();
-      return true;
+  it('is counted as one per token for lists, which wait however many there are', async () => {
+    const { port } = await listen(toNodeHandler(createFlagsApi(flags, { auth: 'none' })));
+    const sent = Array.from({ length: 64 }, () => fetch(`http://127.0.0.1:${port}/api/admin/features`));
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
+
+describe('the gate itself', () => {
+  const sinkOf = (write: () => boolean) => {
+    const listeners: (() => void)[] = [];
+    return {
+      destroyed: false,
+      write,
+      end: () => undefined,
+      destroy: jest.fn(),
+      on: (event: string, listener: () => void) => event === 'drain' && listeners.push(listener),
+      drain() {
+        for (const listener of listeners) listener();
+      },
     };
-    await reply.stream?.({ ...createSink(), write });
-    expect(left).toHaveBeenCalledTimes(1);
+  };
+  const visitOf = (gate: Gate, actor: string, weight: 'read' | 'change' = 'read') =>
+    gate({ weight, actor, isPatient: false, request: { signal: undefined } });
+
+  async function* slices(closed: () => void): AsyncGenerator<string, void, void> {
+    try {
+      yield 'slice';
+      yield 'slice';
+    } finally {
+      closed();
+    }
+  }
+
+  async function admitted() {
+    const gate = createGate();
+    const visits = [visitOf(gate, 'ada'), visitOf(gate, 'grace')];
+    for (const visit of visits) await visit.enter();
+    const closed = jest.fn();
+    const [visit = fail(visits)] = visits;
+    const reply = leaveAfter(textReply({ status: 200, headers: {}, body: { first: [], rest: slices(closed) } }), visit);
+    return { gate, closed, reply, visit };
+  }
+
+  const writing = (reply: FlagsReply, sink: ReplySink) =>
+    void toFlagsReply(reply, { request: { method: 'GET' }, headers: {}, onLateError: fail }).stream?.(sink);
+
+  it('keeps the place of a long reply until it is written, or discarded', async () => {
+    const { reply, closed, visit } = await admitted();
+    await reply.stream?.(sinkOf(() => visit.isInside()));
+    expect(visit.isInside()).toBe(false);
     expect(closed).toHaveBeenCalledTimes(1);
+    const other = await admitted();
+    await other.reply.discard?.();
+    expect(other.visit.isInside()).toBe(false);
   });
 
-  it('leaves its place when it is discarded', async () => {
-    const { left, reply } = repliesOf();
-    await reply.discard?.();
-    expect(left).toHaveBeenCalledTimes(1);
-  });
-
-  it('disconnects its client after two minutes', () => {
+  it('disconnects a client that takes nothing for 5 seconds, while others wait', async () => {
     jest.useFakeTimers();
     try {
-      const { reply } = repliesOf();
-      const sink = { ...createSink(), write: () => false };
-      void toFlagsReply(reply, { request: { method: 'GET' }, headers: {}, onLateError: fail }).stream?.(sink);
-      jest.advanceTimersByTime(119_999);
+      const { gate, reply } = await admitted();
+      const sink = sinkOf(() => false);
+      writing(reply, sink);
+      await jest.advanceTimersByTimeAsync(600_000);
       expect(sink.destroy).not.toHaveBeenCalled();
-      jest.advanceTimersByTime(1);
+      sink.drain();
+      await jest.advanceTimersByTimeAsync(4000);
+      void visitOf(gate, 'third').enter();
+      await jest.advanceTimersByTimeAsync(900);
+      expect(sink.destroy).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(1200);
+      expect(sink.destroy).toHaveBeenCalled();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('disconnects a client that reads for two minutes, while others wait', async () => {
+    jest.useFakeTimers();
+    try {
+      const { gate, reply } = await admitted();
+      const sink = sinkOf(() => false);
+      writing(reply, sink);
+      await jest.advanceTimersByTimeAsync(121_000);
+      sink.drain();
+      expect(sink.destroy).not.toHaveBeenCalled();
+      void visitOf(gate, 'third').enter();
+      await jest.advanceTimersByTimeAsync(1000);
       expect(sink.destroy).toHaveBeenCalledTimes(1);
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  it('admits no third change while two long replies to changes are unread', async () => {
+    const gate = createGate();
+    const visits = ['ada', 'ada', 'ada'].map((actor) => visitOf(gate, actor, 'change'));
+    let isThird = false;
+    const [first = fail(visits), second = fail(visits), third = fail(visits)] = visits;
+    await first.enter();
+    first.commit();
+    await second.enter();
+    second.commit();
+    const entering = third.enter().then(() => {
+      isThird = true;
+    });
+    await new Promise(setImmediate);
+    expect(isThird).toBe(false);
+    first.leave();
+    await entering;
   });
 });
 

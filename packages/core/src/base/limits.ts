@@ -49,6 +49,10 @@ export const LIMITS = {
   patternWeight: 1000,
   /** Microseconds that compiling all patterns of one call takes, about. */
   compilation: 1_000_000,
+  /** The JSON of a context that a client sends over HTTP, in bytes. */
+  contextBytes: 65_536,
+  /** The properties of such a context. */
+  contextProperties: 1000,
   /** A longer context value counts as absent. */
   contextValue: 4096,
   /** A longer text matches no pattern: a match takes some ten nanoseconds per character and instruction. */

@@ -5,7 +5,7 @@ export const EVALUATE_PACED = Symbol.for('@flags/evaluate-paced');
 
 /** What `forContext` returns. Applications see the members of {@link ContextualFlags} only. */
 export interface PinnedFlags extends ContextualFlags {
-  [EVALUATE_PACED](options: PacedEvaluation): Promise<readonly EvaluatedFlag[]>;
+  [EVALUATE_PACED](options: PacedEvaluation): AsyncGenerator<readonly EvaluatedFlag[], void>;
 }
 
 /** Options of {@link evaluatePaced}. */
@@ -19,14 +19,14 @@ export interface PacedEvaluation {
 }
 
 /**
- * Like `evaluateAll`, in slices of some milliseconds: for servers that evaluate many flags for untrusted contexts. Do not change
- * the context until the promise resolves.
+ * Like `evaluateAll`, in slices of some milliseconds: for servers that evaluate many flags for untrusted contexts. Yields
+ * pages of results and keeps none of them. Do not change the context until the generator has ended.
  *
  * @throws the reason of the signal when it aborts
  */
 export function evaluatePaced(
   flags: ContextualFlags,
   options: PacedEvaluation = {},
-): Promise<readonly EvaluatedFlag[]> {
+): AsyncGenerator<readonly EvaluatedFlag[], void> {
   return (flags as PinnedFlags)[EVALUATE_PACED](options);
 }

@@ -1,5 +1,4 @@
 import { compareCodePoints } from '../base/collections.js';
-import { paced } from '../base/paced.js';
 import type { Payload } from '../evaluation/definitions.types.js';
 import { evaluatePaced, type PacedEvaluation } from '../evaluation/evaluate-paced.js';
 import type {
@@ -100,28 +99,29 @@ export function resolveVariant(
 }
 
 /**
- * Resolves flags with their variants, in name order (code points), in slices of some milliseconds. Counts like
- * `getVariant`. All results come from one state.
+ * Resolves flags with their variants, in name order (code points), in slices of some milliseconds. All results come from
+ * the state at the time of the call. Each call of the returned function resolves the flags again, and yields them in
+ * pages. They count like `getVariant` if the options say so.
  *
- * @throws FlagsError `environment_not_found`; `invalid_input` if evaluating these flags could take about a minute
+ * @throws FlagsError `environment_not_found`
  * @example
- * const resolutions = await resolveAll(flags, { context: { targetingKey: '7' } });
+ * const resolve = createPacedResolution(flags, { context: { targetingKey: '7' } });
+ * for await (const page of resolve({ isCounted: true })) resolutions.push(...page);
  */
-export async function resolveAll(
+export function createPacedResolution(
   flags: EvaluationOperations,
   { context, ...choice }: ResolutionScope,
-  options: Pick<PacedEvaluation, 'names' | 'signal'> = {},
-): Promise<readonly FlagResolution[]> {
+): (options?: PacedEvaluation) => AsyncGenerator<readonly FlagResolution[], void> {
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
-  const resolutions: FlagResolution[] = [];
-  for await (const { name, variant } of paced(await evaluatePaced(pinned, { ...options, isCounted: true }), {
-    signal: options.signal,
-  })) {
-    const found = findFlag(configuration, name);
-    if (found) resolutions.push(toVariantResolution(found, variant));
-  }
-  return resolutions;
+  return async function* resolve(options = {}) {
+    for await (const page of evaluatePaced(pinned, options)) {
+      yield page.flatMap(({ name, variant }) => {
+        const found = findFlag(configuration, name);
+        return found ? [toVariantResolution(found, variant)] : [];
+      });
+    }
+  };
 }
 
 function toVariantResolution(configuration: FlagConfiguration, answer: EvaluatedVariant): FlagResolution {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { compareCodePoints } from '../base/collections.js';
 import { throwEnvironmentNotFound } from '../base/environments.js';
 import { deepFreeze } from '../base/json.js';
-import { paced } from '../base/paced.js';
+import { pause } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { EVALUATE_PACED, type PinnedFlags } from '../evaluation/evaluate-paced.js';
@@ -128,17 +128,23 @@ function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPa
     getPayload: (flag, options) => readPayload(flag, snapshot.getVariant(flag, context), fallbackIn(options)),
     evaluateAll: () =>
       [...snapshot.names()].sort(compareCodePoints).flatMap((name) => evaluateOne(snapshot, name, context)),
-    async [EVALUATE_PACED]({ names, signal, isCounted = false }) {
-      const chosen = names ?? [...snapshot.names()].sort(compareCodePoints);
-      const evaluated: EvaluatedFlag[] = [];
-      for await (const name of paced(chosen, { signal })) {
-        const evaluateFlag = isCounted ? countOne : evaluateOne;
-        evaluated.push(...evaluateFlag(snapshot, name, context));
+    async *[EVALUATE_PACED]({ names, signal, isCounted = false }) {
+      const evaluateFlag = isCounted ? countOne : evaluateOne;
+      let page: EvaluatedFlag[] = [];
+      for (const name of names ?? [...snapshot.names()].sort(compareCodePoints)) {
+        await pause(signal);
+        page.push(...evaluateFlag(snapshot, name, context));
+        if (page.length < EVALUATED_PER_PAGE) continue;
+        yield page;
+        page = [];
       }
-      return evaluated;
+      yield page;
     },
   };
 }
+
+/** Large enough that a page costs little, and small enough that nobody holds many results. */
+const EVALUATED_PER_PAGE = 50;
 
 function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {
   const evaluation = snapshot.evaluate(name, context);

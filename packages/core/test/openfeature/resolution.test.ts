@@ -1,4 +1,10 @@
-import { payloadValue, resolveAll, resolveSwitch, resolveVariant } from '@flags/core/integration';
+import {
+  createPacedResolution,
+  type FlagResolution,
+  payloadValue,
+  resolveSwitch,
+  resolveVariant,
+} from '@flags/core/integration';
 import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
 import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
@@ -39,7 +45,10 @@ describe('a resolution', () => {
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
-    await resolveAll(counting, ADA, { names: ['checkout'] });
+    const resolve = createPacedResolution(counting, ADA);
+    for (const isCounted of [true, false]) {
+      for await (const page of resolve({ names: ['checkout'], isCounted })) expect(page).toHaveLength(1);
+    }
     await counting.close();
     const later = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
     expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
@@ -74,7 +83,8 @@ describe('a resolution', () => {
     const names = ['__proto__', 'constructor', 'A', 'Z', 'a', 'a-b', 'a.b', 'a1', 'toString', 'z', '~'];
     for (const name of names) await flags.createFlag({ project: 'default' }, { name });
     expect(names.map((name) => resolveSwitch(flags, name, ADA)?.flag)).toEqual(names);
-    const all = await resolveAll(flags, ADA);
+    const all: FlagResolution[] = [];
+    for await (const page of createPacedResolution(flags, ADA)()) all.push(...page);
     expect(all.map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
     expect(all.filter(({ enabled }) => enabled).map(({ flag }) => flag)).toEqual(['checkout']);
   });

@@ -65,13 +65,13 @@ function statusOf(code: PossibleCode): number {
 
 /** Returns the codes that follow from the other members of a row, so that the row does not list them. */
 function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
-  const { method, path, access, body, query, paged, changes, ifMatch, heavy, isOpen } = route;
+  const { method, path, access, body, query, paged, changes, ifMatch, heavy, waits, isOpen } = route;
   const names = pathNamesOf(path);
   const isWrite = method !== 'GET';
   return [
     ...(auth === 'none' || isOpen ? [] : (['unauthenticated'] as const)),
     ...(isOpen ? [] : (['forbidden'] as const)),
-    ...(isWrite && (access === 'admin' || access === 'client') && auth !== 'token' ? (['cross_origin'] as const) : []),
+    ...(isWrite && auth !== 'token' ? (['cross_origin'] as const) : []),
     ...(auth === 'none' ? (['host_not_allowed'] as const) : []),
     ...(names.length > 0 || query || paged || body?.required ? (['invalid_input'] as const) : []),
     ...names.flatMap((name) => PATH_PARAMETERS[name]?.error ?? []),
@@ -81,7 +81,7 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
     ...(ifMatch ? (['revision_mismatch'] as const) : []),
     ...(isWrite ? (['too_much_contention', 'outcome_unknown'] as const) : []),
     ...(isRepeatable(route) ? (['id_taken'] as const) : []),
-    ...(heavy ? (['overloaded'] as const) : []),
+    ...(body || (heavy && !waits) ? (['overloaded'] as const) : []),
     'storage_busy',
     'storage_unavailable',
     'closed',

@@ -2,6 +2,7 @@ import type { Flags } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
 import type { AuthOptions } from '../auth.js';
 import { createBodyReader } from '../body.js';
+import { createBodyRoom } from '../body-room.js';
 import { createResponseCache } from '../caching.js';
 import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
 import { createGate } from '../gate.js';
@@ -125,6 +126,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions
     },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
+    bodies: createBodyRoom(),
     replies: createResponseCache(),
     describeUsers: describeUsersFor(options),
   };

@@ -105,7 +105,8 @@ export const changeRoutes: readonly Route[] = [
     reply: changeSetSchema,
     errors: CHANGE_ERRORS,
     heavy: 'change',
-    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body) || switchesOff(body),
+    isLight: ({ body }) => hasAtMost(FEW_CHANGES, body),
+    isUrgent: ({ body }) => switchesOff(body),
     changes: 'flag',
     async handle({ body, ...request }) {
       const asking = createAsking(request, { action: 'applyChanges' });
@@ -157,6 +158,8 @@ export const changeRoutes: readonly Route[] = [
     permissionBy: 'anyProject',
     summary: 'A change set with its events',
     streamed: 'flags',
+    heavy: 'read',
+    waits: true,
     reply: changeSetSchema,
     async handle({ flags, params, principal, describeUsers }) {
       const changeSet = await flags.getChangeSet({ changeSet: params.id });
@@ -319,16 +322,13 @@ const PAGE = inputParameters('pageQuery', {
   after: 'From where the page before has ended: `next` of its answer.',
 });
 
-/** The maximum number of change sets of a light page. Longer pages pass the gate. */
-const SHORT_PAGE = 100;
-
 /** The common members of all history routes. */
 const HISTORY = {
   permission: 'listHistory',
   query: PAGE,
   paged: 'always',
   heavy: 'read',
-  isLight: ({ query: { limit = 0 } }) => Number(limit) <= SHORT_PAGE,
+  waits: true,
   streamed: 'flags',
   reply: historySchema,
 } as const satisfies Partial<Route>;

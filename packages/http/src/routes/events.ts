@@ -196,6 +196,8 @@ export const eventRoutes: readonly Route[] = [
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
+    heavy: 'read',
+    waits: true,
     reply: eventListSchema,
     handle: (request) => readEvents(request, 'listEvents', eventQuery(request.query)),
   }),
@@ -204,6 +206,8 @@ export const eventRoutes: readonly Route[] = [
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
+    heavy: 'read',
+    waits: true,
     reply: eventListSchema,
     never: ['flag_not_found'],
     handle(request) {

@@ -3,7 +3,7 @@ import { searchReadableFlags } from '@flags/core/integration';
 import { firstPermittedProject, isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
 import { labelsInQuery } from '../client/client-document.js';
-import { inputParameters, listReply, parameter } from '../query.js';
+import { inputParameters, isPaged, listReply, parameter } from '../query.js';
 import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../route.js';
 import {
   boolean,
@@ -130,6 +130,9 @@ export const featureRoutes: readonly Route[] = [
     query: FILTERS,
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     permissionBy: 'handler',
     reply: featureListSchema,
     errors: ['environment_not_found'],

@@ -9,7 +9,7 @@ import {
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { askingForSegments } from '../changes/permissions.js';
-import { listReply } from '../query.js';
+import { isPaged, listReply } from '../query.js';
 import { type Route, route } from '../route.js';
 import {
   boolean,
@@ -275,6 +275,9 @@ export const dependencyRoutes: readonly Route[] = [
     summary: 'The names of the flags that a flag could depend on',
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: component('PossibleParents', example(['payments', 'search'], listOf(text))),
     handle: ({ flags, ref, query }) =>
       listReply(query, {

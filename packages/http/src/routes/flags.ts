@@ -1,7 +1,7 @@
 import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { inputParameters, listReply, parameter } from '../query.js';
+import { inputParameters, isPaged, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
 import {
@@ -78,6 +78,9 @@ export const flagRoutes: readonly Route[] = [
     ],
     paged: 'optional',
     cacheBy: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: objectComponent('FlagList', { version, features: listOf(flagSummarySchema) }),
     async handle({ flags, ref, query }) {
       const live = (page: PageQuery) => flags.listFlags(ref, page);
@@ -158,6 +161,9 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of all projects, by name',
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: archivedFlagListSchema,
     handle: ({ flags, query }) =>
       listReply(query, {
@@ -170,6 +176,9 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'The archived flags of a project, by name',
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: archivedFlagListSchema,
     handle: ({ flags, ref, query }) =>
       listReply(query, {

@@ -1,10 +1,10 @@
-import type { EvaluatedFlag, EvaluatedVariant, EvaluationContext } from '@flags/core';
+import { type EvaluatedFlag, type EvaluatedVariant, type EvaluationContext, LIMITS } from '@flags/core';
 import { evaluatePaced } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { clientQueryOf, isSelected } from '../client/client-document.js';
 import { parameter } from '../query.js';
 import { jsonArray } from '../reply.js';
-import { type QueryParameter, type Route, type RouteRequest, route } from '../route.js';
+import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
 import { boolean, listOf, mapOf, objectComponent, text, variantName } from '../schema.js';
 import { contextFromWire, frontendBodySchema, type WireContext } from '../wire/client.js';
 import { payloadSchema } from '../wire/flag.js';
@@ -33,9 +33,8 @@ const frontendTogglesSchema = objectComponent('FrontendToggles', {
 });
 
 /** Omits disabled flags. Browser SDKs treat a missing flag as disabled. */
-function toToggles(flags: readonly EvaluatedFlag[]) {
-  const on = flags.filter(({ enabled }) => enabled);
-  return { body: { toggles: jsonArray(on, frontendToggleToWire) } };
+async function* enabledIn(pages: AsyncIterable<readonly EvaluatedFlag[]>): AsyncGenerator<readonly EvaluatedFlag[]> {
+  for await (const page of pages) yield page.filter(({ enabled }) => enabled);
 }
 
 function frontendToggleToWire({ name, enabled, variant, impressionData }: EvaluatedFlag) {
@@ -58,7 +57,10 @@ const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   parameter('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
   parameter('appName', 'The application.'),
   parameter('currentTime', 'The time that counts, ISO 8601; now when absent.'),
-  parameter('properties', 'Any other fields of the context: properties[name]=value.', mapOf(text)),
+  parameter('properties', 'Any other fields of the context: properties[name]=value.', {
+    ...mapOf(text),
+    maxProperties: LIMITS.contextProperties,
+  }),
 ];
 
 export const frontendRoutes: readonly Route[] = [
@@ -69,27 +71,34 @@ export const frontendRoutes: readonly Route[] = [
     errors: ['environment_not_found'],
     async handle(request) {
       const context = contextFromWire(request.query, request.sent.ip());
-      return toToggles(await evaluate(request, context));
+      return evaluate(request, context);
     },
   }),
   route('POST', FRONTEND, 'evaluateFlagsForContext', {
     summary: 'The flags that are on for a context in the body',
-    body: { schema: frontendBodySchema, required: false },
+    body: { schema: frontendBodySchema, required: false, most: LIMITS.contextBytes },
     reply: frontendTogglesSchema,
     errors: ['invalid_input', 'environment_not_found'],
     async handle(request) {
       const { context } = unchecked<{ readonly context?: WireContext | null } | undefined>(request.body) ?? {};
-      return toToggles(await evaluate(request, contextFromWire(context ?? {}, request.sent.ip())));
+      return evaluate(request, contextFromWire(context ?? {}, request.sent.ip()));
     },
   }),
 ];
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
-async function evaluate(
+function evaluate(
   { flags, principal: { scope }, sent: { signal } }: RouteRequest,
   context: EvaluationContext,
-): Promise<readonly EvaluatedFlag[]> {
+): RouteResult {
   const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
   const visible = flags.configuration(asked).flags.filter((flag) => isSelected(flag, asked));
-  return evaluatePaced(flags.forContext(context, asked), { names: visible.map(({ name }) => name), signal });
+  const names = visible.map(({ name }) => name);
+  const pinned = flags.forContext(context, asked);
+  const generate: RouteResult['generate'] = (pass) => {
+    // The sink ends a reply whose client has disconnected.
+    const pages = evaluatePaced(pinned, { names, ...(pass === 'first' && { signal }) });
+    return { toggles: jsonArray(enabledIn(pages), frontendToggleToWire) };
+  };
+  return { generate };
 }

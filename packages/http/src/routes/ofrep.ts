@@ -1,11 +1,11 @@
-import { FlagsError, type TokenKind } from '@flags/core';
+import { FlagsError, LIMITS, type TokenKind } from '@flags/core';
 import {
+  createPacedResolution,
   type FlagResolution,
   findFlag,
   type JsonSchema,
   type OpenFeatureContext,
   payloadValue,
-  resolveAll,
   resolveVariant,
 } from '@flags/core/integration';
 import { unchecked } from '../body.js';
@@ -55,6 +55,7 @@ const ofrepRequestSchema: JsonSchema = {
     context: {
       type: 'object',
       properties: { targetingKey: { type: 'string', description: 'The user, unless the context has a userId.' } },
+      maxProperties: LIMITS.contextProperties,
       description: 'targetingKey, and whatever else strategies ask for.',
     },
   },
@@ -109,7 +110,7 @@ export const ofrepRoutes: readonly Route[] = [
   route('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'One flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
-    body: { schema: ofrepRequestSchema },
+    body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
     reply: ofrepEvaluationSchema,
     errors: ['environment_not_found'],
     errorForm: 'ofrep',
@@ -126,7 +127,7 @@ export const ofrepRoutes: readonly Route[] = [
   route('POST', OFREP_FLAGS, 'resolveFlags', {
     summary: 'All flags for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
-    body: { schema: ofrepRequestSchema },
+    body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
     reply: objectComponent('OfrepEvaluations', {
       flags: listOf({ anyOf: [ofrepEvaluationSchema, ofrepFailureSchema] }),
     }),
@@ -138,9 +139,15 @@ export const ofrepRoutes: readonly Route[] = [
       const { flags } = request.flags.configuration(asked);
       const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
       const { signal } = request.sent;
-      const resolutions = await resolveAll(request.flags, scopeOf(request, asked), { names, signal });
+      const resolve = createPacedResolution(request.flags, scopeOf(request, asked));
       const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
-      return { body: { flags: jsonArray(resolutions, toWire) } };
+      return {
+        generate(pass) {
+          const isCounted = pass === 'first';
+          const pages = resolve({ names, isCounted, ...(isCounted && { signal }) });
+          return { flags: jsonArray(pages, toWire) };
+        },
+      };
     },
   }),
 ];

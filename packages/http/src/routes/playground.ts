@@ -1,4 +1,4 @@
-import { type FlagExplanation, type Flags, FlagsError } from '@flags/core';
+import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
 import type { ConstraintExplanation } from '@flags/core/types';
 import { unchecked } from '../body.js';
@@ -206,11 +206,12 @@ function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number)
 export const playgroundRoutes: readonly Route[] = [
   route('POST', '/api/admin/playground', 'explainFlags', {
     summary: 'Why flags are on or off for a context',
-    body: { schema: playgroundInput },
+    body: { schema: playgroundInput, most: LIMITS.contextBytes },
     reply: playgroundSchema,
     errors: ['environment_not_found', 'project_not_found', 'flag_not_found'],
     heavy: 'read',
-    isLight: ({ body }) => Object(body).asOf === undefined,
+    isLight: ({ body }) => Object(body).asOf === undefined && Object(body).flag !== undefined,
+    waits: true,
     never: TOO_LARGE,
     async handle({ flags, body, sent: { signal } }) {
       const { environment, project, flag, asOf, context: wireContext } = unchecked<WirePlayground>(body);

@@ -1,7 +1,7 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
-import { listReply } from '../query.js';
+import { isPaged, listReply } from '../query.js';
 import { jsonArray } from '../reply.js';
 import { type Route, revised, route } from '../route.js';
 import { count, example, listOf, objectComponent, text, timestamp, version } from '../schema.js';
@@ -67,6 +67,9 @@ export const projectRoutes: readonly Route[] = [
     summary: 'All projects, by id',
     paged: 'optional',
     cacheBy: 'projects',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: objectComponent('ProjectList', { version, projects: listOf(projectSummarySchema) }),
     handle: ({ flags, query }) =>
       listReply(query, {
@@ -89,6 +92,8 @@ export const projectRoutes: readonly Route[] = [
   route('GET', PROJECT, 'getProject', {
     summary: 'A project with its flags and its health',
     cacheBy: 'projects',
+    heavy: 'read',
+    waits: true,
     reply: objectComponent('ProjectOverview', overview),
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), projectOverviewToWire),
   }),
@@ -96,6 +101,8 @@ export const projectRoutes: readonly Route[] = [
     permission: 'getProject',
     summary: 'A project as its overview shows it, and how many of its flags are stale, potentially stale and active',
     cacheBy: 'projects',
+    heavy: 'read',
+    waits: true,
     reply: healthReportSchema,
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), healthReportToWire),
   }),

@@ -1,6 +1,7 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
+import { nextTurn } from '@flags/core/integration';
 import { projectIn, unchecked } from '../body.js';
-import { listReply, segmentIdIn } from '../query.js';
+import { isPaged, listReply, segmentIdIn } from '../query.js';
 import { jsonArray } from '../reply.js';
 import { type Route, revised, route } from '../route.js';
 import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../schema.js';
@@ -46,6 +47,9 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'All segments, by id',
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: segmentListSchema,
     // Reads page by page, because segments may be large.
     handle: ({ flags, query }) =>
@@ -72,6 +76,8 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'A segment',
     reply: segmentSchema,
     projectOf: projectOfSegment,
+    heavy: 'read',
+    waits: true,
     handle: async ({ flags, ref }) => revised(await flags.getSegment(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
@@ -117,5 +123,7 @@ export const segmentRoutes: readonly Route[] = [
 
 /** Handlers pass on the project, because the segment may move to another one after the permission check. */
 async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
+  // A segment may be large, and this is before the gate.
+  await nextTurn();
   return (await flags.getSegment({ segment: segmentIdIn(segmentId) })).project;
 }

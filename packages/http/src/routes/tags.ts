@@ -76,6 +76,8 @@ export const tagRoutes: readonly Route[] = [
     permissionBy: 'handler',
     summary: 'The labels of all flags that the caller may read, as tags, in the order of the flags',
     streamed: 'flags',
+    heavy: 'read',
+    waits: true,
     reply: tagListSchema,
     async handle(request) {
       const { items } = await listReadable({}, request);

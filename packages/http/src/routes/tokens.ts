@@ -2,7 +2,7 @@ import { type CreatedToken, type ListedToken, type NewToken, TOKEN_KINDS, type T
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { TokenChanges, TokenRotation } from '@flags/core/types';
 import { unchecked } from '../body.js';
-import { listReply } from '../query.js';
+import { isPaged, listReply } from '../query.js';
 import { type Route, route, TOO_LARGE } from '../route.js';
 import {
   example,
@@ -121,6 +121,9 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'All API tokens, oldest first, without their secrets',
     paged: 'optional',
     streamed: 'flags',
+    heavy: 'read',
+    isLight: isPaged,
+    waits: true,
     reply: objectComponent('TokenList', { tokens: listOf(objectComponent('Token', token)) }),
     handle: ({ flags, query }) =>
       listReply(query, {

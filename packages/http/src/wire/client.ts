@@ -1,4 +1,4 @@
-import type { EvaluationContext } from '@flags/core';
+import { type EvaluationContext, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
 import { unchecked } from '../body.js';
@@ -29,6 +29,7 @@ export const contextSchema: JsonSchema = {
     properties: {
       type: ['object', 'null'],
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+      maxProperties: LIMITS.contextProperties,
     },
   },
 };

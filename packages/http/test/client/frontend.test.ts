@@ -1,3 +1,4 @@
+import { brotliCompressSync } from 'node:zlib';
 import type { TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
@@ -26,6 +27,81 @@ describe('the frontend API', () => {
     };
     return { ...host, isOn };
   }
+
+  describe('a long answer', () => {
+    const COUNT = 400;
+
+    it('is generated twice and kept nowhere: it has its tag, and no length', async () => {
+      const { app, flags } = await createHostApp();
+      const payload = { type: 'string', value: 'p'.repeat(1500) };
+      await flags.importDefinitions({
+        version: 1,
+        flags: Array.from({ length: COUNT }, (_, at) => ({
+          name: `flag-${at + 1000}`,
+          project: 'default',
+          environments: { production: { enabled: true, strategies: [{ name: 'default' }] } },
+          variants: [{ name: 'blue', payload }],
+        })),
+      } as never);
+      for (const ask of [
+        () => request(app).get('/api/frontend?userId=7'),
+        () =>
+          request(app)
+            .post('/api/frontend')
+            .send({ context: { userId: '7' } }),
+      ]) {
+        const { headers, body } = await ask().expect(200);
+        expect(headers['content-length']).toBeUndefined();
+        expect(body.toggles).toHaveLength(COUNT);
+        expect(body.toggles.at(-1)).toMatchObject({ name: `flag-${COUNT + 999}`, variant: { payload } });
+        expect((await ask().expect(200)).headers.etag).toBe(headers.etag);
+      }
+      const { headers } = await request(app).get('/api/frontend?userId=7');
+      await request(app).get('/api/frontend?userId=7').set('If-None-Match', `${headers.etag}`).expect(304, '');
+      await flags.disable({ project: 'default', flag: 'flag-1000', environment: 'production' });
+      const changed = await request(app).get('/api/frontend?userId=7').set('If-None-Match', `${headers.etag}`);
+      expect([changed.status, changed.body.toggles.length]).toEqual([200, COUNT - 1]);
+      await flags.close();
+    });
+  });
+
+  describe('the size of a context', () => {
+    const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, 'v']));
+    const ROUTES_OF_CONTEXTS = [
+      ['/api/frontend', (context: object) => ({ context })],
+      ['/ofrep/v1/evaluate/flags', (context: object) => ({ context })],
+      ['/ofrep/v1/evaluate/flags/checkout', (context: object) => ({ context })],
+      ['/api/admin/playground', (context: object) => ({ environment: 'production', context })],
+    ] as const;
+
+    it.each(ROUTES_OF_CONTEXTS)('is at most 64 KiB and 1,000 properties: %s', async (path, envelope) => {
+      const { app, flags } = await createHostApp();
+      await createOn(flags, { name: 'checkout' });
+      const contextOf = (count: number) =>
+        path.startsWith('/ofrep') ? properties(count) : { properties: properties(count) };
+      const ask = (context: object) => request(app).post(path).send(envelope(context));
+      await ask(contextOf(1000)).expect(200);
+      await ask(contextOf(1001)).expect(400);
+      const { body } = await ask({ userId: 'x'.repeat(65_536) }).expect(413);
+      expect(body).toMatchObject({ code: 'payload_too_large', message: expect.stringContaining('65536 bytes') });
+      await ask({ userId: 'x'.repeat(65_000) }).expect(200);
+      await flags.close();
+    });
+
+    it('counts unpacked bytes, and the parameters of a query', async () => {
+      const { app, flags } = await createHostApp();
+      const body = brotliCompressSync(JSON.stringify({ context: { userId: 'x'.repeat(1_000_000) } }));
+      expect(body.length).toBeLessThan(1000);
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'br' };
+      const sent = request(app).post('/api/frontend').set(headers);
+      sent.write(body as never);
+      await sent.expect(413);
+      const query = Array.from({ length: 1001 }, (_, at) => `properties[${at.toString(36)}]`).join('&');
+      expect(query.length).toBeLessThan(16_384);
+      await request(app).get(`/api/frontend?${query}`).expect(400);
+      await flags.close();
+    });
+  });
 
   describe('the context of a browser', () => {
     it.each([

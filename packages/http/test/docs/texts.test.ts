@@ -386,6 +386,11 @@ describe('the limits of docs/limits.md', () => {
     reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
+    contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),
+    contextProperties: send('/api/frontend', (amount) => {
+      const members = many(amount, (at) => `"p${at}":1`);
+      return `{"context":{"properties":{${members.join(',')}}}}`;
+    }),
     patchOperations: (flags, amount) =>
       flags.patchFlag(
         CHECKOUT,

@@ -151,9 +151,8 @@ describe('requests of other origins', () => {
         ['POST', '/api/frontend'],
         ['POST', '/ofrep/v1/evaluate/flags'],
       ] as const) {
-        expect(
-          await send({ method, path, body: method === 'POST' ? '{}' : '', headers: { ...COOKIE, ...page } }),
-        ).toMatchObject({
+        const headers = { ...COOKIE, ...page, 'content-type': 'application/json' };
+        expect(await send({ method, path, body: method === 'POST' ? '{}' : '', headers })).toMatchObject({
           status: 200,
         });
       }
@@ -188,6 +187,43 @@ describe('requests of other origins', () => {
       openServer.closeAllConnections();
       await new Promise((resolve) => openServer.close(resolve));
       await open.flags.close();
+    });
+
+    describe('counts the usage that a page of another origin reports', () => {
+      const page = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+      const time = new Date().toISOString();
+      const report = JSON.stringify({
+        appName: 'invented',
+        instanceId: 'i',
+        bucket: { start: time, stop: time, toggles: { checkout: { yes: 1, no: 0 } } },
+      });
+      const registration = JSON.stringify({ appName: 'invented', strategies: [], started: time, interval: 1 });
+      const SENT = [
+        ['/api/frontend/client/metrics', report],
+        ['/api/frontend/client/register', registration],
+        ['/ofrep/v1/evaluate/flags', '{"context":{"targetingKey":"7"}}'],
+      ] as const;
+      const applications = async () => (await open.flags.listApplications()).items.map(({ name }) => name);
+
+      it.each(SENT)('only with a JSON content type, for which browsers ask first: %s', async (path, body) => {
+        // A Blob without a type, and a form: browsers send them from any page.
+        for (const headers of [page, { ...page, 'content-type': 'text/plain' }]) {
+          expect(await send({ method: 'POST', path, headers, body })).toMatchObject({ code: 'cross_origin' });
+        }
+        expect(await applications()).toEqual([]);
+        const headers = { ...page, 'content-type': 'application/json; charset=utf-8' };
+        expect((await send({ method: 'POST', path, headers, body })).status).toBe(200);
+        const own = { 'sec-fetch-site': 'same-origin' };
+        expect((await send({ method: 'POST', path, headers: own, body })).status).toBe(200);
+      });
+
+      it.each(['/api/client/metrics', '/api/client/metrics/bulk', '/api/client/register'])(
+        'never at %s, which pages do not use',
+        async (path) => {
+          const headers = { ...page, 'content-type': 'application/json' };
+          expect(await send({ method: 'POST', path, headers, body: report })).toMatchObject({ code: 'cross_origin' });
+        },
+      );
     });
 
     const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -4,7 +4,8 @@ import { extent } from '../../../../test/extent.js';
 import { hasShortTurns } from '../../../../test/processor-time.js';
 import { createHostApp } from '../host-app.js';
 
-const LONG = 'ä'.repeat(500_000);
+/** As long as a context may be. */
+const LONG = 'ä'.repeat(32_000);
 const FLAGS = 60;
 
 /** The maximum cost of one flag, for a text of these letters. */
@@ -38,7 +39,7 @@ const REQUESTS: readonly (readonly [string, (userId: string) => object])[] = [
 ];
 
 describe.each(extent({ short: REQUESTS.slice(0, 1), full: REQUESTS }))('a context sent to %s', (path, bodyOf) => {
-  it('treats a value of a megabyte as absent, and reports it once', async () => {
+  it('treats a value of 64 KB as absent, and reports it once', async () => {
     const problems: EvaluationProblem[] = [];
     const { app, flags } = await createHostApp({ flags: { onProblem: (problem) => problems.push(problem) } });
     await createFlagsWith(flags, HASHES);
@@ -69,16 +70,16 @@ describe('a context of the OpenFeature Remote Evaluation Protocol', () => {
       name: 'default',
       constraints: Array.from({ length: 50 }, () => ({ contextName: 'list', operator: 'NOT_IN', values: ['x'] })),
     });
-    const context = { list: [Array.from({ length: 200_000 }, () => 1)] };
+    const context = { list: [Array.from({ length: 30_000 }, () => 1)] };
     const ask = () => request(app).post('/ofrep/v1/evaluate/flags').send({ context }).expect(200);
     expect(await hasShortTurns(600, ask)).toBe(true);
     await flags.close();
   });
 
-  it('may have very many members', async () => {
+  it('may have 1,000 members', async () => {
     const { app, flags, faults } = await createHostApp();
     await createFlagsWith(flags, HASHES);
-    const context = Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [`m${at}`, 1]));
+    const context = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`m${at}`, 1]));
     const { body } = await request(app).post('/ofrep/v1/evaluate/flags').send({ context }).expect(200);
     expect([body.flags.length, faults]).toEqual([FLAGS, []]);
     await flags.close();

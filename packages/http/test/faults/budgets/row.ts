@@ -15,6 +15,10 @@ export interface BudgetRow {
    * `Retry-After`.
    */
   readonly isAtOnce?: true;
+  /**
+   * All are sent at once, with one token. Beside them, an evaluation of one user and a report of one SDK must be answered.
+   */
+  readonly isTogether?: true;
   /** Takes many seconds: only the full form sends it. */
   readonly isLong?: true;
   /** Must succeed: a refused row would measure nothing. */
@@ -51,3 +55,15 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 export function pathOf(path: string, parameters: Readonly<Record<string, string>> = {}): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => parameters[name] ?? PARAMETERS[name] ?? 'unknown');
 }
+
+/** The numbers of requests that come together. */
+const TOGETHER = [24, 64] as const;
+/** The short form sends the smaller number only. */
+export const together = (row: BudgetRow): readonly BudgetRow[] =>
+  TOGETHER.map((times) => ({
+    ...row,
+    name: `${times} together: ${row.name}`,
+    times,
+    isTogether: true,
+    ...(times > 24 && { isLong: true }),
+  }));

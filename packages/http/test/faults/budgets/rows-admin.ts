@@ -9,7 +9,7 @@ import {
   wrongConstraints,
 } from './bodies.js';
 import { flagName } from './definitions.js';
-import type { BudgetRow } from './row.js';
+import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
 
@@ -68,7 +68,6 @@ export const OTHER_ADMIN_ROWS = {
     {
       name: 'userId of 1 MiB',
       body: () => padded('{"environment":"production","context":{"userId":"…"}}'),
-      ...granted,
     },
     {
       name: 'many properties',
@@ -81,6 +80,7 @@ export const OTHER_ADMIN_ROWS = {
   updateToken: [{ name: 'unknown', body: () => padded('{"expiresAt":null,"ignored":"…"}') }],
   deleteToken: [{ name: 'unknown' }, { name: 'long', path: `/api/admin/api-tokens/${longText(14_000)}` }],
   listEvents: [
+    ...together({ name: 'limit=1000', path: '/api/admin/events?limit=1000', isGranted: true }),
     { name: 'limit=1000', path: '/api/admin/events?limit=1000', ...granted },
     { name: 'limit=1000&offset', path: '/api/admin/events?limit=1000&offset=50', ...granted },
     { name: 'many projects', path: projects('project') },

@@ -1,6 +1,6 @@
 import { longText, MEBIBYTE, padded, within } from './bodies.js';
 import { AT_ONCE, flagName } from './definitions.js';
-import type { BudgetRow } from './row.js';
+import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
 const atOnce = { isAtOnce: true, times: AT_ONCE, isGranted: true } as const;
@@ -184,6 +184,7 @@ export const CHANGE_ROWS = {
     },
   ],
   listHistory: [
+    ...together({ name: 'limit=100', path: '/api/admin/history?limit=100', ...granted }),
     { name: 'limit=1000', path: '/api/admin/history?limit=1000', ...granted },
     { name: 'eight with limit=1000 at once', path: '/api/admin/history?limit=1000', ...atOnce },
   ],

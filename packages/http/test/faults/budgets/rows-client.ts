@@ -1,5 +1,5 @@
 import { inventedReport, largeRegistration, longText, manyParameters, padded, within } from './bodies.js';
-import type { BudgetRow } from './row.js';
+import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
 /** An SDK that gets segments once, not in every strategy. */
@@ -12,7 +12,7 @@ function contexts(envelope: (members: string) => string): readonly BudgetRow[] {
   return [
     { name: 'small context', body: () => envelope('"userId":"7"'), ...granted },
     { name: 'userId of 4,096', body: () => long(4096), ...granted },
-    { name: 'userId of 1 MiB', body: () => padded(envelope('"userId":"…"')), ...granted },
+    { name: 'userId of 1 MiB', body: () => padded(envelope('"userId":"…"')) },
     { name: 'properties of 1 MiB', body: () => padded(envelope('"properties":{"a":"…"}')) },
     { name: 'many properties', body: () => manyProperties(envelope) },
     { name: 'currentTime of 1 MiB', body: () => padded(envelope('"currentTime":"…"')) },
@@ -101,6 +101,7 @@ export const CLIENT_ROWS = {
   listClientFlags: [
     { name: 'older SDK, segments inlined', ...granted },
     { name: 'newer SDK', ...newer, ...granted },
+    ...together({ name: 'newer SDK', ...newer, ...granted }),
     {
       name: '50 sets of projects',
       times: 50,
@@ -113,7 +114,14 @@ export const CLIENT_ROWS = {
   getClientFlag: [{ name: 'of 1 MiB', path: '/api/client/features/largest', ...granted }],
   streamClientFlags: [{ name: 'hydration', ...granted }],
   registerApplication: registrations('client'),
-  reportMetrics: reports('server'),
+  reportMetrics: [
+    ...reports('server'),
+    ...together({
+      name: '10,000 invented names',
+      body: (round) => inventedReport('together', 10_000, round),
+      ...granted,
+    }),
+  ],
   reportMetricsInBulk: [
     { name: '1,000 applications', body: () => bulk(1000), ...granted },
     { name: 'wrong', body: () => within('{"applications":[', () => '{}', `],"metrics":[{}]}`) },
@@ -123,14 +131,21 @@ export const CLIENT_ROWS = {
     },
   ],
   evaluateFlags: [
+    ...together({ name: 'small context', path: '/api/frontend?userId=7', ...granted }),
     { name: 'small context', path: '/api/frontend?userId=7', ...granted },
     { name: 'userId of 14,000', path: `/api/frontend?userId=${longText(14_000)}`, ...granted },
     { name: 'userId of 4,096', path: `/api/frontend?userId=${longText(4096)}`, ...granted },
     { name: 'many properties', path: `/api/frontend?${manyParameters('properties[a]')}` },
   ],
-  evaluateFlagsForContext: contexts(inContext),
+  evaluateFlagsForContext: [
+    ...contexts(inContext),
+    ...together({ name: 'a context of 1 MiB', body: () => manyProperties(inContext) }),
+  ],
   registerFrontend: registrations('page'),
   reportFrontendMetrics: reports('page'),
   resolveFlag: contexts(inOfrep),
-  resolveFlags: contexts(inOfrep),
+  resolveFlags: [
+    ...contexts(inOfrep),
+    ...together({ name: 'small context', body: () => inOfrep('"userId":"7"'), ...granted }),
+  ],
 } satisfies Record<string, readonly BudgetRow[]>;

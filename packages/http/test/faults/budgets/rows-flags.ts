@@ -11,7 +11,7 @@ import {
   wrongConstraints,
 } from './bodies.js';
 import { AT_ONCE, flagName, strategyId } from './definitions.js';
-import type { BudgetRow, Preparation } from './row.js';
+import { type BudgetRow, type Preparation, together } from './row.js';
 
 const FEATURES = '/api/admin/projects/default/features';
 const STRATEGIES = (flag: string) => `${FEATURES}/${flag}/environments/production/strategies`;
@@ -50,6 +50,7 @@ const archived = (name: string): readonly Preparation[] => [
 
 export const FLAG_ROWS = {
   searchFlags: [
+    ...together({ name: 'all flags', path: '/api/admin/features', isGranted: true }),
     { name: 'text that no flag has', path: `${TAGGED}?query=${longText(500)}`, ...granted },
     { name: 'text in descriptions', path: `${TAGGED}?query=${longText(20)}`, ...granted },
     { name: 'last seen', path: `${TAGGED}?sort=-lastSeenAt&limit=1000`, ...granted },

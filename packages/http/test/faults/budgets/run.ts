@@ -1,5 +1,5 @@
 import type { Awaitable } from '@flags/core/types';
-import { MEBIBYTE } from './bodies.js';
+import { inventedReport, MEBIBYTE } from './bodies.js';
 import { adminSecret, SECRETS, type StoreSize } from './definitions.js';
 import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
@@ -107,12 +107,16 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   const sent = Array.from({ length: row.times ?? 1 }, (_, round) => round);
   const answers: Answer[] = [];
   const figures = await server.measure(async () => {
-    if (row.isAtOnce) answers.push(...(await Promise.all(sent.map((round) => ask(requestOf(one, round))))));
+    if (row.isTogether)
+      answers.push(...(await Promise.all([...sent.map((round) => ask(requestOf(one, round))), ...beside(ask)])));
+    else if (row.isAtOnce) answers.push(...(await Promise.all(sent.map((round) => ask(requestOf(one, round))))));
     else for (const round of sent) if (server.isAlive()) answers.push(await ask(requestOf(one, round)));
   });
   for (const preparation of row.after ?? []) if (server.isAlive()) await ask(prepared(preparation));
-  const others = row.isAtOnce ? answers.filter((answer) => !isOverloaded(answer)) : answers;
-  const status = (others.find((answer) => !isSuccess(answer)) ?? others.at(-1))?.status ?? 'died';
+  const asked = answers.slice(0, sent.length);
+  const others = row.isAtOnce || row.isTogether ? asked.filter((answer) => !isOverloaded(answer)) : asked;
+  const unanswered = answers.slice(sent.length).find((answer) => !isSuccess(answer));
+  const status = (unanswered ?? others.find((answer) => !isSuccess(answer)) ?? others.at(-1))?.status ?? 'died';
   const result = {
     route: `${route.method} ${route.path}`,
     kind,
@@ -121,9 +125,24 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
     bytes: answers.reduce((sum, { bytes }) => sum + bytes, 0),
     figures,
     deaths: figures ? 0 : 1,
-    isAsExpected: isExpected(one, status),
+    isAsExpected: unanswered === undefined && isExpected(one, status),
   };
   return { result, written };
+}
+
+/** An evaluation of one user, and a report of one SDK. */
+function beside(ask: (sent: Sent) => Promise<Answer>): readonly Promise<Answer>[] {
+  const evaluation = '{"context":{"targetingKey":"7"}}';
+  const report = inventedReport('beside', 1, 0);
+  return [
+    {
+      method: 'POST',
+      path: '/ofrep/v1/evaluate/flags/flag-00010',
+      headers: headersOf('frontend', evaluation),
+      body: evaluation,
+    },
+    { method: 'POST', path: '/api/client/metrics', headers: headersOf('client', report), body: report },
+  ].map(ask);
 }
 
 /** The growth factor of imported flags, which get every default. */
