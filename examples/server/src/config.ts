@@ -21,6 +21,8 @@ export interface ServerConfig {
   /** The maximum size of all flags, segments and projects together, in bytes. */
   readonly stateLimit?: number;
   readonly recentContexts?: number;
+  /** The number of connections, those of streams included. Further ones are closed at once. */
+  readonly maxConnections: number;
 }
 
 /** A mistake in the configuration. The message is one line that says how to correct it. */
@@ -45,6 +47,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
     allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
+    maxConnections: readMaxConnections(environment.FLAGS_MAX_CONNECTIONS || '2000'),
     ...(environment.FLAGS_RECENT_CONTEXTS && { recentContexts: readRecentContexts(environment.FLAGS_RECENT_CONTEXTS) }),
     ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
@@ -68,6 +71,12 @@ function readRecentContexts(text: string): number {
   const count = Number(text);
   if (/^\d{1,4}$/.test(text) && count <= 1000) return count;
   throw new ConfigError(`FLAGS_RECENT_CONTEXTS must be a whole number from 0 to 1000, not ${JSON.stringify(text)}.`);
+}
+
+function readMaxConnections(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,6}$/.test(text) && count > 0) return count;
+  throw new ConfigError(`FLAGS_MAX_CONNECTIONS must be a whole number from 1 to 999999, not ${JSON.stringify(text)}.`);
 }
 
 function readOrigins(text: string): CorsOptions['origins'] {

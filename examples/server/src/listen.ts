@@ -6,13 +6,13 @@ import { TIMEOUTS } from './timeouts.js';
 
 /**
  * Starts to listen, and resolves when the server accepts connections. Disconnects clients that send too slowly, or do
- * not read their responses.
+ * not read their responses, and closes connections beyond `maxConnections` at once.
  *
  * @throws ConfigError when the port or the host is not available
  */
 export async function listen(
   app: RequestListener,
-  { port, host }: Pick<ServerConfig, 'port' | 'host'>,
+  { port, host, maxConnections }: Pick<ServerConfig, 'port' | 'host' | 'maxConnections'>,
   timeouts = TIMEOUTS,
 ): Promise<Server> {
   const { head, request, silence, check } = timeouts;
@@ -21,6 +21,7 @@ export async function listen(
     app,
   );
   server.timeout = silence;
+  server.maxConnections = maxConnections;
   server.listen(port, host);
   try {
     await once(server, 'listening');

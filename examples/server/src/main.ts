@@ -46,6 +46,7 @@ async function start(config: ServerConfig): Promise<void> {
       ...(cors && { cors }),
     });
     const server = await listen(createApp({ flags, router, logger }), config);
+    warnOfDrops(server, config);
     await announce(server, flags, config);
     stopOnSignal({ server, router, flags });
   } catch (error) {
@@ -61,6 +62,16 @@ async function announce(server: Server, flags: Flags, config: ServerConfig): Pro
   if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
   const { auth, environment } = config;
   logger.info({ url, database: nameOfDatabase(config.database), auth, environment }, 'listening');
+}
+
+/** Once per minute, because a client that is refused connects again. */
+function warnOfDrops(server: Server, { maxConnections }: ServerConfig): void {
+  let last = Number.NEGATIVE_INFINITY;
+  server.on('drop', () => {
+    if (performance.now() - last < 60_000) return;
+    last = performance.now();
+    logger.warn({ maxConnections }, 'connections refused: raise FLAGS_MAX_CONNECTIONS if these clients are yours');
+  });
 }
 
 /** The first signal lets requests finish; a later one ends the process at once. */

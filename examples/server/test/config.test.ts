@@ -10,6 +10,7 @@ describe('the configuration', () => {
       environment: 'production',
       trustedOrigins: [],
       allowedHosts: [],
+      maxConnections: 2000,
     });
   });
 
@@ -25,6 +26,7 @@ describe('the configuration', () => {
       FLAGS_ALLOWED_HOSTS: 'flags.example.org,flags.example.org:8080',
       FLAGS_STATE_LIMIT: '16777216',
       FLAGS_RECENT_CONTEXTS: '200',
+      FLAGS_MAX_CONNECTIONS: '500',
     };
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -37,6 +39,7 @@ describe('the configuration', () => {
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
       stateLimit: 16_777_216,
       recentContexts: 200,
+      maxConnections: 500,
     });
   });
 
@@ -47,6 +50,12 @@ describe('the configuration', () => {
 
   it.each(['0', '-1', '1.5', '16 MiB', '1e6'])('refuses the state limit %j by name', (FLAGS_STATE_LIMIT) => {
     expect(() => readConfig({ FLAGS_STATE_LIMIT })).toThrow(/^FLAGS_STATE_LIMIT must be a number of bytes, such as /);
+  });
+
+  it.each(['0', '-1', '1e3', 'many'])('refuses %j connections by name', (FLAGS_MAX_CONNECTIONS) => {
+    expect(() => readConfig({ FLAGS_MAX_CONNECTIONS })).toThrow(
+      /^FLAGS_MAX_CONNECTIONS must be a whole number from 1 /,
+    );
   });
 
   it.each(['all', '-1', '1001', '1e2'])('refuses %j recent contexts by name', (FLAGS_RECENT_CONTEXTS) => {

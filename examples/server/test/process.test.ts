@@ -120,7 +120,7 @@ describe('stopping', () => {
 
   describe('closing a server', () => {
     it('disconnects a request that does not finish in time', async () => {
-      const server = await listen(() => undefined, { port: 0, host: '127.0.0.1' });
+      const server = await listen(() => undefined, { port: 0, host: '127.0.0.1', maxConnections: 10 });
       const answer = fetch(urlOf(server)).then(
         () => 'answered',
         () => 'cut off',
@@ -166,7 +166,7 @@ describe('stopping', () => {
 });
 
 describe('a client of the reference server', () => {
-  const CONFIG = { port: 0, host: '127.0.0.1', database: ':memory:', auth: 'none' } as const;
+  const CONFIG = { port: 0, host: '127.0.0.1', database: ':memory:', auth: 'none', maxConnections: 1 } as const;
   /** Far longer than a test takes. */
   const NEVER: Timeouts = { head: 600_000, request: 600_000, silence: 600_000, check: 10 };
   /** More than the buffers of both ends of a connection hold. */
@@ -218,6 +218,14 @@ describe('a client of the reference server', () => {
     const [connection] = (await once(server, 'connection')) as [Socket];
     await once(connection, 'close');
     expect((await answer()).length).toBeLessThan(LARGE.length);
+  });
+
+  it('is refused beyond the maximum number of connections', async () => {
+    await begin({}, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await once(server, 'connection');
+    const refused = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+    const [dropped] = await Promise.all([once(server, 'drop'), once(refused, 'close')]);
+    expect(dropped).toEqual([expect.objectContaining({ remoteAddress: '127.0.0.1' })]);
   });
 
   it('receives heartbeats on a stream before it would be disconnected for silence', () => {

@@ -35,7 +35,7 @@ function memoryOf({ pid }: ServerProcess): number {
 describe('idle connections to the event stream', () => {
   it(`take a bounded amount of memory each, receive every change, delay nobody, and leave nothing: ${WANTED}`, async () => {
     const count = possible();
-    const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none' });
+    const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_AUTH: 'none', FLAGS_MAX_CONNECTIONS: '20000' });
     const admin = adminClient(server.url, '');
     await admin.createFlag('before');
     const empty = memoryOf(server);
