@@ -31,7 +31,10 @@ export function placeAt(at: number, projects = 1) {
 }
 
 export function rolloutOf(flag: string, percentage = 50) {
-  return { name: 'flexibleRollout', parameters: { rollout: percentage, stickiness: 'default', groupId: flag } };
+  return {
+    name: 'flexibleRollout',
+    parameters: { rollout: percentage, stickiness: 'default', groupId: flag },
+  } as const;
 }
 
 function changesFor({ project, flag }: Place, at: number): readonly Change[] {

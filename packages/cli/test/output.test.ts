@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createFlags } from '@flags/core';
+import { createFlags, type Flags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { extent } from '../../../test/extent.js';
 import { EXIT } from '../src/output.js';
@@ -82,7 +82,7 @@ describe('output', () => {
   const OWN_COLORS = /\u001b\[(1|2|22|31|32|39)m/g;
 
   it('removes control and format characters of stored texts everywhere, and keeps its own colors', async () => {
-    const { flags } = server();
+    const flags: Flags<string> = server().flags;
     const ref = { project: 'default', flag: 'a', environment: 'production' };
     await flags.createFlag(ref, { name: 'a', description: HOSTILE, owner: HOSTILE, labels: [HOSTILE.slice(0, 50)] });
     await flags.addStrategy(ref, { name: HOSTILE, title: HOSTILE, parameters: { [HOSTILE]: HOSTILE } });
@@ -129,7 +129,7 @@ describe('output', () => {
 
   it('writes problems of evaluations of a store as notes, without control characters', async () => {
     const store = path('flags.db');
-    const flags = await createFlags({ storage: sqliteStorage(store), onProblem: () => undefined });
+    const flags = await createFlags<string>({ storage: sqliteStorage(store), onProblem: () => undefined });
     const ref = { project: 'default', flag: 'a', environment: 'production' };
     await flags.createFlag(ref, { name: 'a' });
     await flags.addStrategy(ref, { name: HOSTILE });

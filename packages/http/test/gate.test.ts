@@ -21,7 +21,7 @@ const previewOf = (contexts: number) => ({
   contexts: Array.from({ length: contexts }, (_, n) => ({ userId: `${n}` })),
 });
 
-let flags: Flags;
+let flags: Flags<'slow'>;
 /** Contexts that the slow strategy was evaluated for. */
 let evaluations: number;
 

@@ -282,10 +282,10 @@ describe('change sets and definitions longer than 1 MiB', () => {
     const { id } = await flags.apply(
       ['mine', 'mine', 'other'].flatMap((project, index): Change[] => {
         const ref = { project, flag: `f${index}`, environment: 'production' };
-        const parameters = { text: 'x'.repeat(500_000) };
+        const parameters = { userIds: 'x'.repeat(500_000) };
         return [
           { op: 'createFlag', ref, input: { name: ref.flag } },
-          { op: 'addStrategy', ref, input: { name: 'default', parameters } },
+          { op: 'addStrategy', ref, input: { name: 'userWithId', parameters } },
         ];
       }),
     );

@@ -399,7 +399,7 @@ describe('unknown members', () => {
     const matching = (value: string) => ({ contextName: 'userId', operator: 'REGEX', value }) as const;
     const adding = (count: number, pattern: (index: number) => string) =>
       Array.from({ length: count }, (_, index) => {
-        const input = { name: 'default', disabled: true, constraints: [matching(pattern(index))] };
+        const input = { name: 'default', disabled: true, constraints: [matching(pattern(index))] } as const;
         return { op: 'addStrategy', ref: PRODUCTION, input } as const;
       });
 

@@ -86,7 +86,7 @@ class DocumentCreation {
     this.deviations.push(`${name}: ${refusal.code}, called ${this.nameOf(name)}`);
   }
 
-  private async addStrategy(definition: FlagDefinition, strategy: StrategyInput): Promise<void> {
+  private async addStrategy(definition: FlagDefinition, strategy: StrategyInput<string>): Promise<void> {
     const refusal = await refusalOf(this.flags.addStrategy(this.placeOf(definition), strategy));
     if (!refusal) return;
     const path = refusal.details[0]?.path ?? '';

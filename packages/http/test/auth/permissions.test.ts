@@ -58,7 +58,7 @@ describe('permissions', () => {
     it('is checked when a strategy starts to use it, by PUT and by every form of PATCH', async () => {
       const { app, flags, asked } = await createApp((action) => action !== 'useSegment');
       const ref = { project: 'mine', flag: 'mine-flag', environment: 'production' };
-      const { id } = await flags.addStrategy(ref, {
+      const { id } = await (flags as Flags<string>).addStrategy(ref, {
         name: 'default',
         segments: [2],
         parameters: { n: 1 },

@@ -37,7 +37,7 @@ describe('features for clients', () => {
       await flags.createFlag({ project: 'default' }, { name: 'checkout', impressionData: true });
       await flags.addDependency(CHECKOUT, { flag: 'payments' });
       const payload = { type: 'string', value: 'x' } as const;
-      await flags.addStrategy(PRODUCTION, {
+      await (flags as Flags<string>).addStrategy(PRODUCTION, {
         name: 'flexibleRollout',
         parameters: { rollout: 12.5, stickiness: 'default', groupId: null, own: true, ['__proto__']: 1 },
         constraints: [{ contextName: 'userId', operator: 'IN', values: ['7'] }],
@@ -339,7 +339,7 @@ describe('inlined segments', () => {
 
   describe('30 queries of a large configuration', () => {
     it('are not all cached', async () => {
-      const many = await createFlags({ storage: memoryStorage() });
+      const many = await createFlags<string>({ storage: memoryStorage() });
       const value = 'x'.repeat(100_000);
       for (let n = 0; n < 15; n++) {
         const ref = { ...PRODUCTION, flag: `flag-${n}` };

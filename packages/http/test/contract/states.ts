@@ -22,7 +22,7 @@ export function strategyId(n: number): string {
 export const ROLLOUT = {
   name: 'flexibleRollout',
   parameters: { rollout: 25, groupId: 'checkout', stickiness: 'default' },
-};
+} as const;
 
 /** A project with a flag of its own, beside the project default. */
 export const shop: Step = inOrder(

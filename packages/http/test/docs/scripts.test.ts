@@ -82,11 +82,11 @@ describe('the comparison in docs/moving-from-unleash.md', () => {
       users: { name: 'userWithId', parameters: { userIds: '1,3,5' } },
       constrained: {
         name: 'default',
-        constraints: [{ contextName: 'userId', operator: 'IN', values: ['2', '4'] } as const],
+        constraints: [{ contextName: 'userId', operator: 'IN', values: ['2', '4'] }],
       },
       varied: { name: 'default' },
       off: { name: 'default' },
-    };
+    } as const;
     for (const [name, strategy] of Object.entries(strategies)) {
       await flags.createFlag(PRODUCTION, { name });
       await flags.addStrategy({ ...PRODUCTION, flag: name }, strategy);

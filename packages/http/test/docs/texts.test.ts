@@ -290,7 +290,7 @@ describe('the limits of docs/limits.md', () => {
   const matches = (value: string): Constraint => ({ contextName: 'userId', operator: 'REGEX', value });
 
   /** Uses a limit with this number of items on flags that have `checkout`. Fails above the limit. */
-  type Probe = (flags: Flags, amount: number) => Promise<unknown>;
+  type Probe = (flags: Flags<string>, amount: number) => Promise<unknown>;
 
   const strategyWith =
     (member: (amount: number) => object): Probe =>

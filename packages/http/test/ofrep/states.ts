@@ -15,8 +15,10 @@ export async function switchOn(flags: Flags, name: string, setup: FlagSetup = {}
   const { project = 'default', payload, users } = setup;
   const production = { project, flag: name, environment: 'production' };
   await flags.createFlag({ project }, { name });
-  const listed = users === undefined ? { name: 'default' } : { name: 'userWithId', parameters: { userIds: users } };
-  await flags.addStrategy(production, listed);
+  await flags.addStrategy(
+    production,
+    users === undefined ? { name: 'default' } : { name: 'userWithId', parameters: { userIds: users } },
+  );
   await flags.enable(production);
   if (payload) await flags.setVariants(production, [{ name: 'blue', payload }]);
 }

@@ -1,3 +1,4 @@
+import type { StrategyInput } from '@flags/core';
 import { accessibilityViolations, disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { inFull } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
@@ -42,7 +43,8 @@ describeInBrowser('the list of flags', () => {
     host = await startHost({ environments: [{ name: 'development' }, { name: 'staging' }, { name: 'production' }] });
     const name = 'recommendations-for-business-customers-2';
     const labels = ['payments', 'team-checkout', 'web'];
-    await host.flags.createFlag({ project: 'default' }, { name, description: 'd'.repeat(300), labels, stale: true });
+    await host.flags.createFlag({ project: 'default' }, { name, description: 'd'.repeat(300), labels });
+    await host.flags.updateFlag({ project: 'default', flag: name }, { stale: true });
     visited = await visit(host.page, { viewport: { width: 1280, height: 800 } });
     const { page } = visited;
     for (const path of ['', '?as=userId%3D7']) {
@@ -155,18 +157,18 @@ describeInBrowser('the list of flags', () => {
   it('shows who gets a flag, and which parent switches it off: in the list, on the flag, in the palette', async () => {
     const page = await open('', 5);
     const { id } = await host.flags.createSegment({ name: 'EU customers', constraints: [] });
-    const rollout = (flag: string, percent: number) => ({
+    const rollout = (flag: string, percent: number): StrategyInput => ({
       name: 'flexibleRollout',
       parameters: { rollout: percent, stickiness: 'default', groupId: flag },
     });
-    const strategies = {
+    const strategies: Record<string, StrategyInput[]> = {
       checkout: [rollout('checkout', 20), { name: 'userWithId', parameters: { userIds: '1,2,3' } }],
       'dark-mode': [{ ...rollout('dark-mode', 25), segments: [id] }],
       'flag-00003': [rollout('flag-00003', 100)],
       'old-banner': [
         {
           ...rollout('old-banner', 100),
-          constraints: [{ contextName: 'country', operator: 'IN' as const, values: ['DE'] }],
+          constraints: [{ contextName: 'country', operator: 'IN', values: ['DE'] }],
         },
       ],
     };

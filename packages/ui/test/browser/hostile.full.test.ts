@@ -1,3 +1,4 @@
+import type { Flags } from '@flags/core';
 import { disconnectBrowser, type Visit, visit } from '@flags/test-browser';
 import { extent, inFull } from '../../../../test/extent.js';
 import { describeInBrowser, type Host, startHost } from './host.js';
@@ -13,7 +14,7 @@ let visited: Visit;
 let segment: number;
 
 /** Everything that people, applications and callers can name has a hostile name. */
-async function seedHostile({ flags }: Host): Promise<void> {
+async function seedHostile({ flags }: { readonly flags: Flags<string> }): Promise<void> {
   const constraints = [{ contextName: '__proto__', operator: 'IN' as const, values: [SCRIPT, LINK] }];
   await flags.createProject({ id: 'hostile', name: SCRIPT, description: SCRIPT });
   ({ id: segment } = await flags.createSegment({ name: SCRIPT.slice(0, 90), description: SCRIPT, constraints }));
@@ -124,9 +125,10 @@ describeInBrowser('a hostile text', () => {
   it('can be edited in strategies with names that every object inherits', async () => {
     const ref = { project: 'default', flag: 'inherited', environment: 'production' };
     const names = ['__proto__', 'constructor'];
-    await host.flags.createFlag(ref, { name: ref.flag });
+    const flags: Flags<string> = host.flags;
+    await flags.createFlag(ref, { name: ref.flag });
     for (const name of names) {
-      await host.flags.addStrategy(ref, { name, parameters: JSON.parse(`{ "${name}": "old" }`) });
+      await flags.addStrategy(ref, { name, parameters: JSON.parse(`{ "${name}": "old" }`) });
     }
     visited = await visit(`${host.page}projects/default/flags/${ref.flag}/production`);
     const { page } = visited;

@@ -5,7 +5,7 @@ import { describeInBrowser, type Host, type HostOptions, seed, startHost } from 
 
 const checkout = { project: 'default', flag: 'checkout', environment: 'production' };
 const child = { ...checkout, flag: 'dark-mode' };
-const everyone = { name: 'default' };
+const everyone = { name: 'default' } as const;
 
 let host: Host;
 let visited: Visit;
