@@ -64,7 +64,7 @@ function namesIn(
   position?: number,
 ): readonly (readonly [string, string])[] {
   if (!isObject(state)) return [];
-  const { id, name, title, parameters, constraints, environments, strategies } = state;
+  const { id, title, parameters, constraints, environments, strategies } = state;
   if (Array.isArray(environments)) return environments.flatMap((one) => namesIn(one, segmentName));
   if (Array.isArray(strategies)) return strategies.flatMap((one, index) => namesIn(one, segmentName, index + 1));
   if (typeof id !== 'string' || parameters === undefined || constraints === undefined) return [];

@@ -168,6 +168,7 @@ describe('settings', () => {
         { name: 'kill-switch', lifetimeDays: null },
         { name: 'permission', lifetimeDays: null },
       ],
+      strategies: [],
     });
   });
 

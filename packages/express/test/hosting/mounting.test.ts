@@ -120,7 +120,7 @@ describe('methods', () => {
       ['get', `${FLAGS}/checkout/clone`, ['POST']],
       ['head', `${FLAGS}/checkout/clone`, ['POST']],
       ['get', `${FLAGS}/checkout/environments/production/on`, ['POST']],
-      ['post', '/api/admin/archive/features', ['DELETE', 'GET', 'HEAD']],
+      ['post', '/api/admin/archive/features', ['GET', 'HEAD']],
       ['get', '/api/client/metrics', ['POST']],
       ['get', '/ofrep/v1/evaluate/flags', ['POST']],
       ['propfind', '/api/admin/events', ['GET', 'HEAD']],
