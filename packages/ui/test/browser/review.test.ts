@@ -108,7 +108,7 @@ describeInBrowser('a review with the effects on clients', () => {
     const revert = page.getByRole('button', { name: /^Revert: / });
     await revert.nth(0).click();
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
-    await dialog.getByText('now on for 251 → then for 0').waitFor();
+    await dialog.getByText('now on for 233 → then for 0').waitFor();
     await dialog.getByText('Counted over 1,000 made-up users.').waitFor();
     const earlier = await revert.count();
     const difference = dialog.locator('.differences li');
