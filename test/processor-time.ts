@@ -19,10 +19,14 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
     if (!isOver) setImmediate(measure);
   };
   setImmediate(measure);
-  await work();
-  // The last turn counts too.
-  await new Promise(setImmediate);
-  isOver = true;
+  try {
+    await work();
+    // The last turn counts too.
+    await new Promise(setImmediate);
+  } finally {
+    // Also if the work fails: otherwise the process never ends.
+    isOver = true;
+  }
   return longest;
 }
 

@@ -1,6 +1,6 @@
 import { extent } from '../../../../test/extent.js';
-import { processorTime } from '../../../../test/processor-time.js';
-import { type Change, createFlags, type Flags } from '../../src/index.js';
+import { hasShortTurns, processorTime } from '../../../../test/processor-time.js';
+import { type Change, createFlags, type Flags, memoryStorage } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { DocumentWrite, FlagsStorage, StoredEvent } from '../../src/storage/port.js';
 import { SILENT } from '../replica/silent.js';
@@ -309,6 +309,25 @@ describe('asOf of a flag with many events', () => {
     expect(durations[Math.floor(durations.length / 2)]).toBeLessThan(20);
     await flags.close();
     directory.remove();
+  });
+});
+
+describe('asOf and undo of a flag near 1 MiB', () => {
+  it('yield to other work', async () => {
+    const flags = await createFlags<string>({ ...SILENT, storage: memoryStorage() });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    const parameters = { a: 'x'.repeat(450_000), b: 'y'.repeat(450_000) };
+    await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
+    await flags.enable(PRODUCTION);
+    const ids: string[] = [];
+    for (let round = 0; round < 30; round++) {
+      const ref = CHECKOUT;
+      ids.push((await flags.apply([{ op: 'updateFlag', ref, input: { description: `round ${round}` } }])).id);
+    }
+    const now = new Date(Date.now() + 1_000);
+    expect(await hasShortTurns(60, () => flags.asOf(now).isEnabled('checkout', { userId: '7' }))).toBe(true);
+    expect(await hasShortTurns(60, () => flags.undoChangeSet({ changeSet: ids.pop() ?? '' }))).toBe(true);
+    await flags.close();
   });
 });
 
