@@ -28,6 +28,7 @@ import {
   collectPieces,
   type FlagsReply,
   hashPieces,
+  inSlices,
   jsonOf,
   piecesOf,
   type StartedText,
@@ -160,6 +161,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     };
     const handled = await route.handle(Object.assign(Object.create(WITH_REF), given));
     const result: RouteResult = handled ?? {};
+    if (result.generate) return replyTwice(request, route, { generate: result.generate, gate });
     if (route.heavy !== 'read') visit?.commit();
     if (result.cached) return answerKept(request, result.cached);
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, isLong });
@@ -211,9 +213,16 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
       const shared = gate({ weight: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
       return inPlace(shared, () => make({ ...more, visit: shared }));
     };
-    // The `Link` header uses `originalUrl`, and hosts may rewrite the URL. The key therefore includes both.
-    return fetchReply(request, `${urlOf(request)} ${request.originalUrl} ${dataVersion}`, makeShared);
+    return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeShared);
   };
+
+  /** Other spellings of a path, and unknown parameters, share a reply: each cached one takes memory. */
+  function cacheKeyOf({ request, params }: Exchange): string {
+    // The `Link` header of a page uses `originalUrl`, and hosts may rewrite the URL.
+    if (route.paged) return `${urlOf(request)} ${request.originalUrl}`;
+    return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
+  }
+
   const answerLight = (route.cacheBy ?? route.streamed) === undefined ? answer : answerVersioned;
 
   /** A request with a place is neither cached nor shared, because it ends when its own client disconnects. */
@@ -224,12 +233,13 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     if (!body && (isShared || route.heavy === undefined || isLight?.({ query: queryOf(request), body }))) {
       return answerLight(exchange);
     }
-    const weight = route.heavy ?? (route.access === 'admin' ? 'change' : 'client');
-    const isClient = weight === 'client';
-    const actor = isClient ? undefined : actorOf(principal);
-    const visit = gate({ weight, actor, isPatient: waits || isClient, request });
+    const weight = route.heavy ?? (route.access === 'admin' ? 'change' : 'report');
+    const isReport = weight === 'report';
+    const actor = isReport ? undefined : actorOf(principal);
+    const visit = gate({ weight, actor, isPatient: waits || isReport, request });
     const stay = parts.bodies(request);
-    return inPlace(visit, () => answerLight({ ...exchange, visit, stay })).finally(stay.leave);
+    const make = async () => inSlices(await answerLight({ ...exchange, visit, stay }));
+    return inPlace(visit, make).finally(stay.leave);
   };
   return async ({ request, params, principal }) => {
     const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
@@ -333,7 +343,7 @@ async function replyTo(
   route: Route,
   { result, dataVersion, tag, isLong }: Outcome,
 ): Promise<FlagsReply> {
-  const { body: content, generate, stream, revision, next } = result;
+  const { body: content, stream, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
   const { status, isSecret, vary } = route;
   const headers: Record<string, string> = {
@@ -342,7 +352,6 @@ async function replyTo(
     ...(next && { link: linkToNext(request.originalUrl, next) }),
     ...(result.etag && { etag: result.etag }),
   };
-  if (generate) return replyTwice({ status, headers }, generate);
   if (content === undefined) return { status, headers };
   const isTagged = route.method === 'GET' || route.conditional || revision !== undefined;
   const longest = isTagged && !tag && route.cacheBy ? CACHED_LENGTH : BUFFERED_LENGTH;
@@ -363,14 +372,28 @@ async function replyTo(
   }
 }
 
-/** Hashes a long reply in a first pass that keeps nothing, and generates it again while it is written. */
+interface Regenerated extends Pick<EndpointParts, 'gate'> {
+  readonly generate: NonNullable<RouteResult['generate']>;
+}
+
+/**
+ * Hashes a long reply in a first pass that keeps nothing, and generates it again while it is written. The first pass of
+ * a long reply needs a place, so that short replies share the processor with two of them only. A client that does not
+ * read cannot keep it.
+ */
 async function replyTwice(
-  { status, headers }: Pick<FlagsReply, 'status' | 'headers'>,
-  generate: NonNullable<RouteResult['generate']>,
+  request: FlagsRequest,
+  { status }: Route,
+  { generate, gate }: Regenerated,
 ): Promise<FlagsReply> {
-  const { text, digest } = await hashPieces(piecesOf(generate('first')), REGENERATED_LENGTH);
-  const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again'))) };
-  return textReply({ status, headers: { ...headers, etag: hashTag(digest) }, body });
+  const visit = gate({ weight: 'evaluation', actor: undefined, isPatient: true, request });
+  try {
+    const { text, digest } = await hashPieces(piecesOf(generate('first')), REGENERATED_LENGTH, visit.enter);
+    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again'))) };
+    return textReply({ status, headers: { etag: hashTag(digest) }, body });
+  } finally {
+    visit.leave();
+  }
 }
 
 /**

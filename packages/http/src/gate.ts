@@ -2,11 +2,11 @@ import { HttpError } from './errors.js';
 import type { FlagsReply } from './reply.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
-/** The kind of a long request: reads share places, changes share one, and so do evaluations and reports of clients. */
-export type Weight = 'read' | 'change' | 'client';
+/** The kind of a long request: those of one kind share places. */
+export type Weight = 'read' | 'change' | 'report' | 'evaluation';
 
 /** The number of long requests that work at once. It bounds their total memory. */
-const PLACES: Readonly<Record<Weight, number>> = { read: 2, change: 1, client: 2 };
+const PLACES: Readonly<Record<Weight, number>> = { read: 2, change: 1, report: 2, evaluation: 2 };
 /** The number of long replies to committed changes that are written at once. They hold their events. */
 const REPLIES_TO_CHANGES = 2;
 /** How many requests of people and tools wait, at most. */

@@ -36,6 +36,17 @@ export function textReply({
   };
 }
 
+/** In characters. A longer body takes space as long as the client does not read it. */
+const LONG_BODY = 128 * 1024;
+
+/** Writes a long text in slices, with backpressure, so that its request can keep its place meanwhile. */
+export function inSlices(reply: FlagsReply): FlagsReply {
+  const { body, ...head } = reply;
+  if (typeof body !== 'string' || body.length <= LONG_BODY) return reply;
+  const headers = { ...head.headers, 'content-length': `${Buffer.byteLength(body)}` };
+  return textReply({ ...head, headers, body: { first: [], rest: slicesOf([body]) } });
+}
+
 /** Default headers, which the host can override: no content sniffing; private; revalidate on every use. */
 export const DEFAULT_HEADERS = [
   ['x-content-type-options', 'nosniff'],
@@ -203,10 +214,15 @@ export async function collectPieces(pieces: AsyncIterable<string>, longest: numb
   return { first, rest };
 }
 
-/** Returns the SHA-256 of a text, and the text itself up to a length. Keeps nothing of a longer one. */
+/**
+ * Returns the SHA-256 of a text, and the text itself up to a length. Keeps nothing of a longer one.
+ *
+ * @param beforeRest awaited once, when the text is longer
+ */
 export async function hashPieces(
   pieces: AsyncIterable<string>,
   longest: number,
+  beforeRest: () => Promise<void>,
 ): Promise<{ readonly text?: string; readonly digest: string }> {
   const digest = createHash('sha256');
   let kept: string[] | undefined = [];
@@ -214,14 +230,17 @@ export async function hashPieces(
   for await (const slice of slicesOf(pieces)) {
     digest.update(slice);
     length += slice.length;
-    if (length > longest) kept = undefined;
-    kept?.push(slice);
+    if (length <= longest) kept?.push(slice);
+    else if (kept) {
+      kept = undefined;
+      await beforeRest();
+    }
   }
   return { ...(kept && { text: kept.join('') }), digest: digest.digest('hex') };
 }
 
 /** Joins short pieces and splits long ones. */
-export async function* slicesOf(pieces: AsyncIterable<string>): Pieces {
+export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>): Pieces {
   let text = '';
   for await (const piece of paced(pieces)) {
     text += piece;

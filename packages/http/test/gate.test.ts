@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, createServer, type RequestListener, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, memoryStorage } from '@flags/core';
+import { type Change, createFlags, type Flags, memoryStorage } from '@flags/core';
 import express from 'express';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
@@ -306,6 +306,84 @@ describe('a place', () => {
     const sent = Array.from({ length: 64 }, () => fetch(`http://127.0.0.1:${port}/api/admin/features`));
     const statuses = (await Promise.all(sent)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
+
+/** Requests a path without a server. With `auth: 'none'`, all callers share a place. */
+function createAsk(auth: 'none' | (() => { readonly name: string }) = 'none') {
+  const api = createFlagsApi(flags, { auth });
+  return (path: string, rawQuery = '') =>
+    api.handle({
+      ...{ method: 'GET', path, rawQuery, originalUrl: `${path}?${rawQuery}`, host: 'localhost' },
+      ...{ headers: { host: 'localhost' }, hasBody: false, native: {} },
+      ip: () => undefined,
+      readBody: async () => undefined,
+    });
+}
+
+describe('a long answer', () => {
+  it('keeps its place until the client has taken it, although it was made whole', async () => {
+    const values = Array.from({ length: 20_000 }, (_, n) => `user-${n}`);
+    const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
+    const { id } = await flags.createSegment({ name: 'long', constraints });
+    let callers = 0;
+    const ask = createAsk(() => ({ name: `caller ${++callers}` }));
+    const [first, second] = await Promise.all([1, 2].map(() => ask(`/api/admin/segments/${id}`)));
+    expect(Number(first?.headers['content-length'])).toBeGreaterThan(200_000);
+    let third: FlagsReply | undefined;
+    void ask(`/api/admin/segments/${id}`).then((reply) => {
+      third = reply;
+    });
+    // A request that needs no place overtakes it.
+    await ask('/api/admin/projects/default/features/checkout');
+    expect(third).toBeUndefined();
+    await first?.discard?.();
+    await until(() => third !== undefined);
+    await Promise.all([second?.discard?.(), third?.discard?.()]);
+  });
+
+  it('is kept once for all spellings of its path, and with unknown parameters', async () => {
+    const ask = createAsk();
+    const path = '/api/admin/projects/default/features/checkout';
+    const known = await ask(path);
+    for (const spelling of [path, `${path}/`, path.replaceAll('/', '//')]) {
+      expect((await ask(spelling, `x=${spelling.length}`))?.body).toBe(known?.body);
+    }
+  });
+
+  it('of evaluations is hashed for two clients at a time; others wait after 128 KiB', async () => {
+    const FLAGS = 400;
+    const counts = new Map<string, number>();
+    let most = 0;
+    const counting = {
+      name: 'counting',
+      isEnabled(_: object, { userId = '' }: { readonly userId?: string }) {
+        counts.set(userId, (counts.get(userId) ?? 0) + 1);
+        // Pages of 50 flags reach 128 KiB at about the 150th one. The first client to end the pass has evaluated all.
+        if (counts.get(userId) === FLAGS && most === 0) most = [...counts.values()].filter((n) => n > 200).length;
+        const end = performance.now() + 0.1;
+        while (performance.now() < end);
+        return true;
+      },
+    };
+    await flags.close();
+    flags = await createFlags({ storage: memoryStorage(), strategies: [counting as never] });
+    const names = Array.from({ length: FLAGS }, (_, n) => `flag-${n}`);
+    const payload = { type: 'string', value: 'p'.repeat(1000) } as const;
+    const changesOf = (flag: string): readonly Change[] => [
+      { op: 'createFlag', ref: { project: 'default' }, input: { name: flag } },
+      { op: 'setVariants', ref: { project: 'default', flag }, input: [{ name: 'blue', payload }] },
+      { op: 'addStrategy', ref: { ...ENVIRONMENT, flag }, input: { name: 'counting' } },
+      { op: 'enable', ref: { ...ENVIRONMENT, flag } },
+    ];
+    for (let first = 0; first < FLAGS; first += 100) {
+      await flags.apply(names.slice(first, first + 100).flatMap(changesOf));
+    }
+    const ask = createAsk();
+    const replies = await Promise.all(Array.from({ length: 8 }, (_, n) => ask('/api/frontend', `userId=${n}`)));
+    expect(replies.map((reply) => reply?.status)).toEqual(Array(8).fill(200));
+    expect(most).toBe(2);
+    for (const reply of replies) await reply?.discard?.();
   });
 });
 

@@ -1,5 +1,5 @@
 import { type EvaluatedFlag, type EvaluatedVariant, type EvaluationContext, LIMITS } from '@flags/core';
-import { evaluatePaced } from '@flags/core/integration';
+import { evaluatePaced, pause } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { clientQueryOf, isSelected } from '../client/client-document.js';
 import { parameter } from '../query.js';
@@ -70,8 +70,7 @@ export const frontendRoutes: readonly Route[] = [
     reply: frontendTogglesSchema,
     errors: ['environment_not_found'],
     async handle(request) {
-      const context = contextFromWire(request.query, request.sent.ip());
-      return evaluate(request, context);
+      return evaluate(request, contextFromWire(request.query, request.sent.ip()));
     },
   }),
   route('POST', FRONTEND, 'evaluateFlagsForContext', {
@@ -86,11 +85,12 @@ export const frontendRoutes: readonly Route[] = [
   }),
 ];
 
-/** Evaluates in slices. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
-function evaluate(
+/** Evaluates in slices, the list of flags included. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
+async function evaluate(
   { flags, principal: { scope }, sent: { signal } }: RouteRequest,
   context: EvaluationContext,
-): RouteResult {
+): Promise<RouteResult> {
+  await pause(signal);
   const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
   const visible = flags.configuration(asked).flags.filter((flag) => isSelected(flag, asked));
   const names = visible.map(({ name }) => name);

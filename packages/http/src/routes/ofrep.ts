@@ -5,6 +5,7 @@ import {
   findFlag,
   type JsonSchema,
   type OpenFeatureContext,
+  pause,
   payloadValue,
   resolveVariant,
 } from '@flags/core/integration';
@@ -135,10 +136,11 @@ export const ofrepRoutes: readonly Route[] = [
     errorForm: 'ofrep',
     conditional: true,
     async handle(request) {
+      const { signal } = request.sent;
+      await pause(signal);
       const asked = queryIn(request);
       const { flags } = request.flags.configuration(asked);
       const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
-      const { signal } = request.sent;
       const resolve = createPacedResolution(request.flags, scopeOf(request, asked));
       const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
       return {
