@@ -6,13 +6,8 @@ import { until } from '../../../../test/until.js';
 import { type EventClient, listen } from '../client/event-client.js';
 import { SECRETS } from './budgets/definitions.js';
 import { type HistorySize, LARGE_SET, WIDE_SET } from './budgets/long-history.js';
-import {
-  type Answer,
-  type MeasuredServer,
-  type Sent,
-  type ServerProgram,
-  serverProgram,
-} from './budgets/measured-server.js';
+import type { Answer, Sent } from './budgets/manners.js';
+import { type MeasuredServer, type ServerProgram, serverProgram } from './budgets/measured-server.js';
 import { isWithinPromise } from './budgets/run.js';
 import { requestWithoutReading, type SlowReader } from './slow-reader.js';
 

@@ -1,5 +1,6 @@
 import { type Constraint, createFlags, type Flags, type FlagsStorage, isFlagsError, memoryStorage } from '@flags/core';
 import type { DocumentPut } from '@flags/core/storage';
+import type { Role } from './row.js';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT = { project: 'default' };
@@ -16,6 +17,9 @@ export const STRANGER = 'stranger of the table';
 export const AT_ONCE = 8;
 /** Each simultaneous request has another actor. */
 export const adminSecret = (number: number) => `admin-${number}-${'a'.repeat(40)}`;
+/** The number of viewers, and of editors. Each has a token, which is named after the role. */
+const WITH_ROLE = 64;
+export const roleSecret = (role: Role, number: number) => `${role}-${number % WITH_ROLE}-${'a'.repeat(40)}`;
 
 /** The size of the store. */
 export interface StoreSize {
@@ -141,6 +145,11 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
   await flags.createToken({ name: STRANGER, kind: 'admin', secret: SECRETS.stranger });
   for (let number = 0; number < AT_ONCE; number++) {
     await flags.createToken({ name: `admin ${number}`, kind: 'admin', secret: adminSecret(number) });
+  }
+  for (const role of ['viewer', 'editor'] as const) {
+    for (let number = 0; number < WITH_ROLE; number++) {
+      await flags.createToken({ name: `${role} ${number}`, kind: 'admin', secret: roleSecret(role, number) });
+    }
   }
   await flags.createProject({ id: 'other', name: 'Other' });
   await flags.createProject({ id: 'empty', name: 'Empty' });

@@ -1,40 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
 import { setPriority, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
+import { type Answer, PATIENCE, type Sent, send } from './manners.js';
 import type { Figures } from './probe.js';
 import type { Configuration, Instruction } from './served.js';
 
 /** In megabytes. */
 const HEAP = 128;
-/** In milliseconds; a request that takes longer has stalled the process permanently. */
-const PATIENCE = 60_000;
-/** A stream that is silent for this time, in milliseconds, has sent everything. */
-const SILENCE = 300;
-
-/** A request to send. */
-export interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** The response does not end: it is read until it is silent. */
-  readonly isEndless?: boolean;
-}
-
-export interface Answer {
-  /** `silent`: no answer in time. `reset`: the connection ended without one. `died`: the process ended. */
-  readonly status: number | 'silent' | 'reset' | 'died';
-  /** Of the body. */
-  readonly bytes: number;
-  /** The answer has the header `Retry-After`. */
-  readonly isRetryable: boolean;
-}
-
 /** A server in a process with a small heap, which measures itself. */
 export interface MeasuredServer {
   /** On 127.0.0.1. */
@@ -151,36 +127,4 @@ async function nextMessage<T>(child: ChildProcess): Promise<T | undefined> {
     clearTimeout(timer);
     over.abort();
   }
-}
-
-function send(port: number, { method, path, headers, body, isEndless }: Sent): Promise<Answer> {
-  return new Promise((resolve) => {
-    let bytes = 0;
-    let isRetryable = false;
-    let status: Answer['status'] = 'reset';
-    const asked = request({ port, host: '127.0.0.1', method, path, headers, agent: false });
-    let timer = setTimeout(() => finish('silent'), PATIENCE);
-
-    function finish(outcome: Answer['status']): void {
-      clearTimeout(timer);
-      asked.destroy();
-      resolve({ status: outcome, bytes, isRetryable });
-    }
-
-    asked.on('response', (response) => {
-      status = response.statusCode ?? 'reset';
-      isRetryable = response.headers['retry-after'] !== undefined;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (!isEndless) return;
-        clearTimeout(timer);
-        timer = setTimeout(() => finish(status), SILENCE);
-      });
-      response.on('end', () => finish(status));
-      response.on('error', () => finish('reset'));
-    });
-    // A refusal may close the connection while the body is still being sent.
-    asked.on('error', () => finish(status));
-    asked.end(body);
-  });
 }

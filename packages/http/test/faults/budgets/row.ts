@@ -1,6 +1,19 @@
+import type { Manner } from './manners.js';
+
+/** The role of the users of many admin tokens. */
+export type Role = 'viewer' | 'editor';
+
 /** One request of the table, or several that are measured together. */
 export interface BudgetRow {
   readonly name: string;
+  /** Each request has another admin token, of a user with this role. */
+  readonly role?: Role;
+  /** How the client behaves. Default: it sends one request, and reads the whole answer at once. */
+  readonly manner?: Manner;
+  /** The bodies are sent as brotli. */
+  readonly isPacked?: true;
+  /** Requests of several kinds, which take turns. The route is that of the first one. */
+  readonly mix?: readonly MixedRequest[];
   /** With its parameters and query; the route's path with `PARAMETERS` when absent. */
   readonly path?: string | ((round: number) => string);
   /** Created when it is sent, because all bodies together are large. */
@@ -15,9 +28,7 @@ export interface BudgetRow {
    * `Retry-After`.
    */
   readonly isAtOnce?: true;
-  /**
-   * All are sent at once, with one token. Beside them, an evaluation of one user and a report of one SDK must be answered.
-   */
+  /** All are sent at once, with one token, or with those of a role. */
   readonly isTogether?: true;
   /** Takes many seconds: only the full form sends it. */
   readonly isLong?: true;
@@ -28,6 +39,14 @@ export interface BudgetRow {
   readonly after?: readonly Preparation[];
   /** Advances the clock by this many milliseconds before it. */
   readonly advance?: number;
+}
+
+/** A request of a mixed row. */
+export interface MixedRequest extends Pick<BudgetRow, 'role' | 'body' | 'headers'> {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string | ((round: number) => string);
+  /** Default: that of the row. */
+  readonly kind?: 'client' | 'frontend';
 }
 
 export interface Preparation {

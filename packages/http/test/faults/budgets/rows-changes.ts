@@ -9,7 +9,7 @@ const PRODUCTION = '"ref":{"project":"default","flag":"flag-00010","environment"
 const MOST = 500;
 
 /** The maximum number of changes, in a body of the maximum size. */
-function manyChanges(change: (number: number, text: string) => string, rest = ''): string {
+export function manyChanges(change: (number: number, text: string) => string, rest = ''): string {
   const text = longText(Math.floor(MEBIBYTE / MOST) - 200);
   return `{"changes":[${Array.from({ length: MOST }, (_, number) => change(number, text))}]${rest}}`;
 }
@@ -18,7 +18,7 @@ const describing = (number: number, text: string) => {
   const flag = `flag-${String(100 + number).padStart(5, '0')}`;
   return `{"op":"updateFlag","ref":{"project":"default","flag":"${flag}"},"input":{"description":"${text}"}}`;
 };
-const creating = (name: string) => (number: number, text: string) =>
+export const creating = (name: string) => (number: number, text: string) =>
   `{"op":"createFlag","ref":{"project":"default"},"input":{"name":"${name}-${number}","description":"${text}"}}`;
 /** Each change writes the largest flag again. */
 const growing = (number: number) =>
@@ -48,7 +48,7 @@ const byStranger = (rest = ''): readonly BudgetRow[] =>
     isStranger: true,
   }));
 /** Changes of 100 flags with a bucket each. A preview may have as many results as 1,000 contexts give. */
-const resultsFor = (count: number) => {
+export const resultsFor = (count: number) => {
   const changes = Array.from({ length: 100 }, (_, number) => describing(number, 'short'));
   return `{"changes":[${changes}]${contexts(count)}}`;
 };
@@ -81,7 +81,7 @@ const defining = (name: string, rest = '') =>
   within('{"definitions":{"version":1,"flags":[', (n) => `{"name":"${name}-${n}","project":"default"}`, `]}${rest}}`);
 
 /** Flags that the full store has: all of them differ from the document. */
-const redefining = (rest = '') => {
+export const redefining = (rest = '') => {
   const flags = Array.from({ length: 9000 }, (_, n) => `{"name":"${flagName(n)}","project":"default","stale":true}`);
   return `{"definitions":{"version":1,"flags":[${flags}]}${rest}}`;
 };

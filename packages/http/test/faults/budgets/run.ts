@@ -1,21 +1,25 @@
+import { brotliCompressSync } from 'node:zlib';
 import type { Awaitable } from '@flags/core/types';
 import { inventedReport, MEBIBYTE } from './bodies.js';
-import { adminSecret, SECRETS, type StoreSize } from './definitions.js';
-import type { Answer, MeasuredServer, Sent, ServerProgram } from './measured-server.js';
+import { adminSecret, roleSecret, SECRETS, type StoreSize } from './definitions.js';
+import type { Answer, Sent } from './manners.js';
+import type { MeasuredServer, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
-import { type Preparation, pathOf } from './row.js';
+import { type BudgetRow, type MixedRequest, type Preparation, pathOf, type Role } from './row.js';
 import type { Configuration } from './served.js';
 import type { Case, Kind } from './table.js';
 
 /** The result of one row. */
 export interface Result {
   readonly route: string;
-  readonly kind: Kind;
+  readonly kind: Kind | Role;
   readonly name: string;
   /** Of the last answer that was not a success, or of the last. */
   readonly status: Answer['status'];
   /** Of all answers. */
   readonly bytes: number;
+  /** Until the evaluation and the report beside the row were answered, in milliseconds. */
+  readonly beside: number;
   /** Undefined if the process has ended. */
   readonly figures: Figures | undefined;
   /** The number of measurements in which the process has ended. */
@@ -91,7 +95,7 @@ function better(one: Result, other: Result): Result {
     collection: lower('collection'),
     added: lower('added'),
   };
-  return { ...one, figures, deaths };
+  return { ...one, figures, deaths, beside: Math.min(one.beside, other.beside) };
 }
 
 async function measureCase(server: MeasuredServer, one: Case): Promise<{ result: Result; written: number }> {
@@ -104,25 +108,25 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   };
   for (const preparation of row.before ?? []) await ask(prepared(preparation));
   if (row.advance) await server.advance(row.advance);
-  const sent = Array.from({ length: row.times ?? 1 }, (_, round) => round);
+  const sent = requestsOf(one);
   const answers: Answer[] = [];
+  let others: readonly Answer[] = [];
   const figures = await server.measure(async () => {
-    if (row.isTogether)
-      answers.push(...(await Promise.all([...sent.map((round) => ask(requestOf(one, round))), ...beside(ask)])));
-    else if (row.isAtOnce) answers.push(...(await Promise.all(sent.map((round) => ask(requestOf(one, round))))));
-    else for (const round of sent) if (server.isAlive()) answers.push(await ask(requestOf(one, round)));
+    const asked = askAll(sent, { ask, isAtOnce: Boolean(row.isAtOnce || row.isTogether), isAlive: server.isAlive });
+    others = await Promise.all(beside().map((request) => server.ask(request)));
+    answers.push(...(await asked));
   });
   for (const preparation of row.after ?? []) if (server.isAlive()) await ask(prepared(preparation));
-  const asked = answers.slice(0, sent.length);
-  const others = row.isAtOnce || row.isTogether ? asked.filter((answer) => !isOverloaded(answer)) : asked;
-  const unanswered = answers.slice(sent.length).find((answer) => !isSuccess(answer));
-  const status = (unanswered ?? others.find((answer) => !isSuccess(answer)) ?? others.at(-1))?.status ?? 'died';
+  const unanswered = others.find((answer) => !isSuccess(answer));
+  const admitted = row.isAtOnce || row.isTogether ? answers.filter((answer) => !isOverloaded(answer)) : answers;
+  const { status } = unanswered ?? admitted.find((answer) => !isSuccess(answer)) ?? admitted.at(-1) ?? DIED;
   const result = {
     route: `${route.method} ${route.path}`,
-    kind,
+    kind: row.role ?? kind,
     name: row.name,
     status,
     bytes: answers.reduce((sum, { bytes }) => sum + bytes, 0),
+    beside: Math.max(...others.map(({ time }) => time)),
     figures,
     deaths: figures ? 0 : 1,
     isAsExpected: unanswered === undefined && isExpected(one, status),
@@ -130,8 +134,23 @@ async function measureCase(server: MeasuredServer, one: Case): Promise<{ result:
   return { result, written };
 }
 
+const DIED: Pick<Answer, 'status'> = { status: 'died' };
+
+interface Asking {
+  readonly ask: (sent: Sent) => Promise<Answer>;
+  readonly isAtOnce: boolean;
+  readonly isAlive: () => boolean;
+}
+
+async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: Asking): Promise<readonly Answer[]> {
+  if (isAtOnce) return Promise.all(sent.map(ask));
+  const answers: Answer[] = [];
+  for (const request of sent) if (isAlive()) answers.push(await ask(request));
+  return answers;
+}
+
 /** An evaluation of one user, and a report of one SDK. */
-function beside(ask: (sent: Sent) => Promise<Answer>): readonly Promise<Answer>[] {
+function beside(): readonly Sent[] {
   const evaluation = '{"context":{"targetingKey":"7"}}';
   const report = inventedReport('beside', 1, 0);
   return [
@@ -142,7 +161,7 @@ function beside(ask: (sent: Sent) => Promise<Answer>): readonly Promise<Answer>[
       body: evaluation,
     },
     { method: 'POST', path: '/api/client/metrics', headers: headersOf('client', report), body: report },
-  ].map(ask);
+  ];
 }
 
 /** The growth factor of imported flags, which get every default. */
@@ -156,7 +175,7 @@ function sizeOfChange({ method, path, body = '' }: Sent): number {
 }
 
 function isSuccess({ status }: Answer): boolean {
-  return typeof status === 'number' && status < 400;
+  return status === 'left' || (typeof status === 'number' && status < 400);
 }
 
 /** The gate has refused the request: others were before it. */
@@ -165,25 +184,37 @@ function isOverloaded({ status, isRetryable }: Answer): boolean {
 }
 
 function isExpected({ row, kind, route }: Case, status: Answer['status']): boolean {
+  if (status === 'left') return row.manner !== undefined;
   if (typeof status !== 'number' || status >= 500) return false;
   const isAdmitted = kind === route.access || (route.access === 'ofrep' && (kind === 'client' || kind === 'frontend'));
   if (!isAdmitted && !route.isOpen) return status === 401 || status === 403;
   return !row.isGranted || status < 400;
 }
 
+function requestsOf(one: Case): readonly Sent[] {
+  const { times = 1, manner } = one.row;
+  if (manner === 'pipelined') return [{ ...requestOf(one, 0), repetitions: times }];
+  return Array.from({ length: times }, (_, round) => requestOf(one, round));
+}
+
 function requestOf({ route, kind, row }: Case, round: number): Sent {
-  const path = typeof row.path === 'function' ? row.path(round) : (row.path ?? pathOf(route.path));
-  const body = row.body?.(round);
+  const mixed = row.mix?.[round % row.mix.length];
+  const { path, role, body: make, headers }: BudgetRow | MixedRequest = mixed ?? row;
+  const text = make?.(round);
+  const body = text !== undefined && row.isPacked ? brotliCompressSync(text) : text;
   return {
-    method: route.method,
-    path,
+    method: mixed?.method ?? route.method,
+    path: typeof path === 'function' ? path(round) : (path ?? pathOf(route.path)),
     headers: {
-      ...headersOf(kind, body),
+      ...headersOf(mixed?.kind ?? kind, body),
       ...(row.isAtOnce && { authorization: adminSecret(round) }),
-      ...row.headers,
+      ...(role && { authorization: roleSecret(role, round) }),
+      ...(row.isPacked && { 'content-encoding': 'br' }),
+      ...headers,
     },
     ...(body !== undefined && { body }),
     isEndless: route.media === 'text/event-stream',
+    manner: row.manner,
   };
 }
 
@@ -192,7 +223,7 @@ function prepared({ method, path, body: make }: Preparation): Sent {
   return { method, path, headers: headersOf('admin', body), ...(body !== undefined && { body }) };
 }
 
-function headersOf(kind: Kind, body: string | undefined): Record<string, string> {
+function headersOf(kind: Kind, body: Sent['body']): Record<string, string> {
   return {
     ...(kind !== 'nobody' && { authorization: SECRETS[kind] }),
     ...(body !== undefined && { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }),
@@ -200,12 +231,12 @@ function headersOf(kind: Kind, body: string | undefined): Record<string, string>
 }
 
 /** The promise of the project; times in milliseconds, memory in bytes. */
-const PROMISE = { stall: 100, added: 64 * MEBIBYTE };
+const PROMISE = { stall: 100, added: 64 * MEBIBYTE, beside: 2000 };
 /** Asserted with tolerance for a busy machine. */
 const ROOM = 3;
 
-export function isWithin({ figures, isAsExpected }: Result, room = ROOM): boolean {
-  return isAsExpected && isWithinPromise(figures, room);
+export function isWithin({ figures, beside, isAsExpected }: Result, room = ROOM): boolean {
+  return isAsExpected && beside <= PROMISE.beside * room && isWithinPromise(figures, room);
 }
 
 /** @param figures undefined where the process has ended */
@@ -216,21 +247,41 @@ export function isWithinPromise(figures: Figures | undefined, room = ROOM): bool
 /** As a table, the worst first. */
 export function tableOf(results: readonly Result[]): string {
   const rows = [...results].sort((one, other) => weight(other) - weight(one)).map(cells);
-  const head = ['Route', 'Token', 'Sent', 'Status', 'Answer', 'Stall', 'By the clock', 'Longest GC', 'Memory'];
+  const head = [
+    'Route',
+    'Token',
+    'Sent',
+    'Status',
+    'Answer',
+    'Stall',
+    'By the clock',
+    'Longest GC',
+    'Memory',
+    'Beside',
+  ];
   const rule = head.map((_, index) => (index < 3 ? ':--' : '--:'));
   return [head, rule, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function weight({ figures, deaths, isAsExpected }: Result): number {
+function weight({ figures, beside, deaths, isAsExpected }: Result): number {
   if (!figures || deaths > 0) return Number.POSITIVE_INFINITY;
-  const share = Math.max(figures.stall / PROMISE.stall, figures.added / PROMISE.added);
+  const share = Math.max(figures.stall / PROMISE.stall, figures.added / PROMISE.added, beside / PROMISE.beside);
   return isAsExpected ? share : share + 1000;
 }
 
-function cells({ route, kind, name, status, bytes, figures, deaths }: Result): readonly string[] {
+function cells({ route, kind, name, status, bytes, beside, figures, deaths }: Result): readonly string[] {
   const milliseconds = (time: number | undefined) => (time === undefined ? '–' : `${Math.round(time)} ms`);
   const mebibytes = (size: number | undefined) => (size === undefined ? '–' : `${(size / 1024 / 1024).toFixed(1)} MiB`);
   const measured = [figures?.stall, figures?.clock, figures?.collection].map(milliseconds);
   const outcome = deaths > 0 ? `${status}, died ${deaths} times` : String(status);
-  return [`\`${route}\``, kind, name, outcome, mebibytes(bytes), ...measured, mebibytes(figures?.added)];
+  return [
+    `\`${route}\``,
+    kind,
+    name,
+    outcome,
+    mebibytes(bytes),
+    ...measured,
+    mebibytes(figures?.added),
+    milliseconds(beside),
+  ];
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createFlagsRouter } from '../../../../express/src/create-router.js';
+import { type Action, roles } from '../../../src/roles.js';
 import { STRANGER } from './definitions.js';
 import { createProbe } from './probe.js';
 
@@ -41,7 +42,7 @@ export function serve<Size>(
     await furnish(storage, flags, size);
 
     const app = express();
-    app.use(createFlagsRouter(flags, { auth: 'token', authorize: ({ name }) => name !== STRANGER }));
+    app.use(createFlagsRouter(flags, { auth: 'token', authorize: ({ name }, action) => isAllowed(name, action) }));
     app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
       report(error);
       response.status(500).end();
@@ -56,6 +57,12 @@ export function serve<Size>(
     });
     process.send?.({ port: (server.address() as AddressInfo).port });
   });
+}
+
+/** The name of a token may begin with the role of its user. */
+function isAllowed(name: string, action: Action): boolean {
+  const [role = ''] = name.split(' ');
+  return role === 'viewer' || role === 'editor' ? roles[role](action) : name !== STRANGER;
 }
 
 function report(error: unknown): void {

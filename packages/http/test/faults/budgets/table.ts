@@ -7,6 +7,7 @@ import { OTHER_ADMIN_ROWS, PROJECT_ROWS } from './rows-admin.js';
 import { CHANGE_ROWS } from './rows-changes.js';
 import { CLIENT_ROWS } from './rows-client.js';
 import { FLAG_ROWS, STRATEGY_ROWS } from './rows-flags.js';
+import { TOGETHER_ROWS } from './rows-together.js';
 
 export type Kind = keyof typeof SECRETS | 'nobody';
 
@@ -18,14 +19,23 @@ export interface Case {
 }
 
 /** The additional requests of each route. The test fails for a write without an entry. */
-export const ROWS: Readonly<Partial<Record<string, readonly BudgetRow[]>>> = {
-  ...PROJECT_ROWS,
-  ...FLAG_ROWS,
-  ...STRATEGY_ROWS,
-  ...OTHER_ADMIN_ROWS,
-  ...CLIENT_ROWS,
-  ...CHANGE_ROWS,
-};
+export const ROWS: Readonly<Partial<Record<string, readonly BudgetRow[]>>> = merged(
+  PROJECT_ROWS,
+  FLAG_ROWS,
+  STRATEGY_ROWS,
+  OTHER_ADMIN_ROWS,
+  CLIENT_ROWS,
+  CHANGE_ROWS,
+  TOGETHER_ROWS,
+);
+
+function merged(...tables: readonly Readonly<Record<string, readonly BudgetRow[]>>[]) {
+  const rows: Record<string, readonly BudgetRow[]> = {};
+  for (const [action, more] of tables.flatMap(Object.entries<readonly BudgetRow[]>)) {
+    rows[action] = [...(rows[action] ?? []), ...more];
+  }
+  return rows;
+}
 
 const KINDS = { admin: ['admin'], client: ['client'], frontend: ['frontend'], ofrep: ['client', 'frontend'] } as const;
 const ALL_KINDS: readonly Kind[] = ['admin', 'client', 'frontend', 'nobody'];
@@ -54,12 +64,17 @@ export function casesIn(extent: Extent, part = 0): readonly Case[] {
   );
 }
 
-/** One in four of the rows that should be admitted, at least one, and the refused ones. */
+/** One in four of the rows that should be admitted, at least one, the mixed ones, and the refused ones. */
 function shortened(cases: readonly Case[], part: number): readonly Case[] {
   const every = Math.max(1, Math.min(4, cases.length - 1));
   return cases
-    .filter(({ row }, at) => row.isStranger || at === cases.length - 1 || at % every === part % every)
-    .map((one) => (one.row.times ? { ...one, row: { ...one.row, times: Math.min(one.row.times, SHORT_TIMES) } } : one));
+    .filter(({ row }, at) => row.isStranger || row.mix || at === cases.length - 1 || at % every === part % every)
+    .map((one) => ({ ...one, row: { ...one.row, ...timesOf(one.row) } }));
+}
+
+/** Clients that come together come in full number: the store is small. */
+function timesOf({ times, isTogether, manner }: BudgetRow): Pick<BudgetRow, 'times'> {
+  return times === undefined || isTogether || manner ? {} : { times: Math.min(times, SHORT_TIMES) };
 }
 
 /** @param index of the route, if it is sent a share only */
