@@ -87,8 +87,8 @@ export function inputParameters(
 }
 
 const PAGE_PARAMETERS = inputParameters('pageQuery', {
-  limit: 'Only a page of the list, of at most so many; 100 when only after is given. The whole list without both.',
-  after: 'Only a page of the list, from where the page before has ended: as its Link header names it.',
+  limit: 'Maximum number of items on the page. Default: 100 with `after`; without both, the whole list.',
+  after: 'Position after which the page starts, from the `Link` header of the previous page.',
 });
 
 /** Returns all documented parameters of a route. */

@@ -23,7 +23,10 @@ import type {
   Definitions,
 } from './definition.types.js';
 
-const createdAt: JsonSchema = { ...dateTime, description: 'When it was created; only for a new one.' };
+const createdAt: JsonSchema = {
+  ...dateTime,
+  description: 'Time of creation. Used only when the import creates the document.',
+};
 
 const projectDefinition: ObjectSchema<DefinedProject> = {
   type: 'object',
@@ -48,7 +51,7 @@ const strategyDefinition: ObjectSchema<DefinedStrategy> = {
       type: 'array',
       maxItems: LIMITS.segmentsPerStrategy,
       items: { type: ['string', 'integer'], minLength: 1, maxLength: LIMITS.label, minimum: 1 },
-      description: 'Names of segments, or ids.',
+      description: 'Names or ids of segments.',
     },
   },
   required: ['name'],
@@ -85,7 +88,7 @@ const flagDefinition: ObjectSchema<DefinedFlag> = {
       type: 'object',
       maxProperties: 1000,
       additionalProperties: environmentDefinition,
-      description: 'By the name of the environment.',
+      description: 'Configurations by the name of the environment.',
     },
   },
   required: ['name'],

@@ -49,7 +49,7 @@ const previewedVariantSchema = objectComponent(
 const changeSet = {
   id: {
     ...example('3f0c9e0e-5a53-4d0f-9d0e-5c1c8f2a7b11', nullableText),
-    description: 'Names the change set; null if it changed nothing.',
+    description: 'The id of the change set; null if nothing has changed.',
   },
   at: timestamp,
   actor: text,
@@ -62,9 +62,9 @@ const changeSet = {
 };
 
 const difference = strictObject({
-  path: { type: 'string', description: 'A JSON Pointer; strategies and variants by id and name.' },
-  before: { ...example(false, {}), description: 'null if the part did not exist.' },
-  after: { ...example(true, {}), description: 'null if the part does not exist any more.' },
+  path: { type: 'string', description: 'A JSON Pointer, with ids for strategies and names for variants.' },
+  before: { ...example(false, {}), description: 'The value before the change; null if it did not exist.' },
+  after: { ...example(true, {}), description: 'The value after the change; null if it no longer exists.' },
 });
 
 const plannedEvent = strictObject({
@@ -95,13 +95,13 @@ const effect = strictObject(
     changed: {
       type: 'boolean',
       const: true,
-      description: 'The flag is on before and after, and clients receive another definition.',
+      description: 'Clients receive another definition of the flag, which is on before and after.',
     },
   },
 );
 
 const effects = {
-  effects: { ...listOf(effect), description: 'What clients would see. Empty if they would see no difference.' },
+  effects: { ...listOf(effect), description: 'The differences that clients would see. Empty if there are none.' },
   hiddenEffects: { ...count, description: 'Effects on flags that the caller may not read.' },
 };
 
@@ -113,7 +113,7 @@ const bucket = strictObject({
     type: ['integer', 'null'],
     minimum: 1,
     maximum: 100,
-    description: 'In the rollout up to `rollout`; null if the context has no id to hash.',
+    description: 'The bucket of the context, in the rollout up to `rollout`; null if the context has no id to hash.',
   },
   rollout: { type: 'integer', minimum: 0, maximum: 100 },
 });
@@ -126,17 +126,17 @@ const off = {
 const contextPreview = strictObject({
   before: example({ ...off, reason: 'no_strategy_holds' }, evaluation),
   after: evaluation,
-  buckets: { ...listOf(bucket), description: 'Of every hashing strategy, reached or not.' },
+  buckets: { ...listOf(bucket), description: 'The buckets for all strategies that hash, evaluated or not.' },
 });
 
-const counted = strictObject({ enabled: { ...count, description: 'For so many contexts the flag is on.' } });
+const counted = strictObject({ enabled: { ...count, description: 'Number of contexts for which the flag is on.' } });
 
 const flagPreview = strictObject({
   project: text,
   flag: text,
   before: example({ enabled: 0 }, counted),
   after: example({ enabled: 1 }, counted),
-  contexts: { ...listOf(contextPreview), description: 'In the order of the request.' },
+  contexts: { ...listOf(contextPreview), description: 'The results in the order of the contexts in the request.' },
 });
 
 export const changeSetSchema = objectComponent('ChangeSet', changeSet, { user: actorSchema });
@@ -173,7 +173,7 @@ export const importResultSchema = objectComponent(
     differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
   },
   {
-    effects: { ...effects.effects, description: 'As in a plan. Only of a dry run.' },
+    effects: { ...effects.effects, description: 'The effects, as in a plan. Only for a dry run.' },
     hiddenEffects: effects.hiddenEffects,
   },
 );
@@ -192,32 +192,36 @@ const change: JsonSchema = {
     ref: {
       type: 'object',
       properties: { project: text, flag: text, environment: text, strategy: text, segment: { type: 'integer' } },
-      description: 'What the change is about. Absent for createProject and createSegment.',
+      description: 'The resource to change. Absent for `createProject` and `createSegment`.',
     },
-    input: { description: 'As the operation of that name takes it; absent where it takes none.' },
+    input: { description: 'The input of the operation; absent if it takes none.' },
     ifRevision: {
       anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }],
-      description: 'The revision of the flag, project or segment, or several acceptable ones.',
+      description: 'The required revision of the flag, project or segment, or a list of accepted ones.',
     },
   },
   required: ['op'],
 };
 
-const changes: JsonSchema = { type: 'array', items: change, description: 'At most 500, in order.' };
+const changes: JsonSchema = { type: 'array', items: change, description: 'The changes in order, at most 500.' };
 
-const reason: JsonSchema = { type: 'string', maxLength: 1000, description: 'Shown in the history.' };
+const reason: JsonSchema = {
+  type: 'string',
+  maxLength: 1000,
+  description: 'The reason for the changes, shown in the history.',
+};
 
 /** The schemas of bodies, for documents. */
 export const BODIES = {
   apply: {
     type: 'object',
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'Makes the request safe to repeat, like Idempotency-Key.' },
+      id: { type: 'string', format: 'uuid', description: 'Makes the request safe to retry, like `Idempotency-Key`.' },
       reason,
       ifRevision: {
         type: 'object',
         additionalProperties: { type: 'integer' },
-        description: 'Revisions by `kind/id`: documents that must not have moved, changed or not.',
+        description: 'Required revisions of documents by `kind/id`, whether or not the changes concern them.',
       },
       changes,
     },

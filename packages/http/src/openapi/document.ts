@@ -43,11 +43,13 @@ export function openApiDocument({ groups, ...context }: DocumentSources): object
       version: '1.0.0',
       description: [
         'Projects, feature flags, strategies, variants, members and metrics.',
-        'Any other path is answered with 404 `not_found`, any other method with 405 `method_not_allowed` and `Allow`.',
+        'Other paths return 404 `not_found`; other methods return 405 `method_not_allowed` with an `Allow` header.',
       ].join(' '),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: mountFrom(groups), description: 'Where the router is mounted, relative to this document' }],
+    servers: [
+      { url: mountFrom(groups), description: 'The path where the router is mounted, relative to this document' },
+    ],
     tags: groups.map(({ tag, description }) => ({ name: tag, description })),
     paths: described,
     components: {
@@ -150,7 +152,7 @@ const OFREP_KEY = {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'An API token of kind client or frontend, for OFREP only.',
+    description: 'An API token of kind client or frontend; only for OFREP.',
   },
 };
 
@@ -159,7 +161,7 @@ const HOST: Readonly<Record<string, object>> = {
     type: 'apiKey',
     in: 'header',
     name: 'Authorization',
-    description: 'Whatever the application that this API is part of asks for: a session, a header or a certificate.',
+    description: 'The authentication of the host application, for example a session, a header or a certificate.',
   },
 };
 

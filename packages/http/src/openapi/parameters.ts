@@ -41,7 +41,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
     error: 'environment_not_found',
   },
   type: { description: 'The type of the tag; `simple` is the only one.' },
-  value: { description: 'The label.' },
+  value: { description: 'The value of the tag, a label.' },
   strategyId: { description: 'The id of the strategy.', error: 'strategy_not_found' },
   parentName: { description: 'The name of the parent flag.', error: 'dependency_not_found' },
   segmentId: { description: 'The id of the segment.', error: 'segment_not_found', schema: positiveInteger },
@@ -54,7 +54,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   appName: { description: 'The name of the application.', error: 'application_not_found' },
   key: { description: 'The name of the flag.', error: 'flag_not_found' },
   id: { description: 'The id of the change set.', error: 'change_set_not_found' },
-  token: { description: 'The id of the token, or its secret.', error: 'token_not_found' },
+  token: { description: 'The id or the secret of the token.', error: 'token_not_found' },
 };
 
 const TEXT: JsonSchema = { type: 'string', minLength: 1 };
@@ -72,16 +72,23 @@ function queryParameter({ name, description, schema }: QueryParameter, schemas: 
 }
 
 const CLIENT_SPEC =
-  'The version of the client specification that the client implements. Below 4.2.0, or without it, segments are inlined.';
+  'Version of the client specification that the client implements. Below 4.2.0, or if absent, segments are inlined.';
 
 function headersOf(route: Route): readonly object[] {
   const { method, ifMatch, media, conditional, vary } = route;
-  if (media === 'text/event-stream') return [header('Last-Event-ID', 'The last event seen, to go on from there.')];
+  if (media === 'text/event-stream')
+    return [header('Last-Event-ID', 'The id of the last received event. The stream resumes after it.')];
   if (method === 'GET' || conditional) {
-    const condition = header('If-None-Match', 'An ETag seen before; answers 304 while it is still true.');
+    const condition = header(
+      'If-None-Match',
+      'The ETag of an earlier response. Returns 304 if the representation is unchanged.',
+    );
     return vary === undefined ? [condition] : [condition, header(vary, CLIENT_SPEC)];
   }
-  const reason = header(REASON_HEADER, 'Why, percent-encoded; the history shows it. A reason in the body comes first.');
+  const reason = header(
+    REASON_HEADER,
+    'Reason for the change, percent-encoded, shown in the history. A reason in the body takes precedence.',
+  );
   const tag = header('If-Match', `The ETag of the ${ifMatch} that the change is based on; 412 when it has moved on.`);
   return [
     ...(ifMatch === undefined ? [] : [tag]),
@@ -93,7 +100,7 @@ function headersOf(route: Route): readonly object[] {
 const ID_PARAMETER = {
   ...header(
     ID_HEADER,
-    'A UUID, which makes the request safe to repeat: with the same one, the same request of the same caller gets the first answer, and changes nothing.',
+    'A UUID that makes the request safe to retry. A repeated request of the same caller returns the first response, and changes nothing.',
   ),
   schema: { type: 'string', format: 'uuid' },
 };

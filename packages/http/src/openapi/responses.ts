@@ -21,13 +21,13 @@ const kinds = Object.entries(ERROR_KINDS);
 export const ofrepFailureSchema = objectComponent(
   'OfrepFailure',
   { errorCode: { type: 'string', enum: OFREP_ERROR_CODES }, errorDetails: text },
-  { key: { type: 'string', description: 'The flag that was asked for, if it was one.' } },
+  { key: { type: 'string', description: 'The requested flag; absent in responses about all flags.' } },
 );
 
 const errorDetailSchema = objectComponent(
   'ErrorDetail',
   { message: text },
-  { path: { type: 'string', description: 'A JSON Pointer into what was sent.' } },
+  { path: { type: 'string', description: 'A JSON Pointer to the invalid value in the request.' } },
 );
 
 const errorSchema = objectComponent('Error', {
@@ -35,9 +35,9 @@ const errorSchema = objectComponent('Error', {
   code: {
     type: 'string',
     enum: kinds.map(([code]) => code).sort(),
-    description: 'Stable: code against it, not against messages.',
+    description: 'Stable identifier of the error. Compare it, not the message.',
   },
-  message: { type: 'string', description: 'One sentence that says what to do.' },
+  message: { type: 'string', description: 'One sentence that names the fault and what to do.' },
   details: listOf(errorDetailSchema),
 });
 
@@ -89,7 +89,8 @@ function generalErrors(route: Route, auth: AuthMode): readonly PossibleCode[] {
 }
 
 const ETAG = {
-  description: 'Changes when what is shown changes; for If-None-Match, and of a flag, project or segment for If-Match.',
+  description:
+    'Version of the representation, for `If-None-Match`. The ETag of a flag, project or segment also serves `If-Match`.',
   required: true,
   schema: { type: 'string', pattern: '^"[^"]+"$' },
 };
@@ -98,23 +99,24 @@ const ETAG = {
 const FLAG_ETAG = {
   ...ETAG,
   required: false,
-  description: 'That of the changed flag, as a GET of it would give; for If-Match. Absent unless one flag has changed.',
+  description:
+    'ETag of the changed flag, the same as of a GET, for `If-Match`. Absent unless exactly one flag has changed.',
 };
 
 const LINK = {
-  description: 'Of a page that is not the last: where the next one is, as `<address>; rel="next"` (RFC 8288).',
+  description: 'URL of the next page as `<url>; rel="next"` (RFC 8288). Absent on the last page.',
   required: false,
   schema: { type: 'string' },
 };
 
 const RETRY_AFTER = {
-  description: 'Seconds to wait before trying again.',
+  description: 'Seconds to wait before the next attempt.',
   required: true,
   schema: { type: 'integer', minimum: 0 },
 };
 
 const WWW_AUTHENTICATE = {
-  description: 'The scheme that the request could have used.',
+  description: 'The authentication scheme to use.',
   required: true,
   schema: { type: 'string' },
 };
@@ -125,16 +127,19 @@ const ERROR_HEADERS: ReadonlyMap<number, object> = new Map([
 ]);
 
 const REASONS: ReadonlyMap<number, string> = new Map([
-  [400, 'The request is not valid; nothing has changed.'],
-  [401, 'Nobody, or nobody known, makes the request.'],
-  [403, 'This is not allowed.'],
-  [404, 'Something that the path names does not exist.'],
-  [409, 'The present state does not allow this; nothing has changed.'],
-  [412, 'The state that If-Match names is not the present one; nothing has changed.'],
+  [400, 'The request is invalid; nothing has changed.'],
+  [401, 'The request has no valid credentials.'],
+  [403, 'The caller is not permitted to do this.'],
+  [404, 'A resource in the path does not exist.'],
+  [409, 'The request conflicts with the current state; nothing has changed.'],
+  [412, 'The resource has changed since the ETag in `If-Match`; nothing has changed now.'],
   [413, 'The body is too large.'],
-  [415, 'The body is not JSON, or is encoded in a way that is not read.'],
-  [503, 'Too busy, away, or closing; nothing has changed, try again.'],
-  [504, 'The connection to the storage was lost during the commit: look whether the change was made.'],
+  [415, 'The media type is not JSON, or the content encoding is not supported.'],
+  [503, 'The service is busy, unavailable or closing; nothing has changed. Try again.'],
+  [
+    504,
+    'The storage connection was lost during the commit. Read the current state: the change may have been committed.',
+  ],
 ]);
 
 /** Returns all responses of a route, by status. */
@@ -147,13 +152,13 @@ export function responsesOf(route: Route, { auth, schemas }: OperationContext): 
   const { method, status, media, reply, conditional, changes } = route;
   const hasTag = conditional || (method === 'GET' && media === undefined);
   const success = {
-    description: reply === undefined ? 'Done; no body.' : 'Done.',
+    description: reply === undefined ? 'Success, without a body.' : 'Success.',
     ...((hasTag || changes === 'flag' || (changes && reply)) && { headers }),
     ...(reply && content({ media, schema: reply, example: exampleOf(reply, schemas) })),
   };
   return {
     [status]: success,
-    ...(hasTag && { 304: { description: 'Nothing has changed since.', headers } }),
+    ...(hasTag && { 304: { description: 'The representation is unchanged.', headers } }),
     ...Object.fromEntries(errors),
   };
 }
@@ -191,7 +196,7 @@ function errorExample(status: number, [code = 'not_found']: readonly PossibleCod
 }
 
 function reasonOf(status: number): string {
-  return REASONS.get(status) ?? 'The request cannot be granted.';
+  return REASONS.get(status) ?? 'The request is refused; nothing has changed.';
 }
 
 interface Content {

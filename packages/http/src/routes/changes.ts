@@ -100,7 +100,7 @@ const UNDO_ERRORS: readonly ErrorCode[] = [
 export const changeRoutes: readonly Route[] = [
   route('POST', CHANGES, 'applyChanges', {
     permissionBy: 'handler',
-    summary: 'Carry out changes in their order, in one commit: all of them, or none',
+    summary: 'Apply changes in order, in one commit: all of them or none',
     body: { schema: BODIES.apply, checkedBy: 'core' },
     reply: changeSetSchema,
     errors: CHANGE_ERRORS,
@@ -122,7 +122,7 @@ export const changeRoutes: readonly Route[] = [
   route('POST', `${CHANGES}/plan`, 'planChanges', {
     permission: 'previewChanges',
     permissionBy: 'handler',
-    summary: 'What changes would do: the documents before and after, and the events; changes nothing',
+    summary: 'Plan changes: return the documents before and after, and the events, without a commit',
     body: { schema: BODIES.plan, checkedBy: 'core' },
     reply: planSchema,
     errors: CHANGE_ERRORS,
@@ -137,7 +137,7 @@ export const changeRoutes: readonly Route[] = [
   }),
   route('POST', `${CHANGES}/preview`, 'previewChanges', {
     permissionBy: 'handler',
-    summary: 'Who would see what before and after changes, for up to 1,000 contexts; changes nothing',
+    summary: 'Preview changes: evaluate up to 1,000 contexts before and after them, without a commit',
     body: { schema: BODIES.preview, checkedBy: 'core' },
     reply: previewSchema,
     errors: CHANGE_ERRORS,
@@ -156,7 +156,7 @@ export const changeRoutes: readonly Route[] = [
   }),
   route('GET', CHANGE, 'getChange', {
     permissionBy: 'anyProject',
-    summary: 'A change set with its events',
+    summary: 'Get a change set with its events',
     streamed: 'flags',
     heavy: 'read',
     waits: true,
@@ -173,7 +173,7 @@ export const changeRoutes: readonly Route[] = [
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {
     permissionBy: 'anyProject',
-    summary: 'Take back a change set, in one commit; later changes of other parts stay',
+    summary: 'Undo a change set in one commit, and keep later changes of other parts',
     body: { schema: BODIES.undo, required: false },
     reply: changeSetSchema,
     errors: ['invalid_input', 'change_set_not_found', 'undo_conflict', ...UNDO_ERRORS],
@@ -192,7 +192,7 @@ export const changeRoutes: readonly Route[] = [
   route('POST', `${CHANGE}/undo/plan`, 'planUndo', {
     permission: 'previewChanges',
     permissionBy: 'anyProject',
-    summary: 'What an undo would do: the documents before and after, and the events; changes nothing',
+    summary: 'Plan an undo: return the documents before and after, and the events, without a commit',
     reply: planSchema,
     errors: ['change_set_not_found', 'undo_conflict', 'change_set_too_large', ...UNDO_ERRORS],
     heavy: 'read',
@@ -205,7 +205,7 @@ export const changeRoutes: readonly Route[] = [
   route('POST', `${CHANGE}/undo/preview`, 'previewUndo', {
     permission: 'previewChanges',
     permissionBy: 'anyProject',
-    summary: 'Who would see what before and after an undo, for up to 1,000 contexts; changes nothing',
+    summary: 'Preview an undo: evaluate up to 1,000 contexts before and after it, without a commit',
     body: { schema: BODIES.previewUndo },
     reply: previewSchema,
     errors: [
@@ -318,8 +318,9 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: FlagRef; re
 }
 
 const PAGE = inputParameters('pageQuery', {
-  limit: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
-  after: 'From where the page before has ended: `next` of its answer.',
+  limit:
+    'Maximum number of items on a page, which is also limited to 1 MiB. Default: 100. The `Link` header has the next page.',
+  after: 'Position after which the page starts: `next` of the previous response.',
 });
 
 /** The common members of all history routes. */
@@ -337,17 +338,17 @@ export const historyRoutes: readonly Route[] = [
   route('GET', '/api/admin/history', 'listHistory', {
     ...HISTORY,
     permissionBy: 'anyProject',
-    summary: 'The change sets of all projects that the caller may read, newest first',
+    summary: 'List the change sets of all projects that the caller may read, newest first',
     handle: (request) => readHistory(request, {}),
   }),
   route('GET', `${PROJECT}/history`, 'listProjectHistory', {
     ...HISTORY,
-    summary: 'The change sets of a project, newest first',
+    summary: 'List the change sets of a project, newest first',
     handle: (request) => readHistory(request, request.ref),
   }),
   route('GET', `${FLAG}/history`, 'listFlagHistory', {
     ...HISTORY,
-    summary: 'The change sets of a flag, newest first',
+    summary: 'List the change sets of a flag, newest first',
     handle: (request) => readHistory(request, request.ref),
   }),
 ];

@@ -69,7 +69,7 @@ const clientStrategySchema = objectComponent(
     name: strategyName,
     parameters: {
       ...example({ rollout: '25', groupId: 'checkout', stickiness: 'default' }, mapOf(text)),
-      description: 'All values as text.',
+      description: 'The parameters; all values are text.',
     },
     constraints: listOf(clientConstraintSchema),
   },
@@ -82,10 +82,10 @@ const clientFeatureSchema = objectComponent(
     name: text,
     type: text,
     project: text,
-    enabled: { ...boolean, description: 'In the environment.' },
+    enabled: { ...boolean, description: 'Whether the flag is enabled in the environment.' },
     stale: boolean,
     impressionData: boolean,
-    strategies: { ...listOf(clientStrategySchema), description: 'Without those that are disabled.' },
+    strategies: { ...listOf(clientStrategySchema), description: 'The strategies that are not disabled.' },
     variants: listOf(clientVariantSchema),
   },
   { description: text, dependencies: listOf(clientDependencySchema) },
@@ -101,14 +101,14 @@ const clientFeaturesSchema = objectComponent(
       {
         project: listOf(text),
         namePrefix: text,
-        tag: { ...example([['simple', 'team-shop']], listOf(listOf(text))), description: 'Type and value.' },
+        tag: { ...example([['simple', 'team-shop']], listOf(listOf(text))), description: 'Pairs of type and value.' },
       },
     ),
   },
   {
     segments: {
       ...example([{ id: 1, name: 'beta', constraints: [] }], listOf(clientSegmentSchema)),
-      description: 'Those that the flags use. Absent for clients that do not know segments.',
+      description: 'The segments that the flags use. Absent for clients that do not support segments.',
     },
   },
 );
@@ -116,10 +116,10 @@ const clientFeaturesSchema = objectComponent(
 const featureStreamSchema = component('FeatureStream', {
   type: 'string',
   description: [
-    'First unless it resumes: unleash-connected with the event hydration (features, segments); then, as changes are',
-    'committed: unleash-updated with events feature-updated (feature), feature-removed (featureName, project),',
-    'segment-updated (segment) and segment-removed (segmentId). The data of each is JSON: { "events": [...] }, every',
-    'event with type and eventId. Comments are signs of life.',
+    'Starts with `unleash-connected`, which has the event `hydration` (features, segments), unless it resumes. Each',
+    'commit sends `unleash-updated` with the events `feature-updated` (feature), `feature-removed` (featureName,',
+    'project), `segment-updated` (segment) and `segment-removed` (segmentId). The data is JSON: { "events": [...] },',
+    'where every event has `type` and `eventId`. Comments keep the connection alive.',
   ].join(' '),
   examples: [
     [
@@ -138,7 +138,7 @@ const featureStreamSchema = component('FeatureStream', {
 
 export const clientRoutes: readonly Route[] = [
   route('GET', `${CLIENT}/features`, 'listClientFlags', {
-    summary: 'The flags of an environment, as server-side SDKs evaluate them',
+    summary: 'List the flags of an environment, for evaluation in server-side SDKs',
     query: VIEW_PARAMETERS,
     reply: clientFeaturesSchema,
     errors: ['environment_not_found'],
@@ -146,7 +146,7 @@ export const clientRoutes: readonly Route[] = [
     handle: async (request) => ({ cached: clientFeatures(request.flags, clientRequestOf(request)) }),
   }),
   route('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
-    summary: 'One flag, as server-side SDKs evaluate it',
+    summary: 'Get a flag, for evaluation in server-side SDKs',
     query: [ENVIRONMENT_PARAMETER],
     reply: clientFeatureSchema,
     errors: ['environment_not_found'],
@@ -159,7 +159,7 @@ export const clientRoutes: readonly Route[] = [
     },
   }),
   route('GET', `${CLIENT}/streaming`, 'streamClientFlags', {
-    summary: 'The flags of an environment, and every change of them from then on, as server-sent events',
+    summary: 'Stream the flags of an environment and all later changes, as server-sent events',
     query: VIEW_PARAMETERS,
     reply: featureStreamSchema,
     media: 'text/event-stream',
@@ -196,7 +196,7 @@ const REPORT = {
 
 export const clientReportRoutes: readonly Route[] = [
   route('POST', `${CLIENT}/register`, 'registerApplication', {
-    summary: 'Tell that a client has started',
+    summary: 'Register an application that has started',
     body: REGISTRATION,
     status: 202,
     handle: (request) => register(request, 'client'),
@@ -208,7 +208,7 @@ export const clientReportRoutes: readonly Route[] = [
     handle: (request) => report(request, 'client'),
   }),
   route('POST', `${CLIENT}/metrics/bulk`, 'reportMetricsInBulk', {
-    summary: 'Report what many clients have told a proxy',
+    summary: 'Report the registrations and metrics that a proxy has collected from its clients',
     body: { schema: bulkSchema },
     status: 202,
     async handle(request) {
@@ -222,12 +222,12 @@ export const clientReportRoutes: readonly Route[] = [
 
 export const frontendReportRoutes: readonly Route[] = [
   route('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
-    summary: 'Tell that a browser client has started',
+    summary: 'Register a browser application that has started',
     body: REGISTRATION,
     handle: (request) => register(request, 'frontend'),
   }),
   route('POST', `${FRONTEND}/client/metrics`, 'reportFrontendMetrics', {
-    summary: 'Report how often flags were asked for in a browser',
+    summary: 'Report how often flags were evaluated in a browser',
     body: REPORT,
     handle: (request) => report(request, 'frontend'),
   }),

@@ -48,10 +48,11 @@ const body: JsonSchema = {
     definitions,
     prune: {
       type: 'boolean',
-      description: 'Archives the flags of the named projects that are absent. Default: false.',
+      description:
+        'Whether to archive flags of the listed projects that the document does not contain. Default: false.',
     },
-    dryRun: { type: 'boolean', description: 'Changes nothing. Default: false.' },
-    reason: { type: 'string', maxLength: 1000, description: 'Shown in the history.' },
+    dryRun: { type: 'boolean', description: 'Whether to return the differences without a commit. Default: false.' },
+    reason: { type: 'string', maxLength: 1000, description: 'The reason for the changes, shown in the history.' },
   },
   required: ['definitions'],
 };
@@ -59,9 +60,9 @@ const body: JsonSchema = {
 export const definitionRoutes: readonly Route[] = [
   route('GET', '/api/admin/export', 'exportDefinitions', {
     permissionBy: 'anyProject',
-    summary: 'Projects, segments and flags as one document',
+    summary: 'Export projects, segments and flags as one document',
     query: [
-      parameter('project', 'Only this project. Default: all that the caller may export.', {
+      parameter('project', 'Only this project. Default: all projects that the caller may export.', {
         type: 'string',
         minLength: 1,
         maxLength: 100,
@@ -81,7 +82,7 @@ export const definitionRoutes: readonly Route[] = [
   }),
   route('POST', '/api/admin/import', 'importDefinitions', {
     permissionBy: 'handler',
-    summary: 'Bring projects, segments and flags to the state of a document; commits the differences only',
+    summary: 'Import projects, segments and flags from a document; only differences are committed',
     body: { schema: body, checkedBy: 'core' },
     reply: importResultSchema,
     errors: IMPORT_ERRORS,

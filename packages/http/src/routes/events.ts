@@ -75,7 +75,7 @@ export const eventTypeSchema = example('feature-environment-enabled', { type: 's
 /** The user of a change. */
 export const actorSchema: JsonSchema = {
   ...strictObject({ name: example('Ada') }, { image: text }),
-  description: 'Who that is, if the host application describes its users, and knows this one.',
+  description: 'Name and picture, if `describeUsers` knows the user.',
 };
 
 export const eventSchema = objectComponent(
@@ -84,19 +84,22 @@ export const eventSchema = objectComponent(
     id: example(12, { type: 'integer', minimum: 1 }),
     type: eventTypeSchema,
     createdBy: text,
-    createdByTokenId: { ...nullableText, description: 'The id of the API token that was used; null: none.' },
+    createdByTokenId: {
+      ...nullableText,
+      description: 'The id of the API token of the request; null if there was none.',
+    },
     createdByTokenType: {
       ...example(null, { type: ['string', 'null'], enum: [...TOKEN_KINDS, null] }),
-      description: 'Its type.',
+      description: 'The type of the API token.',
     },
     createdAt: timestamp,
     project: nullableText,
     featureName: nullableText,
     environment: nullableText,
-    data: { ...example({ enabled: true }, {}), description: 'What is so now.' },
-    preData: { ...example({ enabled: false }, {}), description: 'What was so before; null where there was nothing.' },
+    data: { ...example({ enabled: true }, {}), description: 'The state after the change.' },
+    preData: { ...example({ enabled: false }, {}), description: 'The state before it; null if there was none.' },
     changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
-    reason: { ...nullableText, description: 'Why the change was made.' },
+    reason: { ...nullableText, description: 'The reason for the change.' },
   },
   { user: actorSchema },
 );
@@ -105,7 +108,7 @@ const eventListSchema = objectComponent('EventList', { version, events: listOf(e
 
 const eventStreamSchema = component('EventStream', {
   type: 'string',
-  description: 'Messages with `id`, the position for `Last-Event-ID`, and `data`, an event as in EventList.',
+  description: 'Messages whose `id` is the position for `Last-Event-ID`, and whose `data` is an event as in EventList.',
   examples: ['id:42\ndata:{"id":12,"type":"feature-stale-on","project":"default","featureName":"checkout"}\n\n'],
 });
 
@@ -185,14 +188,15 @@ const FILTERS: readonly QueryParameter[] = [
     project: 'Only events of this project.',
     from: 'Only events at or after this time.',
     to: 'Only events at or before this time.',
-    limit: 'At most so many, and no more than 1 MiB; 100 when absent. The Link header names the next page.',
-    offset: 'Skip so many; 0 when absent.',
+    limit:
+      'Maximum number of items on a page, which is also limited to 1 MiB. Default: 100. The `Link` header has the next page.',
+    offset: 'Number of events to skip. Default: 0.',
   }),
 ];
 
 export const eventRoutes: readonly Route[] = [
   route('GET', EVENTS, 'listEvents', {
-    summary: 'What happened, newest first',
+    summary: 'List the events, newest first',
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
@@ -202,7 +206,7 @@ export const eventRoutes: readonly Route[] = [
     handle: (request) => readEvents(request, 'listEvents', eventQuery(request.query)),
   }),
   route('GET', `${EVENTS}/:featureName`, 'listFlagEvents', {
-    summary: 'What happened to one flag, newest first',
+    summary: 'List the events of a flag, newest first',
     query: FILTERS,
     paged: 'always',
     streamed: 'flags',
@@ -217,7 +221,7 @@ export const eventRoutes: readonly Route[] = [
   }),
   route('POST', `${EVENTS}/search`, 'searchEvents', {
     permission: 'listEvents',
-    summary: 'What happened, newest first, by filters and text in the body; for tools of 4.x',
+    summary: 'Search the events by the filters and text in the body, newest first; for tools of 4.x',
     body: { schema: eventSearchInput },
     reply: eventListSchema,
     heavy: 'read',
@@ -227,7 +231,7 @@ export const eventRoutes: readonly Route[] = [
   route('GET', '/api/admin/event-stream', 'streamEvents', {
     permission: 'listEvents',
     permissionBy: 'anyProject',
-    summary: 'What happens from now on, or after `Last-Event-ID`, as server-sent events',
+    summary: 'Stream new events, or all events after `Last-Event-ID`, as server-sent events',
     reply: eventStreamSchema,
     media: 'text/event-stream',
     errors: ['invalid_input'],
@@ -289,7 +293,7 @@ function eventSearchInput({ eventQuery }: InputSchemas): JsonSchema {
       type: { type: 'string', enum: WIRE_EVENT_TYPES },
       project: { ...project, description: 'Only events of this project.' },
       feature: { ...name, description: 'The name of a flag.' },
-      query: { type: 'string', maxLength: 100, description: 'Text that the event contains, in any case of letters.' },
+      query: { type: 'string', maxLength: 100, description: 'Text that the event contains; case-insensitive.' },
       limit,
       offset,
     },

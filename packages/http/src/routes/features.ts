@@ -26,11 +26,15 @@ const audiencePartSchema = objectComponent(
   'AudiencePart',
   { rollout: { type: 'integer', minimum: 0, maximum: 100 } },
   {
-    segment: { type: 'integer', description: 'The segment that is the only condition.' },
+    segment: { type: 'integer', description: 'The name of the segment, if it is the only condition.' },
     list: strictObject({ noun: { type: 'string', enum: ['user', 'address', 'host'] }, count }),
     field: { type: 'string', description: 'The context field without which the flag is off.' },
-    targeted: { ...boolean, description: 'Other conditions.' },
-    unknown: { ...text, description: 'What the host does not know of a strategy, in words.' },
+    targeted: { ...boolean, description: 'Whether there are other conditions.' },
+    unknown: {
+      ...text,
+      description:
+        'The parts of a strategy that the host does not know, such as `flexibleRolout unknown here: never on`.',
+    },
   },
 );
 
@@ -42,17 +46,19 @@ const featureEnvironmentSchema = objectComponent('FeatureEnvironment', {
     type: 'integer',
     minimum: 0,
     maximum: 100,
-    description: 'The largest percentage of one strategy; 100 of one without a percentage, 0 without strategies.',
+    description:
+      'The largest rollout percentage of a strategy. A strategy without a percentage counts as 100; no strategies: 0.',
   },
-  hasVariants: { ...boolean, description: 'Of the flag, or of a strategy in this environment.' },
+  hasVariants: { ...boolean, description: 'Whether the flag, or a strategy in this environment, has variants.' },
   audience: {
     ...listOf(audiencePartSchema),
     maxItems: 2,
-    description: 'Whom the strategies admit while the flag is enabled. Empty without strategies.',
+    description:
+      'The groups of contexts for which the strategies hold while the flag is enabled. Empty without strategies.',
   },
   offBecauseOf: {
     type: ['string', 'null'],
-    description: 'The parent that switches the flag off here for everybody, although it is enabled.',
+    description: 'The parent that switches the enabled flag off for all contexts in this environment.',
   },
 });
 
@@ -74,7 +80,7 @@ const featureSchema = objectComponent('Feature', {
 const featureListSchema = objectComponent('FeatureList', {
   version,
   features: listOf(featureSchema),
-  total: { ...count, description: 'Of all pages.' },
+  total: { ...count, description: 'Number of flags on all pages.' },
 });
 
 function repeatable(name: keyof FlagQuery, description: string): QueryParameter {
@@ -88,14 +94,14 @@ const FILTERS: readonly QueryParameter[] = [
   repeatable('project', 'Only flags of these projects.'),
   repeatable('label', 'Only flags that have one of these labels.'),
   ...inputParameters('flagQuery', {
-    query: 'Part of the name, the description, a label or the owner, in any case of letters.',
+    query: 'Part of the name, description, label or owner; case-insensitive.',
     type: 'Only flags of this type.',
     owner: 'Only flags of this owner.',
-    stale: 'true: only stale flags; false: only others.',
-    archived: 'true: only archived flags; otherwise only those that are not archived.',
+    stale: 'true: only stale flags; false: only flags that are not stale.',
+    archived: 'true: only archived flags. Default: only flags that are not archived.',
     enabledIn: 'Only flags that are on in this environment.',
-    namePrefix: 'Only flags whose names begin so.',
-    sort: 'The order, by name when absent; with - in front descending. Equal flags are in name order.',
+    namePrefix: 'Only flags whose names start with this text.',
+    sort: 'Sort order; a leading `-` means descending. Default: by name, which also orders equal flags.',
   }),
   TAG_PARAMETER,
 ];
@@ -126,7 +132,7 @@ export async function listReadable(query: FlagQuery, { flags, principal }: Pick<
 export const featureRoutes: readonly Route[] = [
   route('GET', FEATURES, 'searchFlags', {
     permission: 'listFlags',
-    summary: 'The flags of all projects that the caller may read, by text, label, owner and state',
+    summary: 'Search the flags of all projects that the caller may read',
     query: FILTERS,
     paged: 'optional',
     streamed: 'flags',
@@ -146,7 +152,7 @@ export const featureRoutes: readonly Route[] = [
   route('POST', `${FEATURES}/validate`, 'validateFlagName', {
     permission: 'createFlag',
     permissionBy: 'anyProject',
-    summary: 'Whether a name is valid and free for a new flag',
+    summary: 'Validate the name of a new flag, and check that no flag has it',
     body: { schema: ({ clone }) => clone },
     errors: ['flag_exists'],
     async handle({ flags, body }) {

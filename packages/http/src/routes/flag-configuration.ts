@@ -109,13 +109,13 @@ export const environmentRoutes: readonly Route[] = [
   route('GET', '/api/admin/environments', 'listEnvironments', {
     permission: 'listFlags',
     permissionBy: 'anyProject',
-    summary: 'The environments of the instance, in the configured order',
+    summary: 'List the environments of the instance, in the configured order',
     reply: objectComponent('EnvironmentList', { version, environments: listOf(environmentSchema) }),
     handle: async ({ flags }) => ({ body: environmentListToWire(flags.settings) }),
   }),
   route('GET', ENVIRONMENT, 'getFlagEnvironment', {
     permission: 'getFlag',
-    summary: 'The configuration of a flag in one environment',
+    summary: 'Get the configuration of a flag in one environment',
     reply: flagInEnvironmentSchema,
     async handle({ flags, ref }) {
       const { flag, environment } = await readEnvironment(flags, ref);
@@ -138,7 +138,7 @@ export const environmentRoutes: readonly Route[] = [
 export const strategyRoutes: readonly Route[] = [
   route('GET', STRATEGIES, 'listStrategies', {
     permission: 'getFlag',
-    summary: 'The strategies of a flag in one environment, in the order of their evaluation',
+    summary: 'List the strategies of a flag in one environment, in evaluation order',
     reply: component('StrategyList', listOf(strategySchema)),
     async handle({ flags, ref }) {
       const { flag, environment } = await readEnvironment(flags, ref);
@@ -147,7 +147,7 @@ export const strategyRoutes: readonly Route[] = [
   }),
   route('GET', STRATEGY, 'getStrategy', {
     permission: 'getFlag',
-    summary: 'One strategy',
+    summary: 'Get a strategy',
     reply: strategySchema,
     async handle({ flags, ref }) {
       const { flag, environment } = await readEnvironment(flags, ref);
@@ -159,7 +159,7 @@ export const strategyRoutes: readonly Route[] = [
   }),
   route('POST', STRATEGY_ORDER, 'orderStrategies', {
     permission: 'updateStrategy',
-    summary: 'Give strategies their order of evaluation; those that are not named keep theirs',
+    summary: 'Set the evaluation order of strategies; strategies that are not named keep theirs',
     body: 'strategyOrder',
     changes: 'flag',
     errors: ['strategy_not_found'],
@@ -177,7 +177,7 @@ export const strategyRoutes: readonly Route[] = [
     }),
   }),
   route('PUT', STRATEGY, 'updateStrategy', {
-    summary: 'Replace a strategy; its id stays',
+    summary: 'Replace a strategy and keep its id',
     body: 'strategyReplacement',
     changes: 'flag',
     reply: strategySchema,
@@ -186,7 +186,7 @@ export const strategyRoutes: readonly Route[] = [
     }),
   }),
   route('PATCH', STRATEGY, 'patchStrategy', {
-    summary: 'Change a strategy by a JSON Patch (RFC 6902)',
+    summary: 'Update a strategy with a JSON Patch (RFC 6902)',
     body: 'jsonPatch',
     changes: 'flag',
     reply: strategySchema,
@@ -196,7 +196,7 @@ export const strategyRoutes: readonly Route[] = [
     }),
   }),
   route('DELETE', STRATEGY, 'removeStrategy', {
-    summary: 'Remove a strategy; the last one switches the environment off',
+    summary: 'Remove a strategy; removing the last one switches the environment off',
     changes: 'flag',
     handle: ({ flags, ref, context }) => flags.removeStrategy(ref, context),
   }),
@@ -205,7 +205,7 @@ export const strategyRoutes: readonly Route[] = [
 export const variantRoutes: readonly Route[] = [
   route('GET', ENVIRONMENT_VARIANTS, 'listVariants', {
     permission: 'getFlag',
-    summary: 'The variants of a flag, which are the same in every environment',
+    summary: 'Get the variants of a flag, which are the same in every environment',
     reply: objectComponent('VariantList', { version: textVersion, variants: listOf(variantSchema) }),
     async handle({ flags, ref }) {
       const { flag } = await readEnvironment(flags, ref);
@@ -213,7 +213,7 @@ export const variantRoutes: readonly Route[] = [
     },
   }),
   route('PUT', VARIANTS, 'setVariants', {
-    summary: 'Replace the variants of a flag, in all environments at once',
+    summary: 'Replace the variants of a flag in all environments',
     body: 'variants',
     changes: 'flag',
     reply: variantWeightsSchema,
@@ -222,7 +222,7 @@ export const variantRoutes: readonly Route[] = [
     }),
   }),
   route('PATCH', VARIANTS, 'patchVariants', {
-    summary: 'Change the variants of a flag by a JSON Patch (RFC 6902), in all environments at once',
+    summary: 'Update the variants of a flag in all environments with a JSON Patch (RFC 6902)',
     body: 'jsonPatch',
     changes: 'flag',
     reply: variantWeightsSchema,
@@ -251,7 +251,7 @@ function dependencyFromWire({ feature, enabled, variants }: WireDependency): Dep
 
 export const dependencyRoutes: readonly Route[] = [
   route('POST', DEPENDENCIES, 'addDependency', {
-    summary: 'Make a flag depend on a parent, or change how it does',
+    summary: 'Add or update the dependency of a flag on a parent',
     body: { schema: dependencyInput },
     changes: 'flag',
     reply: dependencySchema,
@@ -262,17 +262,17 @@ export const dependencyRoutes: readonly Route[] = [
     },
   }),
   route('DELETE', `${DEPENDENCIES}/:parentName`, 'removeDependency', {
-    summary: 'End the dependency of a flag on one parent',
+    summary: 'Remove the dependency of a flag on one parent',
     changes: 'flag',
     handle: ({ flags, ref, params, context }) => flags.removeDependency(ref, { flag: params.parentName }, context),
   }),
   route('DELETE', DEPENDENCIES, 'removeDependencies', {
-    summary: 'End all dependencies of a flag',
+    summary: 'Remove all dependencies of a flag',
     changes: 'flag',
     handle: ({ flags, ref, context }) => flags.removeDependencies(ref, context),
   }),
   route('GET', `${FLAG}/parents`, 'listPossibleParents', {
-    summary: 'The names of the flags that a flag could depend on',
+    summary: 'List the names of the flags that a flag could depend on',
     paged: 'optional',
     streamed: 'flags',
     heavy: 'read',

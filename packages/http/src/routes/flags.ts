@@ -70,10 +70,10 @@ async function changed(flag: Promise<Flag>): Promise<RouteResult> {
 
 export const flagRoutes: readonly Route[] = [
   route('GET', FLAGS, 'listFlags', {
-    summary: 'The flags of a project, by name',
+    summary: 'List the flags of a project, ordered by name',
     query: [
-      parameter('archived', 'true: only the archived flags; otherwise only those that are not archived.', boolean),
-      ...inputParameters('flagQuery', { namePrefix: 'Only flags whose names begin so.' }),
+      parameter('archived', 'true: only archived flags. Default: only flags that are not archived.', boolean),
+      ...inputParameters('flagQuery', { namePrefix: 'Only flags whose names start with this text.' }),
       TAG_PARAMETER,
     ],
     paged: 'optional',
@@ -96,7 +96,7 @@ export const flagRoutes: readonly Route[] = [
     },
   }),
   route('POST', FLAGS, 'createFlag', {
-    summary: 'Create a flag, off in every environment',
+    summary: 'Create a flag that is off in every environment',
     body: 'newFlag',
     changes: 'flag',
     status: 201,
@@ -105,13 +105,17 @@ export const flagRoutes: readonly Route[] = [
     handle: ({ flags, ref, body, context }) => changed(flags.createFlag(ref, unchecked(body), context)),
   }),
   route('GET', FLAG, 'getFlag', {
-    summary: 'A flag, archived or not, with its configuration in every environment',
+    summary: 'Get a flag, archived or not, with its configuration in every environment',
     cacheBy: 'flags',
     query: [
-      parameter('asOf', 'The flag as it was at this time, ISO 8601; now when absent. `lastSeenAt` is null then.', {
-        type: 'string',
-        maxLength: 100,
-      }),
+      parameter(
+        'asOf',
+        'Time at which to read the flag, in ISO 8601. Default: now. `lastSeenAt` is null for an earlier time.',
+        {
+          type: 'string',
+          maxLength: 100,
+        },
+      ),
     ],
     reply: flagDetailSchema,
     heavy: 'read',
@@ -123,14 +127,14 @@ export const flagRoutes: readonly Route[] = [
     },
   }),
   route('PUT', FLAG, 'updateFlag', {
-    summary: 'Change the description, type, staleness, impression data, labels or owner of a flag',
+    summary: 'Update the description, type, staleness, impression data, labels or owner of a flag',
     body: { schema: flagUpdateInput },
     changes: 'flag',
     reply: flagSchema,
     handle: ({ flags, ref, body, context }) => changed(flags.updateFlag(ref, unchecked(body), context)),
   }),
   route('PATCH', FLAG, 'patchFlag', {
-    summary: 'Change a flag by a JSON Patch (RFC 6902)',
+    summary: 'Update a flag with a JSON Patch (RFC 6902)',
     body: 'jsonPatch',
     changes: 'flag',
     reply: flagSchema,
@@ -138,7 +142,7 @@ export const flagRoutes: readonly Route[] = [
     handle: ({ flags, ref, body, context }) => changed(flags.patchFlag(ref, unchecked(body), context)),
   }),
   route('POST', `${FLAG}/clone`, 'cloneFlag', {
-    summary: 'Copy a flag under a new name, off in every environment',
+    summary: 'Copy a flag under a new name; the copy is off in every environment',
     body: 'clone',
     changes: 'flag',
     status: 201,
@@ -158,7 +162,7 @@ export const flagRoutes: readonly Route[] = [
 
 export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
-    summary: 'The archived flags of all projects, by name',
+    summary: 'List the archived flags of all projects, ordered by name',
     paged: 'optional',
     streamed: 'flags',
     heavy: 'read',
@@ -173,7 +177,7 @@ export const archiveRoutes: readonly Route[] = [
       }),
   }),
   route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
-    summary: 'The archived flags of a project, by name',
+    summary: 'List the archived flags of a project, ordered by name',
     paged: 'optional',
     streamed: 'flags',
     heavy: 'read',
@@ -188,7 +192,7 @@ export const archiveRoutes: readonly Route[] = [
       }),
   }),
   route('POST', `${ARCHIVE}/revive/:featureName`, 'reviveFlag', {
-    summary: 'Take a flag out of the archive, off in every environment',
+    summary: 'Revive an archived flag; it is off in every environment',
     changes: 'flag',
     reply: flagSchema,
     never: ['flag_archived'],
@@ -196,7 +200,7 @@ export const archiveRoutes: readonly Route[] = [
     handle: ({ flags, ref, context }) => changed(flags.reviveFlag(ref, context)),
   }),
   route('DELETE', `${ARCHIVE}/:featureName`, 'deleteFlag', {
-    summary: 'Delete an archived flag for good; its name is free again',
+    summary: 'Delete an archived flag permanently; its name can be used again',
     errors: ['flag_not_archived'],
     ifMatch: 'flag',
     projectOf: projectOfFlag,

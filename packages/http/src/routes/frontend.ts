@@ -13,7 +13,7 @@ import { FRONTEND } from './paths.js';
 export const evaluatedVariantSchema = objectComponent(
   'EvaluatedVariant',
   {
-    name: { ...variantName, description: 'disabled when there is none.' },
+    name: { ...variantName, description: 'The name of the variant; `disabled` if there is none.' },
     enabled: { ...boolean, description: 'Whether there is a variant.' },
     feature_enabled: { ...boolean, description: 'Whether the flag is on.' },
     featureEnabled: { ...boolean, description: 'The same as feature_enabled.' },
@@ -53,11 +53,14 @@ export function evaluatedVariantToWire({ name, enabled, flagEnabled, payload }: 
 const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   parameter('userId', 'The user.'),
   parameter('sessionId', 'The session.'),
-  parameter('remoteAddress', 'The address of the user; that of the request when absent.'),
-  parameter('environment', 'What constraints on `environment` compare; it does not choose the environment.'),
+  parameter('remoteAddress', 'The IP address of the user. Default: the address of the request.'),
+  parameter(
+    'environment',
+    'Value for constraints on `environment`. It does not select the environment of the evaluation.',
+  ),
   parameter('appName', 'The application.'),
-  parameter('currentTime', 'The time that counts, ISO 8601; now when absent.'),
-  parameter('properties', 'Any other fields of the context: properties[name]=value.', {
+  parameter('currentTime', 'Time of the evaluation, in ISO 8601. Default: now.'),
+  parameter('properties', 'Other fields of the context, as `properties[name]=value`.', {
     ...mapOf(text),
     maxProperties: LIMITS.contextProperties,
   }),
@@ -65,7 +68,7 @@ const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
 
 export const frontendRoutes: readonly Route[] = [
   route('GET', FRONTEND, 'evaluateFlags', {
-    summary: 'The flags that are on for a context in the query',
+    summary: 'List the flags that are on for the context in the query',
     query: CONTEXT_PARAMETERS,
     reply: frontendTogglesSchema,
     errors: ['environment_not_found'],
@@ -74,7 +77,7 @@ export const frontendRoutes: readonly Route[] = [
     },
   }),
   route('POST', FRONTEND, 'evaluateFlagsForContext', {
-    summary: 'The flags that are on for a context in the body',
+    summary: 'List the flags that are on for the context in the body',
     body: { schema: frontendBodySchema, required: false, most: LIMITS.contextBytes },
     reply: frontendTogglesSchema,
     errors: ['invalid_input', 'environment_not_found'],

@@ -17,9 +17,9 @@ const memberSchema = objectComponent(
   {
     name: {
       ...example('Ada'),
-      description: 'Present if the host application describes its users, and knows this one.',
+      description: 'The name of the user, if `describeUsers` knows the user.',
     },
-    image: { ...text, description: 'The address of a picture.' },
+    image: { ...text, description: 'The URL of a picture of the user.' },
   },
 );
 
@@ -60,7 +60,7 @@ function contradictions(path: Readonly<Record<string, unknown>>, body: unknown):
 
 export const memberRoutes: readonly Route[] = [
   route('GET', USERS, 'listMembers', {
-    summary: 'The roles of the instance, and who has which in a project',
+    summary: 'List the members of a project with their roles, and all roles of the instance',
     streamed: 'flags',
     reply: objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) }),
     async handle({ flags, ref, describeUsers }) {
@@ -70,7 +70,7 @@ export const memberRoutes: readonly Route[] = [
     },
   }),
   route('POST', USER_ROLE, 'addMember', {
-    summary: 'Add a user to a project with a role',
+    summary: 'Add a user to a project in a role',
     body: { schema: memberBodySchema, required: false },
     errors: ['user_not_found', 'member_exists'],
     changes: 'project',
@@ -78,7 +78,7 @@ export const memberRoutes: readonly Route[] = [
     handle: ({ flags, ref, params, body, context }) => flags.addMember(ref, memberFromWire(params, body), context),
   }),
   route('PUT', USER_ROLE, 'changeMemberRole', {
-    summary: 'Give a member another role',
+    summary: 'Change the role of a member',
     body: { schema: memberBodySchema, required: false },
     errors: ['last_owner'],
     changes: 'project',
@@ -87,7 +87,7 @@ export const memberRoutes: readonly Route[] = [
       flags.changeMemberRole(ref, memberFromWire(params, body), context),
   }),
   route('DELETE', USER_ROLE, 'removeMember', {
-    summary: 'Remove a user, who must hold that role, from a project',
+    summary: 'Remove a user from a project; the user must have the role in the path',
     errors: ['member_not_found', 'last_owner'],
     changes: 'project',
     errorForm: 'messages',

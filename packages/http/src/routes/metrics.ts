@@ -121,7 +121,7 @@ export function applicationSummaryToWire({ name: appName, strategies, createdAt 
 
 export const metricsRoutes: readonly Route[] = [
   route('GET', `${METRICS}/seen-toggles`, 'listSeenFlags', {
-    summary: 'Which application has evaluated which flags',
+    summary: 'List the flags that each application has evaluated',
     streamed: 'projects',
     reply: component('SeenToggles', listOf(seenTogglesItemSchema)),
     deprecated: true,
@@ -133,7 +133,7 @@ export const metricsRoutes: readonly Route[] = [
     }),
   }),
   route('GET', `${METRICS}/feature-toggles`, 'countEvaluations', {
-    summary: 'How often each flag was on and off in the last minute and the last hour',
+    summary: 'Count how often each flag was on and off in the last minute and the last hour',
     streamed: 'projects',
     reply: objectComponent('FeatureMetrics', { lastHour: mapOf(yesNoSchema), lastMinute: mapOf(yesNoSchema) }),
     async handle({ flags }) {
@@ -142,12 +142,16 @@ export const metricsRoutes: readonly Route[] = [
     },
   }),
   route('GET', APPLICATIONS, 'listApplications', {
-    summary: 'The applications seen within the last day',
+    summary: 'List the applications seen in the last 24 hours',
     query: [
-      parameter('strategyName', 'Only applications that implement this strategy; repeated: any of them; empty: all.', {
-        type: 'array',
-        items: { type: 'string' },
-      }),
+      parameter(
+        'strategyName',
+        'Only applications that implement this strategy, or one of several if repeated. Empty: all applications.',
+        {
+          type: 'array',
+          items: { type: 'string' },
+        },
+      ),
     ],
     paged: 'optional',
     streamed: 'projects',
@@ -163,7 +167,7 @@ export const metricsRoutes: readonly Route[] = [
     },
   }),
   route('GET', `${APPLICATIONS}/:appName`, 'getApplication', {
-    summary: 'One application with its instances and the flags it has evaluated',
+    summary: 'Get an application with its instances and the flags that it has evaluated',
     streamed: 'projects',
     reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
@@ -171,11 +175,11 @@ export const metricsRoutes: readonly Route[] = [
     }),
   }),
   route('DELETE', `${APPLICATIONS}/:appName`, 'deleteApplication', {
-    summary: 'Forget an application; one that registers or reports again starts over',
+    summary: 'Delete the record of an application; its next registration or report creates a new one',
     handle: ({ flags, params }) => flags.deleteApplication({ application: params.appName }),
   }),
   route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
-    summary: 'The applications that have evaluated each flag',
+    summary: 'List the applications that have evaluated each flag',
     streamed: 'projects',
     reply: component('SeenApps', mapOf(listOf(seenAppSchema))),
     deprecated: true,
@@ -195,15 +199,15 @@ const usagePeriodSchema = objectComponent(
     no: count,
     variants: {
       ...example({ blue: 8 }, mapOf(count)),
-      description: 'Counts by variant; `disabled` stands for no variant.',
+      description: 'Counts by variant; `disabled` means no variant.',
     },
   },
   {
     hour: {
       ...example('2026-03-01T12:00:00.000Z', timestamp),
-      description: 'The start of the hour, unless days are listed.',
+      description: 'The start of the hour; absent in a list by day.',
     },
-    day: { ...timestamp, description: 'The start of the day (UTC), where days are listed.' },
+    day: { ...timestamp, description: 'The start of the day (UTC); absent in a list by hour.' },
   },
 );
 
@@ -231,10 +235,10 @@ const MAX_HOURS_BACK = 48;
 const RAW_APPLICATIONS = 100;
 
 const PARAMETERS = inputParameters('usageFilter', {
-  environment: 'Only evaluations in this environment; all when absent.',
-  application: 'Only evaluations by this application; all when absent.',
-  hours: 'So many hours, the current one among them; 24 when days are absent too.',
-  days: 'So many days (UTC), the current one among them; not together with hours.',
+  environment: 'Only evaluations in this environment. Default: all.',
+  application: 'Only evaluations by this application. Default: all.',
+  hours: 'Number of hours, including the current one. Default without `days`: 24.',
+  days: 'Number of days (UTC), including the current one. Excludes `hours`.',
 });
 
 function usagePeriodToWire({ flag, environment, application: appName, hour, day, yes, no, variants }: UsagePeriod) {
@@ -244,7 +248,7 @@ function usagePeriodToWire({ flag, environment, application: appName, hour, day,
 /** Usage over time. Lists of all flags omit rows of zeros; a single flag has a row for every hour or day. */
 export const usageRoutes: readonly Route[] = [
   route('GET', USAGE, 'listUsage', {
-    summary: 'How often flags were on and off, by the hour or the day, without rows of zero',
+    summary: 'List the evaluation counts of flags by hour or day, without periods that have none',
     query: PARAMETERS,
     paged: 'optional',
     streamed: 'projects',
@@ -253,7 +257,7 @@ export const usageRoutes: readonly Route[] = [
     handle: (request) => listUsage(request, {}),
   }),
   route('GET', `${USAGE}/:featureName`, 'listFlagUsage', {
-    summary: 'How often a flag was on and off, by the hour or the day, without gaps',
+    summary: 'List the evaluation counts of a flag by hour or day, including periods that have none',
     projectOf: projectOfFlag,
     query: PARAMETERS,
     paged: 'optional',
@@ -263,7 +267,7 @@ export const usageRoutes: readonly Route[] = [
     handle: (request) => listUsage(request, { flag: request.params.featureName }),
   }),
   route('GET', CLIENT_METRICS, 'summarizeFlagUsage', {
-    summary: 'How often a flag was on and off in the current hour, and who has evaluated it, as in Unleash',
+    summary: 'Get the evaluation counts of a flag in the current hour and its applications, in the format of Unleash',
     projectOf: projectOfFlag,
     streamed: 'projects',
     reply: usageSummarySchema,
@@ -273,10 +277,10 @@ export const usageRoutes: readonly Route[] = [
     }),
   }),
   route('GET', `${CLIENT_METRICS}/raw`, 'listRawFlagUsage', {
-    summary: 'How often a flag was on and off in each hour, environment and application, as in Unleash',
+    summary: 'List the evaluation counts of a flag by hour, environment and application, in the format of Unleash',
     projectOf: projectOfFlag,
     query: [
-      parameter('hoursBack', `So many hours, from 1 to ${MAX_HOURS_BACK}; ${SUMMARY_HOURS} with any other text.`),
+      parameter('hoursBack', `Number of hours, from 1 to ${MAX_HOURS_BACK}. Any other value means ${SUMMARY_HOURS}.`),
     ],
     streamed: 'projects',
     reply: objectComponent('RawUsageList', { version, maturity: text, data: listOf(rawUsageSchema) }),

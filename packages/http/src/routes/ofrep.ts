@@ -32,19 +32,19 @@ const ofrepEvaluationSchema = objectComponent(
       type: ['boolean', 'string', 'number', 'object', 'array'],
       examples: ['#00f'],
       description:
-        "What the variant's payload holds; where there is none, whether the flag is on. Absent for a flag that is off and whose variants have payloads: use your default.",
+        'The payload of the variant; without one, whether the flag is on. Absent if the flag is off and has payloads: use your default.',
     },
     variant: text,
     metadata: {
       ...strictObject({
         project: text,
         type: text,
-        enabled: { ...boolean, description: 'Whether the flag is on, also where the value is a payload.' },
+        enabled: { ...boolean, description: 'Whether the flag is on, even if the value is a payload.' },
         stale: boolean,
         impressionData: boolean,
       }),
       examples: [{ project: 'default', type: 'release', enabled: true, stale: false, impressionData: false }],
-      description: 'Absent for frontend tokens where the flag is off.',
+      description: 'Metadata of the flag. Absent for frontend tokens if the flag is off.',
     },
   },
 );
@@ -55,9 +55,9 @@ const ofrepRequestSchema: JsonSchema = {
   properties: {
     context: {
       type: 'object',
-      properties: { targetingKey: { type: 'string', description: 'The user, unless the context has a userId.' } },
+      properties: { targetingKey: { type: 'string', description: 'The `userId` of the context, unless it has one.' } },
       maxProperties: LIMITS.contextProperties,
-      description: 'targetingKey, and whatever else strategies ask for.',
+      description: 'The `targetingKey`, and all fields that strategies use.',
     },
   },
 };
@@ -109,7 +109,7 @@ function offToOfrep({ flag, reason, withholdsPayload, metadata }: FlagResolution
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
 export const ofrepRoutes: readonly Route[] = [
   route('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
-    summary: 'One flag for a context, for OpenFeature',
+    summary: 'Evaluate a flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
     reply: ofrepEvaluationSchema,
@@ -126,7 +126,7 @@ export const ofrepRoutes: readonly Route[] = [
     },
   }),
   route('POST', OFREP_FLAGS, 'resolveFlags', {
-    summary: 'All flags for a context, for OpenFeature',
+    summary: 'Evaluate all flags for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
     reply: objectComponent('OfrepEvaluations', {

@@ -41,24 +41,24 @@ export async function projectOfFlag(
 
 export const ENVIRONMENT_PARAMETER = parameter(
   'environment',
-  'The environment, where no token names it; the one of the instance when absent.',
+  'The environment, unless the token determines it. Default: the environment of the instance.',
 );
 
 /** The query parameter that selects flags by tags. */
 export const TAG_PARAMETER = parameter(
   'tag',
-  'Only flags that have one of these tags, each as type:value, such as simple:team-shop.',
+  'Only flags that have one of these tags, each as `type:value`, such as `simple:team-shop`.',
   { type: 'array', items: { type: 'string', pattern: '^\\w+:', maxLength: 200 }, maxItems: 20 },
 );
 
 /** The query parameters that narrow the view of a client. */
 export const VIEW_PARAMETERS: readonly QueryParameter[] = [
   ENVIRONMENT_PARAMETER,
-  parameter('project', 'Only flags of these projects, within what the token admits to; all when absent.', {
+  parameter('project', 'Only flags of these projects, as far as the token permits. Default: all.', {
     type: 'array',
     items: { type: 'string', maxLength: 100 },
     maxItems: 100,
   }),
-  parameter('namePrefix', 'Only flags whose names begin so.', { type: 'string', maxLength: 100 }),
+  parameter('namePrefix', 'Only flags whose names start with this text.', { type: 'string', maxLength: 100 }),
   TAG_PARAMETER,
 ];

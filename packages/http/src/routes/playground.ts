@@ -22,7 +22,7 @@ import { evaluatedVariantSchema, evaluatedVariantToWire } from './frontend.js';
 const hashed = {
   groupId: text,
   id: example('7'),
-  bucket: { ...count, description: 'What came out of the hash, or by chance.' },
+  bucket: { ...count, description: 'The result of the hash, or a random number.' },
 };
 
 const reason: JsonSchema = {
@@ -38,7 +38,7 @@ const reason: JsonSchema = {
     'unreadable_context',
   ],
   examples: ['strategy'],
-  description: 'What decided. strategy: the last one listed holds.',
+  description: 'The part of the configuration that decided. `strategy`: the last listed strategy holds.',
 };
 
 const explainedDependencySchema = objectComponent('ExplainedDependency', {
@@ -50,8 +50,8 @@ const explainedConstraintSchema = objectComponent(
   'ExplainedConstraint',
   { constraint: constraintSchema, holds: boolean },
   {
-    value: { type: 'string', description: 'That of the context.' },
-    isCut: { ...boolean, description: 'The explanation was too long: operands and value are left out.' },
+    value: { type: 'string', description: 'The value in the context.' },
+    isCut: { ...boolean, description: 'Whether operands and value are left out because the explanation is too long.' },
   },
 );
 
@@ -74,13 +74,19 @@ const explainedStrategySchema = objectComponent(
     name: strategyName,
     holds: boolean,
     disabled: boolean,
-    constraints: { ...listOf(explainedConstraintSchema), description: 'Up to the one that fails.' },
-    segments: { ...listOf(explainedSegmentSchema), description: 'Up to the one that fails.' },
+    constraints: {
+      ...listOf(explainedConstraintSchema),
+      description: 'The evaluated constraints, up to the first that fails.',
+    },
+    segments: { ...listOf(explainedSegmentSchema), description: 'The evaluated segments, up to the first that fails.' },
   },
   {
-    unknown: { ...listOf(text), description: 'What the host does not know of it, in words.' },
-    isTooCostly: { ...boolean, description: 'Evaluating it could take too long: it does not hold.' },
-    test: { ...boolean, description: 'Of the strategy itself; absent where it was not asked.' },
+    unknown: {
+      ...listOf(text),
+      description: 'The parts of the strategy that the host does not know, such as `unknown parameter rolout`.',
+    },
+    isTooCostly: { ...boolean, description: 'The strategy does not hold, because its evaluation could take too long.' },
+    test: { ...boolean, description: 'The result of the strategy itself; absent if it was not evaluated.' },
     rollout: explainedRolloutSchema,
   },
 );
@@ -100,7 +106,10 @@ const explainedFeatureSchema = objectComponent(
     reason,
     variant: evaluatedVariantSchema,
     dependencies: listOf(explainedDependencySchema),
-    strategies: { ...listOf(explainedStrategySchema), description: 'In order, up to the one that holds.' },
+    strategies: {
+      ...listOf(explainedStrategySchema),
+      description: 'The evaluated strategies in order, up to the first that holds.',
+    },
   },
   { variantChoice: explainedVariantChoiceSchema },
 );
@@ -111,7 +120,8 @@ const playgroundSchema = objectComponent(
   {
     next: {
       type: 'string',
-      description: 'The answer ends before this flag, because it was too long. Send it as `from` for the rest.',
+      description:
+        'The first flag that the response leaves out because of its size. Send it as `from` to get the rest.',
     },
   },
 );
@@ -139,11 +149,12 @@ const playgroundInput: JsonSchema = {
     context: contextSchema,
     project: { type: 'string', minLength: 1, description: 'Only flags of this project.' },
     flag: { type: 'string', minLength: 1, description: 'Only this flag.' },
-    from: { type: 'string', minLength: 1, description: 'Only this flag and those after it: `next` of another answer.' },
+    from: { type: 'string', minLength: 1, description: 'First flag to return: `next` of the previous response.' },
     asOf: {
       type: 'string',
       maxLength: 100,
-      description: 'What was decided at this time, ISO 8601; now when absent. Flags that are deleted now are left out.',
+      description:
+        'Time whose configuration is evaluated, in ISO 8601. Default: now. Flags deleted since are left out.',
     },
   },
   required: ['environment', 'context'],
@@ -205,7 +216,7 @@ function sizeOf({ constraint, value = '' }: ConstraintExplanation, room: number)
 
 export const playgroundRoutes: readonly Route[] = [
   route('POST', '/api/admin/playground', 'explainFlags', {
-    summary: 'Why flags are on or off for a context',
+    summary: 'Evaluate flags for a context, and explain each result',
     body: { schema: playgroundInput, most: LIMITS.contextBytes },
     reply: playgroundSchema,
     errors: ['environment_not_found', 'project_not_found', 'flag_not_found'],
@@ -235,7 +246,7 @@ export const playgroundRoutes: readonly Route[] = [
     },
   }),
   route('GET', '/api/admin/contexts', 'listRecentContexts', {
-    summary: 'The contexts that this process has evaluated last, newest first, if it keeps them',
+    summary: 'List the contexts that this process evaluated most recently, newest first, if it records them',
     reply: objectComponent('ContextList', { version, contexts: listOf(contextSchema) }),
     handle: async ({ flags }) => ({ body: { version: 1, contexts: flags.recentContexts() } }),
   }),

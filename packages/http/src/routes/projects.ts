@@ -38,8 +38,11 @@ const projectSummarySchema = objectComponent('ProjectSummary', {
 
 const healthReportSchema = objectComponent('HealthReport', {
   ...overview,
-  potentiallyStaleCount: { ...count, description: 'Not stale, but older than the lifetime of their type.' },
-  activeCount: { ...count, description: 'Not stale.' },
+  potentiallyStaleCount: {
+    ...count,
+    description: 'Number of flags that are not stale, but older than the lifetime of their type.',
+  },
+  activeCount: { ...count, description: 'Number of flags that are not stale.' },
   staleCount: count,
 });
 
@@ -64,7 +67,7 @@ export function projectSummaryToWire(project: ProjectSummary) {
 
 export const projectRoutes: readonly Route[] = [
   route('GET', PROJECTS, 'listProjects', {
-    summary: 'All projects, by id',
+    summary: 'List the projects, ordered by id',
     paged: 'optional',
     cacheBy: 'projects',
     heavy: 'read',
@@ -90,7 +93,7 @@ export const projectRoutes: readonly Route[] = [
       revised(await flags.createProject(unchecked(body), context), projectToWire),
   }),
   route('GET', PROJECT, 'getProject', {
-    summary: 'A project with its flags and its health',
+    summary: 'Get a project with its flags and its health',
     cacheBy: 'projects',
     heavy: 'read',
     waits: true,
@@ -99,7 +102,7 @@ export const projectRoutes: readonly Route[] = [
   }),
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     permission: 'getProject',
-    summary: 'A project as its overview shows it, and how many of its flags are stale, potentially stale and active',
+    summary: 'Get a project and its numbers of stale, potentially stale and active flags',
     cacheBy: 'projects',
     heavy: 'read',
     waits: true,
@@ -107,7 +110,7 @@ export const projectRoutes: readonly Route[] = [
     handle: async ({ flags, ref }) => revised(await flags.getProject(ref), healthReportToWire),
   }),
   route('PUT', PROJECT, 'updateProject', {
-    summary: 'Change the display name or the description of a project',
+    summary: 'Update the display name or the description of a project',
     body: 'projectChanges',
     reply: projectSchema,
     changes: 'project',
@@ -115,7 +118,7 @@ export const projectRoutes: readonly Route[] = [
       revised(await flags.updateProject(ref, unchecked(body), context), projectToWire),
   }),
   route('DELETE', PROJECT, 'deleteProject', {
-    summary: 'Delete a project that has no flags, and its archived flags for good',
+    summary: 'Delete a project whose flags are all archived, and its archived flags permanently',
     errors: ['project_protected', 'project_not_empty'],
     changes: 'project',
     handle: ({ flags, ref, context }) => flags.deleteProject(ref, context),

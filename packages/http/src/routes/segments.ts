@@ -15,7 +15,7 @@ const segmentSchema = objectComponent('Segment', {
   constraints: listOf(constraintSchema),
   project: {
     ...example(null, nullableText),
-    description: 'Whose flags alone may use it; null: those of every project.',
+    description: 'The only project whose flags may use the segment; null: any project.',
   },
   createdAt: timestamp,
   createdBy: text,
@@ -44,7 +44,7 @@ export function segmentUseToWire({ strategy, flag, project, environment }: Segme
 
 export const segmentRoutes: readonly Route[] = [
   route('GET', SEGMENTS, 'listSegments', {
-    summary: 'All segments, by id',
+    summary: 'List the segments, ordered by id',
     paged: 'optional',
     streamed: 'flags',
     heavy: 'read',
@@ -73,7 +73,7 @@ export const segmentRoutes: readonly Route[] = [
     },
   }),
   route('GET', SEGMENT, 'getSegment', {
-    summary: 'A segment',
+    summary: 'Get a segment',
     reply: segmentSchema,
     projectOf: projectOfSegment,
     heavy: 'read',
@@ -81,7 +81,7 @@ export const segmentRoutes: readonly Route[] = [
     handle: async ({ flags, ref }) => revised(await flags.getSegment(ref), segmentToWire),
   }),
   route('PUT', SEGMENT, 'updateSegment', {
-    summary: 'Change a segment for all strategies that use it',
+    summary: 'Update a segment for all strategies that use it',
     body: 'segmentChanges',
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists', 'segment_in_use'],
@@ -101,7 +101,7 @@ export const segmentRoutes: readonly Route[] = [
     handle: ({ flags, ref, context }) => flags.deleteSegment(ref, context),
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
-    summary: 'The strategies that use a segment, those of archived flags included',
+    summary: 'List the strategies that use a segment, including those of archived flags',
     streamed: 'flags',
     reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
     projectOf: projectOfSegment,
@@ -110,7 +110,7 @@ export const segmentRoutes: readonly Route[] = [
     }),
   }),
   route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
-    summary: 'The segments that a strategy uses, by id',
+    summary: 'List the segments that a strategy uses, ordered by id',
     streamed: 'flags',
     reply: segmentListSchema,
     never: ['strategy_not_found'],

@@ -13,20 +13,24 @@ const named = (name: JsonSchema, members: Readonly<Record<string, JsonSchema>>) 
 const sessionSchema = objectComponent(
   'Session',
   {
-    version: { ...example('0.3.0'), description: 'The version of the packages that answer.' },
+    version: { ...example('0.3.0'), description: 'The version of the packages that serve the request.' },
     auth: {
       type: 'string',
       enum: ['none', 'token', 'host', 'session'],
       examples: ['session'],
-      description: 'How to sign in: not at all, by API token, in the application, or either of the last two.',
+      description:
+        'How callers authenticate: not at all, by API token, in the host application, or by either of the two.',
     },
   },
   {
-    actor: { type: 'string', description: 'Who makes the request. Absent for callers that are not let in.' },
+    actor: { type: 'string', description: 'The caller. Absent without valid credentials.' },
     environments: named(environmentName, { displayName: text }),
-    environment: { type: 'string', description: 'The environment of evaluations and commands that name none.' },
+    environment: { type: 'string', description: 'The default environment of evaluations and commands.' },
     types: named(example('release'), {
-      lifetimeDays: { type: ['number', 'null'], description: 'Days until a flag is stale; null: never.' },
+      lifetimeDays: {
+        type: ['number', 'null'],
+        description: 'Days until a flag of the type is potentially stale; null: never.',
+      },
     }),
     roles: listOf(roleSchema),
     strategies: {
@@ -37,9 +41,9 @@ const sessionSchema = objectComponent(
           description: text,
         }),
       }),
-      description: 'The built-in strategies, then those of the host.',
+      description: 'The built-in strategies, followed by those of the host.',
     },
-    actions: { ...listOf(text), description: 'What `authorize` allows in the project of the query.' },
+    actions: { ...listOf(text), description: 'The actions that `authorize` permits in the requested project.' },
   },
 );
 
@@ -69,10 +73,10 @@ const openApiDocumentSchema = component('OpenApiDocument', {
 
 export const sessionRoutes: readonly Route[] = [
   route('GET', '/api/admin/session', 'getSession', {
-    summary: 'Who makes the request, what they may do, and what an admin page needs to know; never 401',
+    summary: 'Get the caller, its permissions and the settings that an admin page needs; never 401',
     isOpen: true,
     query: [
-      parameter('project', 'Also list the actions that the caller may do in this project.', {
+      parameter('project', 'The project whose permitted actions the response lists.', {
         type: 'string',
         minLength: 1,
         maxLength: 100,
@@ -121,7 +125,7 @@ async function allowedActions(
 
 export const openApiRoutes: readonly Route[] = [
   route('GET', '/api/admin/openapi.json', 'getOpenApi', {
-    summary: 'This API as an OpenAPI document',
+    summary: 'Get the OpenAPI document of this API',
     reply: openApiDocumentSchema,
     handle: async ({ services: { openApi } }) => ({
       cached: { key: '', version: '', body: openApi, contents: openApi },

@@ -74,7 +74,7 @@ export const tagRoutes: readonly Route[] = [
   route('GET', '/api/admin/tags', 'listTags', {
     permission: 'listFlags',
     permissionBy: 'handler',
-    summary: 'The labels of all flags that the caller may read, as tags, in the order of the flags',
+    summary: 'List the tags of all flags that the caller may read, ordered by flag',
     streamed: 'flags',
     heavy: 'read',
     waits: true,
@@ -87,7 +87,7 @@ export const tagRoutes: readonly Route[] = [
   route('GET', '/api/admin/tag-types', 'listTagTypes', {
     permission: 'listFlags',
     permissionBy: 'anyProject',
-    summary: 'The types of tags; there is one',
+    summary: 'List the tag types; `simple` is the only one',
     reply: objectComponent('TagTypeList', { version, tagTypes: listOf(tagTypeSchema) }),
     handle: async () => ({
       body: { version: 1, tagTypes: [{ name: SIMPLE, description: 'A label of a flag', icon: '#' }] },
@@ -95,14 +95,14 @@ export const tagRoutes: readonly Route[] = [
   }),
   route('GET', TAGS, 'listFlagTags', {
     permission: 'getFlag',
-    summary: 'The labels of a flag, as tags',
+    summary: 'List the tags of a flag',
     reply: tagListSchema,
     projectOf: projectOfFlag,
     handle: async ({ flags, ref }) => revised(await flags.getFlag(ref), tagListToWire),
   }),
   route('POST', TAGS, 'addFlagTag', {
     permission: 'updateFlag',
-    summary: 'Add a label to a flag, as a tag; one that it has stays',
+    summary: 'Add a tag to a flag; does nothing if the flag has it',
     changes: 'flag',
     body: { schema: tagInput },
     status: 201,
@@ -116,7 +116,7 @@ export const tagRoutes: readonly Route[] = [
   }),
   route('PUT', TAGS, 'updateFlagTags', {
     permission: 'updateFlag',
-    summary: 'Add labels to a flag and remove others, as tags, in one change',
+    summary: 'Add tags to a flag and remove others in one change',
     changes: 'flag',
     body: { schema: tagChangesInput },
     reply: tagListSchema,
@@ -130,7 +130,7 @@ export const tagRoutes: readonly Route[] = [
   }),
   route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {
     permission: 'updateFlag',
-    summary: 'Remove a label from a flag, as a tag; does nothing if the flag has no such tag',
+    summary: 'Remove a tag from a flag; does nothing if the flag does not have it',
     changes: 'flag',
     projectOf: projectOfFlag,
     async handle({ flags, ref, params, context }) {

@@ -17,21 +17,24 @@ import {
 import { TOKEN, TOKENS } from './paths.js';
 
 const token = {
-  id: { type: 'string', description: 'Names the token; not its secret.' },
+  id: { type: 'string', description: 'The id of the token, not its secret.' },
   tokenName: text,
-  username: { type: 'string', description: 'The same as tokenName.' },
+  username: { type: 'string', description: 'The same as `tokenName`.' },
   type: example('client', { type: 'string', enum: TOKEN_KINDS }),
-  project: { ...example('*'), description: 'The first of the projects; * for all.' },
-  projects: { ...listOf(text), description: 'Ids of projects; * alone for all.' },
+  project: { ...example('*'), description: 'The first of `projects`; `*` means all projects.' },
+  projects: { ...listOf(text), description: 'Ids of projects; `*` alone means all projects.' },
   environment: text,
   createdAt: timestamp,
   expiresAt: optionalTimestamp,
-  lastUsedAt: { ...optionalTimestamp, description: 'When the token was last used, accurate to the hour; null: never.' },
+  lastUsedAt: { ...optionalTimestamp, description: 'Time of the last use, accurate to the hour; null: never.' },
 };
 
 const createdTokenSchema = objectComponent('CreatedToken', {
   ...token,
-  secret: { ...example('*:production.<shown once>'), description: 'Shown once, here.' },
+  secret: {
+    ...example('*:production.<shown once>'),
+    description: 'The secret of the token. No later response contains it.',
+  },
 });
 
 /** The request body that creates a token. */
@@ -118,7 +121,7 @@ export function createdTokenToWire({ token, secret }: CreatedToken) {
 
 export const tokenRoutes: readonly Route[] = [
   route('GET', TOKENS, 'listTokens', {
-    summary: 'All API tokens, oldest first, without their secrets',
+    summary: 'List the API tokens without their secrets, oldest first',
     paged: 'optional',
     streamed: 'flags',
     heavy: 'read',
@@ -134,7 +137,7 @@ export const tokenRoutes: readonly Route[] = [
       }),
   }),
   route('POST', TOKENS, 'createToken', {
-    summary: 'Create an API token; its secret is shown in this answer only',
+    summary: 'Create an API token; only this response contains its secret',
     body: { schema: newTokenInput },
     status: 201,
     reply: createdTokenSchema,
@@ -146,7 +149,8 @@ export const tokenRoutes: readonly Route[] = [
     }),
   }),
   route('POST', `${TOKENS}/rotate`, 'rotateToken', {
-    summary: 'Replace an API token; the old one expires after an overlap; the new secret is shown in this answer only',
+    summary:
+      'Replace an API token; only this response contains the new secret, and the old token expires after `overlap`',
     body: { schema: rotationInput },
     status: 201,
     reply: createdTokenSchema,
@@ -162,7 +166,7 @@ export const tokenRoutes: readonly Route[] = [
   route('PUT', TOKEN, 'updateToken', {
     // A caller who may rotate a token can already delete it, and create another one with any expiry.
     permission: 'rotateToken',
-    summary: 'Change when an API token expires; named by its id or by its secret',
+    summary: 'Change when an API token expires',
     body: 'tokenChanges',
     never: TOO_LARGE,
     async handle({ flags, params, body, context }) {
@@ -170,7 +174,7 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
   route('DELETE', TOKEN, 'deleteToken', {
-    summary: 'Delete an API token, named by its id or by its secret',
+    summary: 'Delete an API token',
     handle: ({ flags, params, context }) => flags.deleteToken({ token: params.token }, context),
   }),
 ];

@@ -39,7 +39,7 @@ const flagTypeSchema = objectComponent('FeatureType', {
   description: text,
   lifetimeDays: {
     ...example(40, { type: ['integer', 'null'] }),
-    description: 'Days until a flag is stale; null: never.',
+    description: 'Days until a flag of the type is potentially stale; null: never.',
   },
 });
 
@@ -78,7 +78,7 @@ function strategyTypeToWire({ name, title, description, parameters }: StrategyRo
 const contextFieldSchema = objectComponent('ContextField', {
   name: example('userId'),
   description: text,
-  stickiness: { ...boolean, description: 'Whether a gradual rollout may hash it.' },
+  stickiness: { ...boolean, description: 'Whether a gradual rollout may use the field as stickiness.' },
   sortOrder: count,
   legalValues: listOf(objectComponent('LegalValue', { value: text })),
   createdAt: { anyOf: [timestamp, { type: 'null' }] },
@@ -235,19 +235,19 @@ const staleBody: RouteBody['schema'] = ({ newFlag }) => ({
 export const toolRoutes: readonly Route[] = [
   route('GET', '/api/admin/feature-types', 'listFlagTypes', {
     ...READABLE,
-    summary: 'The types of flags; for tools of 4.x',
+    summary: 'List the flag types; for tools of 4.x',
     reply: objectComponent('FeatureTypeList', { version, types: listOf(flagTypeSchema) }),
     handle: async ({ flags }) => ({ body: { version: 1, types: flags.settings.flagTypes.map(flagTypeToWire) } }),
   }),
   route('GET', '/api/admin/strategies', 'listStrategyTypes', {
     ...READABLE,
-    summary: 'The built-in strategies with their parameters; for tools of 4.x',
+    summary: 'List the built-in strategies with their parameters; for tools of 4.x',
     reply: objectComponent('StrategyDefinitionList', { version, strategies: listOf(strategyTypeSchema) }),
     handle: async () => ({ body: { version: 1, strategies: [...STRATEGIES.values()].map(strategyTypeToWire) } }),
   }),
   route('GET', '/api/admin/strategies/:name', 'getStrategyType', {
     ...READABLE,
-    summary: 'A built-in strategy with its parameters; for tools of 4.x',
+    summary: 'Get a built-in strategy with its parameters; for tools of 4.x',
     reply: strategyTypeSchema,
     errors: ['strategy_not_found'],
     async handle({ params: { name } }) {
@@ -258,15 +258,15 @@ export const toolRoutes: readonly Route[] = [
   }),
   route('GET', '/api/admin/context', 'listContextFields', {
     ...READABLE,
-    summary: 'The fields of contexts: the standard ones, and the properties that the schema declares; for tools of 4.x',
+    summary: 'List the standard context fields and the properties that the schema declares; for tools of 4.x',
     reply: component('ContextFieldList', listOf(contextFieldSchema)),
     handle: async ({ flags }) => ({ body: contextFields(flags) }),
   }),
   route('GET', '/api/admin/permissions', 'listPermissions', {
     ...READABLE,
-    summary: 'What the caller may do, as permissions of 4.x; for tools of 4.x',
+    summary: 'List the permissions of the caller; for tools of 4.x',
     query: [
-      parameter('project', 'What the caller may do in this project; in every project when absent.', {
+      parameter('project', 'The project whose permissions to list. Default: permissions in every project.', {
         type: 'string',
         minLength: 1,
         maxLength: 100,
@@ -296,7 +296,7 @@ export const toolRoutes: readonly Route[] = [
   route('POST', `${SEGMENTS}/validate`, 'validateSegmentName', {
     permission: 'createSegment',
     permissionBy: 'anyProject',
-    summary: 'Whether a name is valid and free for a new segment; for tools of 4.x',
+    summary: 'Validate the name of a new segment, and check that no segment has it; for tools of 4.x',
     body: { schema: nameInput },
     errors: ['segment_exists'],
     async handle({ flags, body }) {
@@ -307,7 +307,7 @@ export const toolRoutes: readonly Route[] = [
   route('POST', '/api/admin/constraints/validate', 'validateConstraint', {
     permission: 'previewChanges',
     permissionBy: 'anyProject',
-    summary: 'Whether a constraint is valid; for tools of 4.x',
+    summary: 'Validate a constraint; for tools of 4.x',
     body: { schema: ({ constraint }) => constraint },
     async handle({ flags, body }) {
       const constraints = [unchecked<Constraint>(body)];
@@ -341,7 +341,7 @@ export const toolRoutes: readonly Route[] = [
   }),
   route('POST', `${PROJECT}/stale`, 'setStaleFlags', {
     permission: 'updateFlag',
-    summary: 'Mark flags of a project as stale, or as no longer stale, in one commit; for tools of 4.x',
+    summary: 'Mark flags of a project as stale or not stale in one commit; for tools of 4.x',
     body: { schema: staleBody },
     status: 202,
     errors: ['flag_not_found', 'flag_archived', 'change_set_too_large'],

@@ -23,9 +23,12 @@ export const contextSchema: JsonSchema = {
     userId: id,
     sessionId: id,
     remoteAddress: nullableText,
-    environment: { ...nullableText, description: 'What constraints on `environment` compare; it chooses nothing.' },
+    environment: {
+      ...nullableText,
+      description: 'Value for constraints on `environment`. It does not select the environment of the evaluation.',
+    },
     appName: nullableText,
-    currentTime: { ...nullableText, description: 'ISO 8601; now when absent.' },
+    currentTime: { ...nullableText, description: 'Time of the evaluation, in ISO 8601. Default: now.' },
     properties: {
       type: ['object', 'null'],
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },

@@ -53,7 +53,7 @@ const strategyVariantSchema = objectComponent('StrategyVariant', variantBase, { 
 const parameters: JsonSchema = {
   type: ['object', 'null'],
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-  description: 'As they were sent.',
+  description: 'The parameters, unchanged from the request.',
   examples: [{ rollout: 25, groupId: 'checkout', stickiness: 'default' }],
 };
 
@@ -72,11 +72,11 @@ export const strategySchema = objectComponent(
 );
 
 export const dependencySchema = objectComponent('Dependency', {
-  feature: { ...example('payments'), description: 'The name of the parent.' },
-  enabled: { ...boolean, description: 'Whether the parent has to be on, or off.' },
+  feature: { ...example('payments'), description: 'The name of the parent flag.' },
+  enabled: { ...boolean, description: 'Whether the parent must be on or off.' },
   variants: {
     ...example([], listOf(text)),
-    description: 'One of these the parent has to have; any when empty.',
+    description: 'The accepted variants of the parent; empty: any.',
   },
 });
 
@@ -96,7 +96,10 @@ export const flagMembers = {
   archived: boolean,
   createdAt: timestamp,
   lastSeenAt: optionalTimestamp,
-  variants: { anyOf: [listOf(variantSchema), { type: 'null' }], description: 'null when the flag has none.' },
+  variants: {
+    anyOf: [listOf(variantSchema), { type: 'null' }],
+    description: 'The variants; null if the flag has none.',
+  },
   labels: listOf(text),
   owner: { type: ['string', 'null'] },
 } satisfies Readonly<Record<string, JsonSchema>>;
@@ -107,10 +110,10 @@ export const flagDetailSchema = objectComponent(
   'FlagDetail',
   { ...flagMembers, environments: listOf(flagEnvironmentSchema) },
   {
-    dependencies: { ...listOf(dependencySchema), description: 'Absent when the flag has none.' },
+    dependencies: { ...listOf(dependencySchema), description: 'The dependencies; absent if the flag has none.' },
     children: {
       ...listOf(text),
-      description: 'The flags, not archived, that depend on this one; absent when there are none.',
+      description: 'Names of the flags that depend on this flag, without archived ones; absent if there are none.',
     },
   },
 );
