@@ -57,7 +57,7 @@ await check('clients of OpenFeature know the declared flags', async () => {
 
 await check('a payload that does not fit falls back, and is reported', async () => {
   await flags.setVariants({ ...ref, flag: 'banner' }, [{ name: 'red', payload: { type: 'json', value: '{}' } }]);
-  const reason = 'The payload of variant red of flag banner does not fit its declaration: /color must be string.';
+  const reason = 'The payload of variant red of flag banner does not match its declaration: /color must be string.';
   assert.deepEqual(await get('/'), { checkout: 'old', color: 'none' });
   assert.deepEqual(problems, [reason]);
   const { errorCode, errorMessage, value } = await client.getObjectDetails('banner', { color: 'none' });

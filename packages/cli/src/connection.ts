@@ -66,7 +66,9 @@ const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const { store } = options;
   if (store === undefined || store === '') {
-    throw usageError('Name the flags: --store FILE, --store postgres://…, --store https://…, or FLAGS_STORE.');
+    throw usageError(
+      'Name a store or a server: --store FILE, --store postgres://…, --store https://…, or FLAGS_STORE.',
+    );
   }
   return isAddress(store) ? connectToServer(store, options.token) : openStore(store, options);
 }
@@ -89,7 +91,7 @@ function connectToServer(address: string, token: string | undefined): Connection
     flags: undefined,
     refusal: authorization
       ? 'refuses the token. Give another admin token: --token or FLAGS_TOKEN.'
-      : 'asks for a token. Give an admin token: --token or FLAGS_TOKEN.',
+      : 'requires a token. Give an admin token: --token or FLAGS_TOKEN.',
     fetch: async (path, init = {}) => {
       try {
         return await fetchInTime(`${base}${path}`, { ...init, headers: { ...init.headers, ...authorization } });

@@ -77,7 +77,7 @@ export async function applyDocument(
   }
   output.json({ changed: changeSets.length > 0, changeSets, differences });
   const ids = changeSets.map(({ id }) => id).reverse();
-  output.line(output.colors.green(`Changed. To take it back: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
+  output.line(output.colors.green(`Changed. To undo it: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
 }
 
 /** A request has at most 1 MiB. */

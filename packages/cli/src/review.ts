@@ -35,7 +35,7 @@ export async function applyReviewed(session: CommandSession, changes: readonly C
   const { reason } = session.options;
   const changeSet = await api.change<ChangeSet>('/changes', { changes, ...(reason !== undefined && { reason }) });
   output.json({ changed: changeSet.id !== null, changeSet });
-  output.line(output.colors.green(`Changed. To take it back: flags undo ${changeSet.id ?? ''}`));
+  output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet.id ?? ''}`));
 }
 
 /** A plan of changes, of an undo or of an import. */
@@ -128,7 +128,7 @@ async function confirmChange(
 export async function confirmOrRefuse({ io, options }: CommandSession, message: string): Promise<void> {
   if (options.yes === true) return;
   if (io.stdin.isTTY !== true || options.json === true) {
-    const text = `${message} Nobody is there to confirm. Nothing has changed. Repeat the command with --yes.`;
+    const text = `${message} The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.`;
     throw new CommandError(text, EXIT.unconfirmed);
   }
   // The prompt ends its output.

@@ -43,18 +43,21 @@ export function addCommonOptions(program: Command, { env }: CommandIo): void {
   program
     .option('--store <store>', 'SQLite file, postgres://…, or the address of a server (FLAGS_STORE)')
     .option('--token <token>', 'admin token for a server (FLAGS_TOKEN)')
-    .option('--project <project>', 'project of the flag; found by the name of the flag if absent')
-    .option('--environment <name>', 'environment of the change (FLAGS_ENVIRONMENT); production, or else the first')
+    .option('--project <project>', 'project of the flag; default: found by the name of the flag')
+    .option(
+      '--environment <name>',
+      'environment of the change (FLAGS_ENVIRONMENT); default: production, otherwise the first',
+    )
     .option('--environments <names>', 'environments of a store, separated by commas (FLAGS_ENVIRONMENTS)')
     .option('--actor <name>', 'author of changes in a store (FLAGS_ACTOR)')
-    .option('--reason <text>', 'why the change is made; the history shows it')
+    .option('--reason <text>', 'reason for the change, shown in the history')
     .option(
       '--review-in <names>',
-      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); production, or else the last',
+      'environments whose changes need a confirmation (FLAGS_REVIEW_IN); default: production, otherwise the last',
     )
     .option('--json', 'write JSON for programs')
     .option('--yes', 'do not ask for a confirmation')
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show the changes without making them')
     .hook('preAction', () => {
       const given = program.opts<CommonOptions>();
       for (const [option, variable] of Object.entries(VARIABLES)) {
@@ -85,8 +88,10 @@ export function inSession<Arguments extends readonly unknown[], Options extends 
       // A server may send any reply. On a local store, such an error is a defect.
       const isOfData = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
       if (connection.flags !== undefined || !isOfData) throw error;
-      const advice = 'Is it the flags API, in a release that fits this command?';
-      throw new CommandError(`${connection.name} sent a reply that no command can read (${error.message}). ${advice}`);
+      const advice = 'Is it the flags API, in a release that this command supports?';
+      throw new CommandError(
+        `${connection.name} sent a reply that this command cannot read (${error.message}). ${advice}`,
+      );
     } finally {
       await connection.close();
     }

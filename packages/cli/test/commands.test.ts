@@ -76,7 +76,7 @@ describe.each([
     const id = last?.id ?? '';
     const planned = await flags('undo', id, '--dry-run');
     expect(planned.out).toMatch(
-      /^Takes back the change set of .*\nflag checkout\n(.*\n)* {2}production · enabled on → off\n(.*\n)*clients\n {2}production: 1 flag goes off: checkout\nNothing has changed/,
+      /^Undoes the change set of .*\nflag checkout\n(.*\n)* {2}production · enabled on → off\n(.*\n)*clients\n {2}production: 1 flag goes off: checkout\nNothing has changed/,
     );
     expect(await jsonOf(flags('undo', id, '--dry-run', '--json'))).toMatchObject({
       changed: false,
@@ -88,7 +88,7 @@ describe.each([
       code: 3,
       err: expect.stringContaining('This changes production.'),
     });
-    expect((await flags('undo', id, '--yes')).out).toMatch(/production: 1 flag goes off: checkout\nTaken back\./);
+    expect((await flags('undo', id, '--yes')).out).toMatch(/production: 1 flag goes off: checkout\nUndone\./);
     expect((await flags('show', 'checkout')).out).toContain('production: off\n  no strategies');
   });
 
@@ -169,9 +169,9 @@ describe.each([
     const flags = await open();
     await flags('create', 'checkout');
     for (const [args, advice] of [
-      [[], 'Say what changes: --description'],
-      [['--label', 'shop'], '--label takes +NAME to add a label, and -NAME to take it away, not shop.'],
-      [['--label', '+a', '-a'], '--label adds a, and takes it away. Name it once.'],
+      [[], 'Name a change: --description'],
+      [['--label', 'shop'], '--label takes +NAME to add a label, and -NAME to remove it, not shop.'],
+      [['--label', '+a', '-a'], '--label adds and removes a. Name it once.'],
       [['--type', 'relase'], 'The input is not valid: type must be one of release, '],
     ] as const) {
       const refused = await flags('edit', 'checkout', ...args);
@@ -378,7 +378,7 @@ describe('confirmation', () => {
     const refused = await flags('on', 'checkout');
     expect(refused.code).toBe(3);
     expect(refused.err).toBe(
-      'This changes production. Go on? Nobody is there to confirm. Nothing has changed. Repeat the command with --yes.\n',
+      'This changes production. Go on? The input is not a terminal, so nobody can confirm. Nothing has changed. Repeat the command with --yes.\n',
     );
     expect(await flags('on', 'checkout', '--environment', 'development')).toMatchObject({ code: 0 });
     expect(await flags('on', 'checkout', '--review-in', 'development')).toMatchObject({ code: 0 });
@@ -434,7 +434,7 @@ describe('stores', () => {
     const copy = path('copy.db');
     expect((await flags('backup', copy, '--dry-run')).out).toMatch(/^Would copy /);
     expect(await flags('backup', copy)).toMatchObject({ code: 0, out: expect.stringMatching(/^Copied /) });
-    expect(await flags('backup', copy)).toMatchObject({ code: 1, err: expect.stringMatching(/overwrites nothing/) });
+    expect(await flags('backup', copy)).toMatchObject({ code: 1, err: expect.stringMatching(/does not overwrite/) });
     expect((await flagsCommand(['list', '--store', copy])).out).toContain('checkout');
   });
 

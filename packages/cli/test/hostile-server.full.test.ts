@@ -71,7 +71,7 @@ it.each([
     expect([args, [0, 1, 64].includes(code)]).toEqual([args, true]);
   }
   expect(await failureOf('why', 'a')).toMatch(
-    /^http:\S+ sent a reply that no command can read \(.+\)\. Is it the flags API, in a release that fits/,
+    /^http:\S+ sent a reply that this command cannot read \(.+\)\. Is it the flags API, in a release that fits/,
   );
 });
 

@@ -59,7 +59,7 @@ describe('importers', () => {
         plan: { ...toggle, targeting: { '==': [{ var: 'plan' }, 'pro'] } },
       });
       const named = ['staff', 'beta', 'recent', 'both'].map((name) =>
-        expect.stringContaining(`${name}: where the value that its targeting compares is missing or wrong`),
+        expect.stringContaining(`${name}: if the value that its targeting compares is missing or invalid`),
       );
       expect(noted).toHaveLength(4);
       expect(noted).toEqual(expect.arrayContaining(named));
@@ -308,7 +308,7 @@ describe('Unleash', () => {
       for (const note of [
         'The environment staging is not configured here',
         'm-tags: the tag team:bbbb',
-        'The strategy byRegion is a custom one',
+        'The strategy byRegion is custom',
         'no equivalent: definitions of strategies (1)',
       ])
         expect(notes).toContain(note);

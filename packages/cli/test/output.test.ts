@@ -137,7 +137,7 @@ describe('output', () => {
     await flags.close();
     const { code, err } = await flagsCommand(['why', 'a', '--store', store]);
     expect(code).toBe(0);
-    expect(err).toMatch(/^note: a has a strategy that is not known and never holds: red\[31m .* end\.\n$/);
+    expect(err).toMatch(/^note: a has an unknown strategy, which never holds: red\[31m .* end\.\n$/);
     expect(err).not.toMatch(UNPRINTABLE);
   });
 
@@ -276,7 +276,7 @@ describe('errors', () => {
   }
 
   it('ask for the store', async () => {
-    expect(await errorOf('list')).toMatch(/^64 Name the flags: --store FILE/);
+    expect(await errorOf('list')).toMatch(/^64 Name a store or a server: --store FILE/);
     expect(await errorOf('migrate')).toMatch(/^64 Name the store/);
   });
 
@@ -312,7 +312,7 @@ describe('errors', () => {
   it('ask for a token', async () => {
     const { url } = server();
     expect(await errorOf('list', '--store', url)).toMatch(
-      /^1 http:\S+ asks for a token\. Give an admin token: --token or FLAGS_TOKEN\.$/,
+      /^1 http:\S+ requires a token\. Give an admin token: --token or FLAGS_TOKEN\.$/,
     );
     expect(await errorOf('on', 'a', '--store', url, '--token', 'wrong')).toMatch(/^1 http:\S+ refuses the token\./);
   });
@@ -334,8 +334,8 @@ describe('errors', () => {
     expect(await onStore('lst')).toMatch(/^64 error: unknown command 'lst'/);
     expect(await onStore('list', '--colour')).toMatch(/^64 error: unknown option/);
     expect(await onStore('show')).toMatch(/^64 error: missing required argument/);
-    expect(await onStore('rollout', 'a', '101')).toBe('64 A rollout is 0 to 100, not 101.');
-    expect(await onStore('rollout', 'a', 'half')).toBe('64 A rollout is 0 to 100, not half.');
+    expect(await onStore('rollout', 'a', '101')).toBe('64 A rollout is a number from 0 to 100, not 101.');
+    expect(await onStore('rollout', 'a', 'half')).toBe('64 A rollout is a number from 0 to 100, not half.');
     expect(await onStore('variants', 'a', 'red=30', 'blue=30')).toMatch(/^64 The weights are 60 % together/);
     expect(await onStore('variants', 'a', 'red=x')).toMatch(/^64 red=x: a weight is a percentage/);
     expect(await onStore('on', 'a', '--environment', 'prod')).toMatch(
@@ -386,7 +386,9 @@ describe('errors', () => {
     const nowhere = join(path('none'), 'flags.db');
     const advice = `cannot be opened: create the directory ${path('none')} first.`;
     expect(await errorOf('migrate', '--store', nowhere)).toBe(`1 ${nowhere} ${advice}`);
-    expect(await errorOf('backup', nowhere, '--store', store)).toMatch(/^1 \S+ cannot be made: create the directory/);
+    expect(await errorOf('backup', nowhere, '--store', store)).toMatch(
+      /^1 \S+ cannot be created: create the directory/,
+    );
     expect(await errorOf('tokens', 'delete', 'nobody', '--yes', '--store', store)).toMatch(
       /^1 There is no token nobody/,
     );

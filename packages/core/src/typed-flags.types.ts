@@ -64,7 +64,7 @@ export interface TypedEvaluation<Schema extends FlagsSchema> {
     options?: TypedOptions<Schema, TypedFallback<Schema, Name & FlagName<Schema>>>,
   ): TypedVariant<Schema, Name & FlagName<Schema>>;
 
-  /** Like {@link Flags.getPayload}. Reports a payload that does not fit its declaration, and returns `fallback`. */
+  /** Like {@link Flags.getPayload}. Reports a payload that does not match its declaration, and returns `fallback`. */
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
     context: TypedContext<Schema> | undefined,

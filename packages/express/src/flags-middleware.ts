@@ -54,7 +54,7 @@ export function flagsMiddleware(
   const fault =
     describeNonFlags(flags) ??
     describeUnknownOption(options, ['environment']) ??
-    (typeof contextOf === 'function' ? undefined : 'needs a function that tells the context of a request.');
+    (typeof contextOf === 'function' ? undefined : 'needs a function that returns the context of a request.');
   if (fault) throw new TypeError(`flagsMiddleware ${fault}`);
   // Reports a missing environment at start-up instead of on each request.
   flags.forContext({}, options);

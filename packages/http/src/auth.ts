@@ -64,7 +64,7 @@ function identifyByHost<Native>(
     const actor = await callHost(() => authenticate(request.native));
     if (actor === null || actor === undefined) throw unauthenticated('Sign in first.');
     if (typeof actor.name !== 'string' || actor.name === '') {
-      throw new TypeError(`${caller}: auth must give an actor with a name, or null.`);
+      throw new TypeError(`${caller}: auth must return an actor with a name, or null.`);
     }
     if (!isApiToken(actor)) return { actor, scope: EVERYTHING };
     const identity = identityOf(actor, access);

@@ -103,11 +103,11 @@ function mediaType(header = ''): string {
 function assertContentType(header: string | undefined): void {
   const type = mediaType(header);
   if (type === '' || isJsonType(header)) return;
-  throw new HttpError('unsupported_media_type', `A body of type ${type} is not read. Send application/json.`);
+  throw new HttpError('unsupported_media_type', `The media type ${type} is not supported. Send application/json.`);
 }
 
 function tooDeep(): HttpError {
-  return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`);
+  return new HttpError('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels. Reduce its nesting.`);
 }
 
 async function parseJson(raw: string | Uint8Array, limit: number): Promise<unknown> {

@@ -273,7 +273,7 @@ function decodeParams(path: string, params: FoundRoute['params']): FoundRoute['p
 }
 
 function undecodablePathError(path: string): never {
-  throw invalidInput([{ message: `the path ${path} holds an escape that cannot be decoded` }]);
+  throw invalidInput([{ message: `the path ${path} contains an escape that cannot be decoded` }]);
 }
 
 /** Throws the refusal of a request that no route handles, given the routes with its path. */
@@ -286,5 +286,5 @@ function unmatchedError(
     throw new HttpError('not_found', `There is nothing at ${path}. Look at /api/admin/openapi.json.`);
   }
   const allow = allowedMethods(known);
-  throw new HttpError('method_not_allowed', `${path} does not take ${method}. Use one of ${allow}.`, { allow });
+  throw new HttpError('method_not_allowed', `${path} does not support ${method}. Use one of ${allow}.`, { allow });
 }

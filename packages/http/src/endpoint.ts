@@ -315,7 +315,7 @@ function reasonOf(request: FlagsRequest): string | undefined {
 function idOf(request: FlagsRequest, route: Route): string | undefined {
   if (headerOf(request, ID_HEADER.toLowerCase()) === undefined) return undefined;
   if (!isRepeatable(route)) {
-    const message = `${ID_HEADER} is not possible here: the secret of a token is shown once. Send the request without it`;
+    const message = `${ID_HEADER} is not supported here, because the secret of a token is shown only once. Send the request without it`;
     throw invalidInput([{ message, path: '' }]);
   }
   const key = keyIn(request);

@@ -104,7 +104,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
 /** Wraps an error of a host function. The host handles it, even if it is a `FlagsError`. */
 export class HostFault extends Error {
   constructor(readonly thrown: unknown) {
-    super("A function of the host's has thrown.");
+    super('A function of the host application has thrown.');
   }
 }
 

@@ -58,7 +58,7 @@ export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSc
 
 export function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   const property = propertiesOf(schema)[name];
-  if (property === undefined) throw new Error(`The schema names no member ${name}.`);
+  if (property === undefined) throw new Error(`The schema has no member ${name}.`);
   return property;
 }
 

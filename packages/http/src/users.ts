@@ -132,7 +132,7 @@ function finderIn(answer: UserDescriptions, ids: readonly UserId[]): (id: UserId
 function toShownUser(description: unknown): ShownUser | undefined {
   if (description === null || description === undefined) return undefined;
   const { name, image } = Object(description) as { readonly name?: unknown; readonly image?: unknown };
-  if (typeof name !== 'string') throw new TypeError('describeUsers must give every user a name.');
+  if (typeof name !== 'string') throw new TypeError('describeUsers must return a name for every user.');
   const isShown = typeof image === 'string' && image !== '' && image.length <= IMAGE_LENGTH;
   return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
 }

@@ -30,9 +30,7 @@ describe('the lifecycle', () => {
 
     it('is refused for a promise of flags, and for a misspelt option', async () => {
       const opening = createFlags({ storage: memoryStorage() });
-      expect(() => createFlagsProvider(opening as never)).toThrow(
-        'createFlagsProvider needs flags, and was given a promise',
-      );
+      expect(() => createFlagsProvider(opening as never)).toThrow('createFlagsProvider needs flags, but got a promise');
       const flags = await opening;
       const misspelt = { enviroment: 'production' } as object;
       expect(() => createFlagsProvider(flags, misspelt)).toThrow('did you mean environment?');

@@ -156,8 +156,8 @@ async function commit<T>(session: Session, { value, findOutcome }: Finished<T>):
 
 function outcomeUnknown(cause: unknown): FlagsError {
   const message =
-    'The connection was lost during the commit, and the database cannot be asked what became of it. ' +
-    'Look whether the change is there before you repeat it.';
+    'The connection was lost during the commit, and the database cannot report its outcome. ' +
+    'Check whether the change exists before you repeat it.';
   return new FlagsError('outcome_unknown', message, undefined, { cause });
 }
 

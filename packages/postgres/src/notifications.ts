@@ -145,7 +145,7 @@ export async function createListening(pool: PgPool, options: CheckedOptions & Ch
     if ((pool.options?.max ?? Number.POSITIVE_INFINITY) > 1) return createListener({ ...options, pool });
     if (listen === undefined) return undefined;
     const message =
-      'listen takes one connection of the pool for good, and this pool has only one: give it a larger max.';
+      'listen occupies one connection of the pool permanently, and this pool has only one: increase its max.';
     throw new FlagsError('invalid_input', message);
   }
   const apart = await openPool({ connectionString, connectTimeout, max: 1 });

@@ -97,7 +97,7 @@ export function assertLocation(location: Pick<PostgresStorageSettings, 'schema' 
 } {
   const { schema = 'public', tablePrefix = 'flags_' } = location;
   if (typeof tablePrefix !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(tablePrefix)) {
-    throw invalid('tablePrefix must begin with a letter or _ and hold letters, digits and _ alone.');
+    throw invalid('tablePrefix must begin with a letter or _ and contain only letters, digits and _.');
   }
   if (tablePrefix.length > LONGEST_PREFIX) {
     throw invalid(`tablePrefix must have at most ${LONGEST_PREFIX} characters.`);
@@ -106,7 +106,7 @@ export function assertLocation(location: Pick<PostgresStorageSettings, 'schema' 
     throw invalid('schema must be the name of a schema.');
   }
   if (Buffer.byteLength(schema) > LONGEST_NAME || /^pg_/i.test(schema)) {
-    throw invalid(`schema must have at most ${LONGEST_NAME} bytes and not be one of PostgreSQL's own.`);
+    throw invalid(`schema must have at most ${LONGEST_NAME} bytes and not be reserved by PostgreSQL.`);
   }
   return { schema, tablePrefix };
 }

@@ -68,7 +68,7 @@ function expectBoolean(value: unknown): string | undefined {
 }
 
 function expectText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? undefined : 'must be a text that is not empty';
+  return typeof value === 'string' && value !== '' ? undefined : 'must be a non-empty string';
 }
 
 /** A link may not carry a script. */

@@ -11,7 +11,7 @@ import { percent, readFlag } from './flags.js';
 export function addChangeCommands(program: Command, io: CommandIo): void {
   program
     .command('create')
-    .description('create a flag, off in every environment')
+    .description('create a flag that is off in every environment')
     .argument('<flag>')
     .option('--description <text>')
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
@@ -25,7 +25,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--description <text>', "'' for none")
     .option('--owner <owner>', "'' for none")
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
-    .option('--label <labels...>', 'labels to add, and to take away: +shop -beta')
+    .option('--label <labels...>', 'labels to add and to remove: +shop -beta')
     .action(inSession(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
@@ -97,7 +97,7 @@ async function editFlag(session: CommandSession<NewFlagOptions>, name: string): 
   };
   const isEdited = Object.keys(input).length > 0;
   if (!isEdited && label.length === 0) {
-    throw usageError('Say what changes: --description, --owner, --type, or --label +ADDED -REMOVED.');
+    throw usageError('Name a change: --description, --owner, --type, or --label +ADDED -REMOVED.');
   }
   const { add, remove } = toLabelChanges(label);
   const { project } = await findFlag(session, name);
@@ -114,12 +114,12 @@ async function editFlag(session: CommandSession<NewFlagOptions>, name: string): 
 function toLabelChanges(labels: readonly string[]): { readonly add: string[]; readonly remove: string[] } {
   const unsigned = labels.find((label) => !SIGNED.test(label));
   if (unsigned !== undefined) {
-    throw usageError(`--label takes +NAME to add a label, and -NAME to take it away, not ${unsigned}.`);
+    throw usageError(`--label takes +NAME to add a label, and -NAME to remove it, not ${unsigned}.`);
   }
   const withSign = (sign: string) => labels.filter((label) => label.startsWith(sign)).map((label) => label.slice(1));
   const [add, remove] = [withSign('+'), withSign('-')];
   const both = add.find((label) => remove.includes(label));
-  if (both !== undefined) throw usageError(`--label adds ${both}, and takes it away. Name it once.`);
+  if (both !== undefined) throw usageError(`--label adds and removes ${both}. Name it once.`);
   return { add, remove };
 }
 
@@ -139,7 +139,7 @@ interface RolloutOptions extends CommonOptions {
 async function setRollout(session: CommandSession<RolloutOptions>, name: string, percentage: string): Promise<void> {
   const { strategy: wanted } = session.options;
   const value = Number(percentage.replace(/%$/, '').trim() || NaN);
-  if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is 0 to 100, not ${percentage}.`);
+  if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is a number from 0 to 100, not ${percentage}.`);
   const rollout = String(value);
   const { project, environments } = await readFlag(session, name);
   const environment = await environmentOf(session);

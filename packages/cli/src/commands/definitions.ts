@@ -13,15 +13,15 @@ type ImportOptions = CommonOptions & ApplyChoices;
 export function addDefinitionCommands(program: Command, io: CommandIo): void {
   program
     .command('export')
-    .description('write projects, segments and flags to standard output, as one document')
-    .addOption(new Option('--format <format>', 'form of the document').choices(['yaml', 'json']).default('yaml'))
+    .description('print projects, segments and flags as one document')
+    .addOption(new Option('--format <format>', 'format of the document').choices(['yaml', 'json']).default('yaml'))
     .action(inSession(io, writeExport));
   program
     .command('plan')
     .description('show what a document would change; exit code 2 if there are changes')
     .argument('<file>', 'YAML or JSON; - for standard input')
-    .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
-    .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
+    .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
+    .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
     .action(
       inSession(io, async (session: CommandSession<ImportOptions>, file: string) => {
         const plan = await planDocument(session, await readDefinitions(io, file), session.options);
@@ -31,10 +31,10 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     );
   program
     .command('apply')
-    .description('bring the flags to the state of a document')
+    .description('change the flags to match a document')
     .argument('<file>', 'YAML or JSON; - for standard input')
-    .option('--prune', 'archive the flags that the document lacks, and revive those that it has')
-    .option('--markdown', 'write the changes as a fenced block of Markdown, for a comment')
+    .option('--prune', 'archive flags that the document does not contain, and revive those that it contains')
+    .option('--markdown', 'print the changes as a fenced block of Markdown, for a comment')
     .action(
       inSession(io, async (session: CommandSession<ImportOptions>, file: string) =>
         applyDocument(session, await readDefinitions(io, file), session.options),
@@ -42,11 +42,11 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     );
   program
     .command('import')
-    .description('import a document, also of another product; keeps flags that it lacks')
+    .description('import a document, also of another product; keep flags that it does not contain')
     .argument('<file>', 'YAML or JSON; - for standard input; the address of an Unleash server')
-    .addOption(new Option('--from <product>', 'what the file is an export of').choices(SOURCES))
+    .addOption(new Option('--from <product>', 'the product that exported the file').choices(SOURCES))
     .option('--source-token <token>', 'admin token of the Unleash server (UNLEASH_TOKEN)', io.env.UNLEASH_TOKEN)
-    .option('--map-environment <pairs...>', 'environments of the file and of the store: default=production')
+    .option('--map-environment <pairs...>', 'environment names in the file and in the store: default=production')
     .action(
       inSession(io, async (session: CommandSession<CommonOptions & Partial<SourceOptions>>, file: string) => {
         const { from, ...options } = session.options;
@@ -56,7 +56,7 @@ export function addDefinitionCommands(program: Command, io: CommandIo): void {
     );
   program
     .command('types')
-    .description('write the source of a typed schema to standard output')
+    .description('print the source of a typed schema')
     .action(
       inSession(io, async (session) =>
         session.output.raw(

@@ -25,7 +25,7 @@ export function addFlagCommands(program: Command, io: CommandIo): void {
   program
     .command('list')
     .description('list flags')
-    .argument('[query]', 'part of the name, description, a label or the owner')
+    .argument('[query]', 'part of the name, description, label or owner')
     .option('--type <type>', 'only flags of this type')
     .option('--label <label>', 'only flags with this label')
     .option('--owner <owner>', 'only flags of this owner')

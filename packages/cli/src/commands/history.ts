@@ -34,8 +34,8 @@ export function addHistoryCommands(program: Command, io: CommandIo): void {
     .action(inSession(io, showHistory));
   program
     .command('undo')
-    .description('take a change set back, with a change set of its own')
-    .argument('<id>', 'the id that the change or the history shows')
+    .description('undo a change set with a new change set')
+    .argument('<id>', 'the id of the change set, which the change and the history show')
     .action(inSession(io, undo));
   program
     .command('why')
@@ -106,13 +106,13 @@ async function undo(session: CommandSession, id: string): Promise<void> {
   const { at, actor, events } = await api.get<ChangeSet>(path);
   const plan = await api.post<Plan>(`${path}/undo/plan`);
   const { documents } = plan;
-  output.line(`Takes back the change set of ${at} by ${actor}:`);
+  output.line(`Undoes the change set of ${at} by ${actor}:`);
   if (!(await confirmPlan(session, { ...plan, deletions: deletionsIn(plan), json: { events, documents } }))) return;
   const { reason } = options;
   const changeSet = await api.change<ChangeSet>(`${path}/undo`, reason === undefined ? {} : { reason });
   output.json({ changed: changeSet.id !== null, changeSet });
-  const done = output.colors.green(`Taken back. To take that back: flags undo ${changeSet.id ?? ''}`);
-  output.line(changeSet.id === null ? 'Nothing to take back.' : done);
+  const done = output.colors.green(`Undone. To redo it: flags undo ${changeSet.id ?? ''}`);
+  output.line(changeSet.id === null ? 'Nothing to undo.' : done);
 }
 
 interface ContextOptions extends CommonOptions {

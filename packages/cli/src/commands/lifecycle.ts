@@ -12,17 +12,17 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
   };
   program
     .command('archive')
-    .description('archive a flag; clients then do not get it')
+    .description('archive a flag, so that clients no longer receive it')
     .argument('<flag>')
     .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'archiveFlag', ref }))));
   program
     .command('revive')
-    .description('revive an archived flag, off in every environment')
+    .description('revive an archived flag; it is off in every environment')
     .argument('<flag>')
     .action(inSession(io, (session, flag: string) => apply(session, flag, (ref) => ({ op: 'reviveFlag', ref }))));
   program
     .command('clone')
-    .description('copy a flag with its strategies and variants, off in every environment')
+    .description('copy a flag with its strategies and variants; the copy is off in every environment')
     .argument('<flag>')
     .argument('<name>', 'the name of the copy')
     .action(
@@ -32,9 +32,9 @@ export function addLifecycleCommands(program: Command, io: CommandIo): void {
     );
   program
     .command('stale')
-    .description('mark a flag as stale: its code can go')
+    .description('mark a flag as stale, so that its code can be removed')
     .argument('<flag>')
-    .option('--off', 'take the mark away')
+    .option('--off', 'remove the mark')
     .action(
       inSession(io, (session: CommandSession<CommonOptions & { readonly off?: boolean }>, flag: string) =>
         apply(session, flag, (ref) => ({ op: 'updateFlag', ref, input: { stale: session.options.off !== true } })),

@@ -20,7 +20,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .command('create')
     .description('create a project')
     .argument('<id>')
-    .option('--name <name>', 'its name; the id if absent')
+    .option('--name <name>', 'its name; default: the id')
     .option('--description <text>')
     .action(
       inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
@@ -31,7 +31,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     );
   projects
     .command('rename')
-    .description('give a project another name; its id stays')
+    .description('rename a project; its id stays the same')
     .argument('<id>')
     .argument('<name>')
     .action(

@@ -24,7 +24,10 @@ export function addServeCommand(program: Command, io: CommandIo): void {
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--demo', 'sample flags in memory, even if FLAGS_STORE names a store')
     .addOption(
-      new Option('--auth <mode>', 'default: none in memory on this machine, or else token').choices(['token', 'none']),
+      new Option('--auth <mode>', 'default: none in memory on this machine, otherwise token').choices([
+        'token',
+        'none',
+      ]),
     )
     .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>(), storeOf(command)));
 }
@@ -34,7 +37,7 @@ function storeOf(command: Command): string {
   const { store, demo } = command.optsWithGlobals<ServeOptions>();
   if (demo !== true) return store || ':memory:';
   const isNamed = command.parent?.getOptionValueSource('store') === 'cli';
-  if (isNamed && store !== ':memory:') throw usageError('serve --demo has its flags in memory: leave out --store.');
+  if (isNamed && store !== ':memory:') throw usageError('serve --demo keeps its flags in memory: leave out --store.');
   return ':memory:';
 }
 
@@ -75,7 +78,7 @@ function createPage(options: ServeOptions, { settings }: Flags, store: string) {
   );
   return createFlagsUi({
     ...(reviewIn && { reviewIn }),
-    ...(store === ':memory:' && { banner: { text: 'In memory: everything is gone when the command ends.' } }),
+    ...(store === ':memory:' && { banner: { text: 'In memory: all data is lost when the command ends.' } }),
   });
 }
 
@@ -95,7 +98,9 @@ function announce(io: CommandIo, { options, auth, secret, server, store }: Serve
   const page = `${url}/ui/`;
   output.json({ url, page, auth, ...(secret !== undefined && { token: secret }) });
   const isEphemeral = store === ':memory:';
-  output.line(isEphemeral ? 'Sample flags, in memory: they are gone afterwards.' : `The flags of ${nameOf(store)}.`);
+  output.line(
+    isEphemeral ? 'Sample flags in memory: all data is lost when the command ends.' : `The flags of ${nameOf(store)}.`,
+  );
   output.line(`Admin page  ${output.colors.bold(page)}`);
   output.line(`API         ${url}/api/admin`);
   if (secret !== undefined) output.line(`Admin token, shown only now: ${secret}`);

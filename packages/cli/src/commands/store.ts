@@ -10,7 +10,7 @@ import { type CommonOptions, namesIn } from '../session.js';
 export function addStoreCommands(program: Command, io: CommandIo): void {
   program
     .command('migrate')
-    .description('create a store, or bring one of an older release up to date')
+    .description('create a store, or migrate one of an older release')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const output = createOutput(io, options.json === true);
@@ -19,7 +19,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
       const isNew = await isEmpty(store);
       const name = nameOf(store);
       if (options.dryRun === true) {
-        output.line(isNew ? `Would create ${name}.` : `Would bring ${name} up to date.`);
+        output.line(isNew ? `Would create ${name}.` : `Would migrate ${name}.`);
         output.json({ changed: false });
         return;
       }
@@ -32,7 +32,7 @@ export function addStoreCommands(program: Command, io: CommandIo): void {
     });
   program
     .command('backup')
-    .description('copy a SQLite store to a new file, while others use it')
+    .description('copy a SQLite store to a new file, even while it is in use')
     .argument('<file>')
     .action(async (file: string, _options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();

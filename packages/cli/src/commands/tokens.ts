@@ -27,7 +27,7 @@ export function addTokenCommands(program: Command, io: CommandIo): void {
     .action(inSession(io, createToken));
   tokens
     .command('rotate')
-    .description('replace a token by a new one; the old one works until the overlap is over')
+    .description('replace a token by a new one; the old one works until the overlap ends')
     .argument('<token>', 'its id or name')
     .option('--overlap <time>', 'how long the old secret works: 30s, 15m, 12h, 7d, or 0', '1d')
     .action(inSession(io, rotateToken));

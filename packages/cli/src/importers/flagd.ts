@@ -185,7 +185,7 @@ function isVariantOf(values: Members, variant: unknown): boolean {
 }
 
 const NULL_AS_FALSE =
-  'where the value that its targeting compares is missing or wrong, flagd answers the default variant, and the import the variant false.';
+  'if the value that its targeting compares is missing or invalid, flagd returns the default variant, but the imported flag returns the variant false.';
 
 function isEmpty(targeting: unknown): boolean {
   return targeting === undefined || targeting === null || Object.keys(membersOf(targeting)).length === 0;

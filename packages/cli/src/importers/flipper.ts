@@ -34,11 +34,11 @@ function toStrategies(name: string, gates: Readonly<Record<string, unknown>>, re
   if (isPercentage(ofActors)) {
     const parameters = { rollout: `${ofActors}`, stickiness: 'userId', groupId: name };
     strategies.push({ name: 'flexibleRollout', parameters });
-    report.add(`${name}: ${ofActors} % of actors are other ones than in Flipper, because another hash chooses them.`);
+    report.add(`${name}: ${ofActors} % of actors differ from those in Flipper, because another hash chooses them.`);
   }
   if (isPercentage(ofTime)) strategies.push({ name: 'gradualRolloutRandom', parameters: { percentage: `${ofTime}` } });
   for (const group of textsOf(gates.groups)) {
-    report.add(`${name}: the group ${group} is code, and is left out. Make a segment of its condition.`);
+    report.add(`${name}: the group ${group} is defined in code, and is left out. Create a segment with its condition.`);
   }
   if (expression !== null && expression !== undefined) {
     report.add(`${name}: the expression is left out. Write it as constraints.`);

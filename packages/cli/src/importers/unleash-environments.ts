@@ -24,7 +24,7 @@ export function createEnvironments(state: Members, { target, report, known }: Su
   function toStrategy(flag: string, strategy: Members): DefinedStrategy {
     const name = textOf(strategy.strategyName) ?? `${strategy.name}`;
     if (!target.strategies.includes(name)) {
-      report.add(`The strategy ${name} is a custom one: give its code to the option \`strategies\`.`);
+      report.add(`The strategy ${name} is custom: pass its code in the option \`strategies\`.`);
     }
     const { constraints, holds } = toConstraints(strategy.constraints);
     if (!holds) report.add(`${flag}: a constraint of a strategy holds for nobody, so the strategy is disabled.`);

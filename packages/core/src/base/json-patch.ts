@@ -74,7 +74,7 @@ function withDepthGuard<T>(work: () => T): T {
   try {
     return work();
   } catch {
-    throw new FlagsError('invalid_patch', 'The patch cannot be applied: it is nested too deeply, or in itself.');
+    throw new FlagsError('invalid_patch', 'The patch cannot be applied: it is nested too deeply or contains itself.');
   }
 }
 
@@ -153,7 +153,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
       throw invalidPatch(index, 'value', 'is required, as JSON');
     }
     if (effective) copied += applyOne(root, effective, index);
-    if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch may');
+    if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch is allowed to copy');
   }
   return withDepthGuard(() => cloneJson(root.document ?? null));
 }
@@ -176,7 +176,7 @@ function applyOne(root: Root, operation: JsonPatchOperation, index: number): num
   }
   const { from } = operation;
   const isMove = op === 'move';
-  if (isMove && path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside of what is moved');
+  if (isMove && path.startsWith(`${from}/`)) throw invalidPatch(index, 'path', 'lies inside the moved value');
   const source = applyStep(root, { op: isMove ? 'remove' : '_get', path: from }, { index, member: 'from' });
   const value = isMove ? source : copyOf(source);
   // After the removal, because the path refers to the document without the moved value.
@@ -197,7 +197,7 @@ function applyStep(root: Root, step: Step, { index, member }: Reference): unknow
   try {
     return perform(root, step);
   } catch {
-    throw invalidPatch(index, member, `leads nowhere: there is no place ${step.path}`);
+    throw invalidPatch(index, member, `points to nothing: there is no ${step.path}`);
   }
 }
 

@@ -34,13 +34,13 @@ export function describeUnknownOption(
  *
  * @example
  * const problem = describeNonFlags(createFlags({ storage: memoryStorage() }));
- * // 'needs flags, and was given a promise: await createFlags(…) first.'
+ * // 'needs flags, but got a promise: await createFlags(…) first.'
  */
 export function describeNonFlags(value: unknown): string | undefined {
   const { then, configuration, forContext } = Object(value) as Record<string, unknown>;
-  if (typeof then === 'function') return 'needs flags, and was given a promise: await createFlags(…) first.';
+  if (typeof then === 'function') return 'needs flags, but got a promise: await createFlags(…) first.';
   if (typeof configuration === 'function' && typeof forContext === 'function') return undefined;
-  if (typeof value === 'function') return 'needs flags, and was given a function: pass await createFlags(…).';
+  if (typeof value === 'function') return 'needs flags, but got a function: pass await createFlags(…).';
   return `needs flags as its first argument: pass await createFlags(…).`;
 }
 
@@ -53,8 +53,8 @@ export function describeNonStorage(value: unknown): string | undefined {
     return `storage is the function ${name}, which was not called: write { storage: ${call} }.`;
   }
   if (typeof value === 'string')
-    return `storage is a text: write { storage: sqliteStorage('${value.slice(0, 100)}') }.`;
-  return "storage is missing or is no storage: write { storage: sqliteStorage('./flags.db') } or { storage: memoryStorage() }.";
+    return `storage is a string: write { storage: sqliteStorage('${value.slice(0, 100)}') }.`;
+  return "storage is missing or is not a storage: write { storage: sqliteStorage('./flags.db') } or { storage: memoryStorage() }.";
 }
 
 export function isStorage(value: unknown): boolean {

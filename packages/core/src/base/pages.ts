@@ -92,7 +92,7 @@ export async function takePage<Item>(
 /** Parses a cursor that is a JSON array. Throws `invalid_input` if `toKey` returns undefined. */
 export function parseCursor<Key>(cursor: string, toKey: (parts: readonly unknown[]) => Key | undefined): Key {
   const key = toKey(parseList(cursor));
-  if (key === undefined) throw invalidInput([{ message: 'must be the next of the page before', path: '/after' }]);
+  if (key === undefined) throw invalidInput([{ message: 'must be `next` of the previous page', path: '/after' }]);
   return key;
 }
 

@@ -66,7 +66,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
       if (outcome !== 'lost') return outcome;
     }
     const contested = changes.length === 1 ? changes[0]?.subject.kind : 'documents';
-    throw new FlagsError('too_much_contention', `Others keep changing the same ${contested}; try again later.`);
+    throw new FlagsError('too_much_contention', `Other callers keep changing the same ${contested}; try again later.`);
   }
 
   return {

@@ -109,7 +109,7 @@ type Members = Readonly<Record<string, unknown>>;
 function readChanges(changes: unknown): readonly Change<string>[] {
   if (!Array.isArray(changes)) throw invalidInput([{ message: 'must be a list of changes', path: '/changes' }]);
   if (changes.length > LIMITS.changesPerSet) {
-    const message = `There are ${changes.length} changes, and a change set may have ${LIMITS.changesPerSet}; divide them.`;
+    const message = `There are ${changes.length} changes, but a change set may have at most ${LIMITS.changesPerSet}; split them.`;
     throw new FlagsError('change_set_too_large', message, [{ message, path: '/changes' }]);
   }
   const issues: ErrorDetail[] = [];

@@ -72,14 +72,14 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 /** @param path the place of the last change of the document in the caller's input */
 export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): unknown {
   const advice = ADVICE.get(kind) ?? 'make it smaller';
-  const message = `The ${kind} ${id} would take ${bytes} bytes, and a document may take ${LIMITS.documentBytes}; ${advice}.`;
+  const message = `The ${kind} ${id} would have ${bytes} bytes, but a document may have at most ${LIMITS.documentBytes}; ${advice}.`;
   return locateRefusal(new FlagsError('document_too_large', message), path);
 }
 
 /** @param path the place of the last change of the document in the caller's input */
 export function setTooLarge(path: string | undefined): unknown {
   const message =
-    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; divide them ` +
+    `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; split them ` +
     'into several change sets. Before you delete a large project, delete its archived flags and segments.';
   return locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

@@ -36,7 +36,7 @@ export class ChangesHash {
     try {
       this.hash.update(`${canonicalJson(value)}\n`);
     } catch {
-      throw invalidInput([{ message: 'must be JSON, without cycles, to be remembered by its id', path: '' }]);
+      throw invalidInput([{ message: 'must be JSON without cycles, because the call has an id', path: '' }]);
     }
   }
 
@@ -100,7 +100,7 @@ export async function isRepetition(
   if (events.length === 0) return false;
   const record = (await storage.get({ kind: changeSetRecords.kind, id }))?.body as ChangeSetRecord | undefined;
   if (record?.hash === hash && record.actor === nameOfActor(actor)) return true;
-  const message = `The id ${id} belongs to another change set: of another actor, or with other changes. Choose a new id.`;
+  const message = `The id ${id} belongs to a change set of another actor or with other changes. Choose a new id.`;
   throw new FlagsError('id_taken', message);
 }
 

@@ -120,7 +120,7 @@ async function assertSegment(
   if (!earlier || earlier.project === project) return;
   const others = (await listUses(unit.unchecked, id)).filter((use) => use.project !== project);
   if (others.length === 0) return;
-  const message = `The segment ${id} is used by strategies of other projects; take it out of them first.`;
+  const message = `The segment ${id} is used by strategies of other projects; remove it from them first.`;
   throw new FlagsError('segment_in_use', message);
 }
 
@@ -158,7 +158,7 @@ async function assertChildrenInProject(unit: UnitOfWork, { name, project }: Flag
 async function assertSegmentsExist(unit: UnitOfWork, flag: FlagState): Promise<void> {
   for (const id of segmentsOf(flag)) {
     if (await unit.read(segmentDocuments, `${id}`)) continue;
-    const message = `The flag ${flag.name} would use the segment ${id}, which does not exist any more.`;
+    const message = `The flag ${flag.name} would use the segment ${id}, which no longer exists.`;
     throw new FlagsError('segment_not_found', message);
   }
 }

@@ -102,7 +102,9 @@ export function change<Ref, Input, Result>(
 
 /** The history keeps no tokens, because their secrets are shown once. */
 function cannotBeRepeated(op: string): Error {
-  return invalidInput([{ message: `is not possible for ${op}: the secret of a token is shown once`, path: '/id' }]);
+  return invalidInput([
+    { message: `is not supported for ${op}, because the secret of a token is shown only once`, path: '/id' },
+  ]);
 }
 
 /** Commits a change. Returns the documents after it, or after the first commit of a repeated id. */
@@ -199,7 +201,7 @@ function attribute(context: UnattributedContext | undefined, { name, token, auth
   const actor: unknown = context?.actor ?? name;
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor !== 'string' || actor === '') {
-    throw invalidInput([{ message: 'the actor must be a text that is not empty', path: '' }]);
+    throw invalidInput([{ message: 'the actor must be a non-empty string', path: '' }]);
   }
   const attributed = { authorize, actor, ...(actorToken && { actorToken }) };
   return context ? { ...attributed, ...context, actor } : attributed;

@@ -48,7 +48,7 @@ export class StateSize {
     if (growth <= 0) return () => undefined;
     const bytes = this.total + this.reserved + growth;
     if (bytes > this.limit && !isNeverRefused(changes.flatMap(({ events }) => events))) {
-      const message = `All flags, segments and projects together would take ${bytes} bytes, and stateLimit is ${this.limit}; delete what is not used any more, archived flags too.`;
+      const message = `All flags, segments and projects together would take ${bytes} bytes, but stateLimit is ${this.limit}; delete unused ones, including archived flags.`;
       throw new FlagsError('state_too_large', message);
     }
     this.reserved += growth;

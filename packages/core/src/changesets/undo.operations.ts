@@ -57,7 +57,7 @@ async function prepareUndo(
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
   if (!subject) {
-    const message = `The change set ${id} changed API tokens only, and that cannot be undone; create another token.`;
+    const message = `The change set ${id} changed only API tokens, which cannot be undone; create another token.`;
     throw new FlagsError('undo_conflict', message);
   }
   const decide = async (unit: UnitOfWork) => {
@@ -127,13 +127,13 @@ async function conflictError(
       details.push({ message, path: `/${kind}/${id}${path}` });
     }
   }
-  const message = `The change set ${set.id} cannot be undone, because later ones changed the same: undo those first.`;
+  const message = `The change set ${set.id} cannot be undone, because later change sets changed the same parts; undo those first.`;
   return new FlagsError('undo_conflict', message, details.length > 0 ? details : undefined);
 }
 
 /** Converts refusals such as a missing reference or a taken name: a later change has made the undo impossible. */
 function toConflict(id: string, error: unknown): unknown {
   if (!isFlagsError(error) || !/_not_found$|_exists$/.test(error.code)) return error;
-  const message = `The change set ${id} cannot be undone any more: ${error.message}`;
+  const message = `The change set ${id} can no longer be undone: ${error.message}`;
   return new FlagsError('undo_conflict', message, undefined, { cause: error });
 }

@@ -198,7 +198,7 @@ export async function readDefinitions(
         meter.add(copy);
         await assertPatterns(copy);
         const id = idOf(copy);
-        if (seen.has(id)) issues.add(`${path}/${index}`, `is the second one of ${id}; remove one of them`);
+        if (seen.has(id)) issues.add(`${path}/${index}`, `is the second definition of ${id}; remove one of them`);
         seen.add(id);
         copies.push(copy);
       } catch (error) {

@@ -164,7 +164,10 @@ export function assertSchemaFits(schema: FlagsSchema, settings: FlagsSettings): 
   const unknownType = Object.entries(flags).find(([, { type }]) => type !== undefined && !types.includes(type));
   if (unknownEnvironment !== undefined) {
     throw invalidInput([
-      { message: `declares the environment ${unknownEnvironment}, which environments lacks`, path: '/schema' },
+      {
+        message: `declares the environment ${unknownEnvironment}, which the option environments does not contain`,
+        path: '/schema',
+      },
     ]);
   }
   if (unknownType) {

@@ -91,7 +91,7 @@ function readUndeclared(flag: string, variant: string, payload: Payload): Payloa
 }
 
 function unreadable(flag: string, variant: string, { type }: Payload): PayloadReading {
-  return { issue: `The payload of variant ${variant} of flag ${flag} holds no value of type ${type}.` };
+  return { issue: `The payload of variant ${variant} of flag ${flag} contains no value of type ${type}.` };
 }
 
 type ReadPayload = (payload: Payload) => PayloadReading | undefined;
@@ -124,7 +124,9 @@ function readDeclared({ flag, variant, description }: DescribedVariant, payload:
   if (value === undefined) return unreadable(flag, variant, payload);
   const reading = isStandardSchema(description) ? validate(description, value) : match(value, description);
   if (reading.issue === undefined) return reading;
-  return { issue: `The payload of variant ${variant} of flag ${flag} does not fit its declaration: ${reading.issue}.` };
+  return {
+    issue: `The payload of variant ${variant} of flag ${flag} does not match its declaration: ${reading.issue}.`,
+  };
 }
 
 function validate(schema: StandardSchema, value: unknown): PayloadReading {
@@ -134,7 +136,7 @@ function validate(schema: StandardSchema, value: unknown): PayloadReading {
       result.catch(() => undefined);
       return { issue: 'its schema is asynchronous' };
     }
-    if (result.issues) return { issue: result.issues[0]?.message ?? 'its schema refuses it' };
+    if (result.issues) return { issue: result.issues[0]?.message ?? 'its schema rejects it' };
     return { value: freezePlain(result.value) };
   } catch (error) {
     return { issue: `its schema threw ${reasonOf(error)}` };

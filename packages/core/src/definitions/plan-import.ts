@@ -80,7 +80,7 @@ export async function planImport(
     if (events.length === 0) continue;
     const document = Buffer.byteLength(JSON.stringify(planned.target));
     if (document > LIMITS.documentBytes) {
-      issues.add(one.path, `would have ${document} bytes, and may have ${LIMITS.documentBytes}`);
+      issues.add(one.path, `would have ${document} bytes, but may have at most ${LIMITS.documentBytes}`);
     }
     const facts = events.map(({ data, before }) => [data, before]);
     items.push({ ...one, planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)) });
@@ -180,7 +180,12 @@ function createReferences(engine: ChangeEngine, { projects, flags }: Required<De
       projectIds.add(project);
       return [];
     }
-    return [{ path: '/project', message: `names the project ${project}, which exists neither here nor in the store` }];
+    return [
+      {
+        path: '/project',
+        message: `names the project ${project}, which exists neither in the document nor in the store`,
+      },
+    ];
   }
 
   async function checkMembers({ id, members = [] }: DefinedProject): Promise<Problem[]> {
@@ -209,7 +214,7 @@ function createReferences(engine: ChangeEngine, { projects, flags }: Required<De
     }
     for (const [index, { flag: parent }] of dependencies.entries()) {
       if (flagNames.has(parent) || flag.archived || (await read(flagDocuments, parent))) continue;
-      const message = `names the flag ${parent}, which exists neither here nor in the store`;
+      const message = `names the flag ${parent}, which exists neither in the document nor in the store`;
       problems.push({ path: `/dependencies/${index}/flag`, message });
     }
     for (const [name, { strategies = [] }] of Object.entries(environments)) {
@@ -219,7 +224,7 @@ function createReferences(engine: ChangeEngine, { projects, flags }: Required<De
           const path = `/environments/${name}/strategies/${index}/segments/${place}`;
           problems.push({
             path,
-            message: `names the segment ${reference}, which exists neither here nor in the store`,
+            message: `names the segment ${reference}, which exists neither in the document nor in the store`,
           });
         }
       }

@@ -113,7 +113,8 @@ class FlagCompilation {
 
   private segmentUse(id: number): SegmentUse {
     const segment = this.flag.segments.get(id);
-    if (segment === undefined) this.report('missing_segment', `${this.flag.name} names a missing segment: ${id}.`);
+    if (segment === undefined)
+      this.report('missing_segment', `${this.flag.name} uses a segment that does not exist: ${id}.`);
     return { id, segment };
   }
 
@@ -122,7 +123,7 @@ class FlagCompilation {
     if (custom) return { holds: this.catchErrors(custom, Object.freeze({ ...parameters })) };
     const builtIn = compileStrategy(name, parameters, this.parts.strategyContext);
     if (builtIn) return builtIn;
-    this.report('unknown_strategy', `${this.flag.name} has a strategy that is not known and never holds: ${name}.`);
+    this.report('unknown_strategy', `${this.flag.name} has an unknown strategy, which never holds: ${name}.`);
     return { holds: never };
   }
 

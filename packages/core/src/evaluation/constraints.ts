@@ -196,12 +196,12 @@ function compilePredicate(definition: ConstraintDefinition, read: FieldReader, s
   const valueTest = VALUE_TESTS.get(operator);
   const momentTest = MOMENT_TESTS.get(operator);
   if (valueTest === undefined && momentTest === undefined) {
-    scope.problem('unknown_operator', `The operator ${operator} is not known: a constraint with it never holds.`);
+    scope.problem('unknown_operator', `The operator ${operator} is unknown: a constraint with it never holds.`);
     return never;
   }
   const inverted = Boolean(definition.inverted);
   const reportUnusable = () =>
-    scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an operand that it cannot use.`);
+    scope.problem('unusable_operand', `${operator} on ${definition.contextName} has an invalid operand.`);
   const test = valueTest?.(definition, reportUnusable);
   const holds = test === undefined ? momentTest?.(definition, scope.now) : onField(read, test);
   if (holds !== undefined) return inverted ? (context) => !holds(context) : holds;

@@ -73,7 +73,7 @@ export function reasonOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
-    return 'something that cannot become text was thrown';
+    return 'the thrown value cannot be converted to text';
   }
 }
 

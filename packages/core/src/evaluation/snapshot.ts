@@ -237,7 +237,7 @@ export class Snapshot {
   private countUnknown(name: unknown, enabled: boolean): void {
     if (typeof name !== 'string' || name.length > LIMITS.name) return;
     const { counters, problems } = this.runtime;
-    const message = `There is no flag ${name}, or it is archived: the fallback is used.`;
+    const message = `The flag ${name} does not exist or is archived: the fallback is used.`;
     problems.report({ code: 'unknown_flag', flag: name, message });
     const counter = counters.getUnknown(name);
     if (counter) counter[enabled ? 'yes' : 'no']++;
@@ -256,7 +256,7 @@ export class Snapshot {
   }
 
   private reportFailure({ name: flag }: CompiledFlag, error: unknown): void {
-    const message = `The flag ${flag} had nothing for a context that cannot be read: ${reasonOf(error)}.`;
+    const message = `Reading the context threw an error, so ${flag} is off: ${reasonOf(error)}.`;
     this.runtime.problems.report({ code: 'evaluation_failed', flag, message }, '');
   }
 

@@ -154,7 +154,7 @@ export async function assertSegmentsMovable(read: Read, flag: FlagState, project
   for (const segment of segmentsOf(flag)) {
     const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
     if (owner === project) continue;
-    const message = `The flag ${flag.name} uses the segment ${segment}, which flags of the project ${project} cannot use; take it out of the strategies first.`;
+    const message = `The flag ${flag.name} uses the segment ${segment}, which flags of the project ${project} cannot use; remove it from the strategies first.`;
     throw new FlagsError('segment_in_use', message);
   }
 }

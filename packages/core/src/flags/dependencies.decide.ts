@@ -26,7 +26,7 @@ export function addDependency(child: FlagState, dependency: Dependency, relative
 
 function assertRoomForDependency(child: FlagState): void {
   if (dependenciesOf(child).length < LIMITS.dependencies) return;
-  const message = `The flag ${child.name} depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`;
+  const message = `The flag ${child.name} depends on ${LIMITS.dependencies} other flags, which is the maximum; remove a dependency first.`;
   throw new FlagsError('invalid_input', message);
 }
 
@@ -53,18 +53,18 @@ export function canBeParent(flag: FlagState | undefined, project: string): flag 
 /** A parent has no parents itself, so an evaluation reads at most one level of parents. */
 export function assertCanDepend(child: FlagState, { flag }: Dependency, { parent, children }: DependencyContext): void {
   if (flag === child.name) {
-    throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another.`);
+    throw new FlagsError('dependency_cycle', `The flag ${child.name} cannot depend on itself; name another flag.`);
   }
   if (!canBeParent(parent, child.project)) {
     const message = `There is no flag ${flag} in the project ${child.project}, or it is archived; name another.`;
     throw new FlagsError('parent_not_found', message);
   }
   if (dependenciesOf(parent).length > 0) {
-    const message = `The flag ${flag} depends on another itself; name a flag without dependencies.`;
+    const message = `The flag ${flag} has dependencies itself; name a flag without dependencies.`;
     throw new FlagsError('dependency_too_deep', message);
   }
   if (children.length > 0) {
-    const message = `The flag ${child.name} cannot depend on another while ${children.join(', ')} depend on it.`;
+    const message = `The flag ${child.name} cannot depend on another flag while ${children.join(', ')} depend on it.`;
     throw new FlagsError('dependency_too_deep', message);
   }
 }

@@ -305,7 +305,7 @@ function createFlagOrder(sort: FlagSort = 'name', lastSeenAt: (flag: string) => 
       // A name has no spaces; a key may have some.
       const separator = cursor.lastIndexOf(' ');
       if (separator === -1)
-        throw invalidInput([{ message: 'must be the next of a page with this sort', path: '/after' }]);
+        throw invalidInput([{ message: 'must be `next` of a page with the same sort', path: '/after' }]);
       const [after, name] = [cursor.slice(0, separator), cursor.slice(separator + 1)];
       return firstIndex(flags, (flag) => {
         return direction * compareKeys(keyOf(flag), after) || compareCodePoints(flag.name, name);

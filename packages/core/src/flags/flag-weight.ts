@@ -61,7 +61,7 @@ export async function assertSegmentWeight(
     for (const { name: environment, strategies } of flag.archived ? [] : flag.environments) {
       if (!strategies.some((strategy) => strategy.segments?.includes(id))) continue;
       if (weigh(strategies) <= LIMITS.flagWeight) continue;
-      const message = `would make evaluating ${flag.name} in ${environment} take too long, which uses this segment; ${ADVICE}`;
+      const message = `would make evaluating ${flag.name}, which uses this segment, take too long in ${environment}; ${ADVICE}`;
       throw invalidInput([{ message, path: '/constraints' }]);
     }
   }

@@ -88,7 +88,7 @@ export const dependency: ObjectSchema<DependencyInput> = {
 /** A parent that is off has no variant. */
 export function findDependencyIssues({ enabled = true, variants = [] }: DependencyInput): readonly ErrorDetail[] {
   if (enabled || variants.length === 0) return [];
-  return [{ message: 'must be empty where the parent has to be off', path: '/variants' }];
+  return [{ message: 'must be empty if the parent must be off', path: '/variants' }];
 }
 
 /** The project that a flag moves to. */

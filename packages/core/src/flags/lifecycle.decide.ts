@@ -100,7 +100,7 @@ export function archiveFlag(flag: FlagState, children: readonly string[], archiv
 
 export function assertNoChildren(flag: string, children: readonly string[]): void {
   if (children.length === 0) return;
-  const message = `${children.join(', ')} depend on the flag ${flag}; end their dependencies, or archive them first.`;
+  const message = `${children.join(', ')} depend on the flag ${flag}; remove their dependencies, or archive them first.`;
   throw new FlagsError('flag_has_children', message);
 }
 
@@ -114,7 +114,7 @@ export function reviveFlag(flag: FlagState): FlagEvent[] {
 /** Deletes a flag permanently. It must be archived. */
 export function deleteFlag(flag: FlagState): FlagEvent[] {
   if (!flag.archived) {
-    throw new FlagsError('flag_not_archived', `Archive the flag ${flag.name} before deleting it for good.`);
+    throw new FlagsError('flag_not_archived', `Archive the flag ${flag.name} before deleting it.`);
   }
   return [{ type: 'flag-deleted', data: null, before: flag }];
 }
@@ -129,11 +129,11 @@ export function moveFlag(flag: FlagState, project: string, children: readonly st
   if (project === flag.project) return [];
   const parents = dependenciesOf(flag).map((dependency) => dependency.flag);
   if (parents.length > 0) {
-    const message = `The flag ${flag.name} depends on ${parents.join(', ')} in the project ${flag.project}; end these dependencies before you move it.`;
+    const message = `The flag ${flag.name} depends on ${parents.join(', ')} in the project ${flag.project}; remove these dependencies before you move it.`;
     throw new FlagsError('parent_not_found', message);
   }
   if (children.length > 0) {
-    const message = `${children.join(', ')} depend on the flag ${flag.name}; end their dependencies before you move it.`;
+    const message = `${children.join(', ')} depend on the flag ${flag.name}; remove their dependencies before you move it.`;
     throw new FlagsError('flag_has_children', message);
   }
   return [{ type: 'flag-moved', data: { project }, before: { project: flag.project } }];

@@ -54,7 +54,7 @@ export class PatternMeter {
       this.microseconds += isCompilable(pattern) ? time : pattern.length;
       if (!this.isFull) continue;
       const message =
-        'takes too long to compile together with the regular expressions before it; use fewer or simpler ones, or divide the call';
+        'takes too long to compile together with the regular expressions before it; use fewer or simpler ones, or split the call';
       throw invalidInput([{ message, path }]);
     }
   }

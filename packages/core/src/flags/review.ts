@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<string, readonly [one: string, several: string]>> =
   'on absent': ['disappears, and was on', 'disappear, and were on'],
   'off absent': ['disappears, and was off', 'disappear, and were off'],
   'on on': ['is on, and changes', 'are on, and change'],
-  'off off': ['is off, and its payloads appear or go', 'are off, and their payloads appear or go'],
+  'off off': ['is off, and its payloads are added or removed', 'are off, and their payloads are added or removed'],
 };
 
 const MOST_NAMES = 10;

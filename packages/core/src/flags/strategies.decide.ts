@@ -65,7 +65,7 @@ export function addStrategy(flag: FlagState, environment: string, strategy: Stra
 function assertRoomForStrategy(flag: FlagState, environment: string): void {
   const most = LIMITS.strategiesPerEnvironment;
   if (environmentOf(flag, environment).strategies.length < most) return;
-  const message = `The flag ${flag.name} has ${most} strategies in ${environment}, and cannot have more; remove one first.`;
+  const message = `The flag ${flag.name} has ${most} strategies in ${environment}, which is the maximum; remove one first.`;
   throw new FlagsError('invalid_input', message);
 }
 

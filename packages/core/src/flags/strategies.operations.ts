@@ -191,5 +191,5 @@ async function assertSegmentsExist(
 }
 
 function toIssue({ id, index }: { readonly id: number; readonly index: number }, path: string): ErrorDetail {
-  return { message: `must be the id of a segment, and there is no segment ${id}`, path: `${path}/segments/${index}` };
+  return { message: `must be the id of a segment; there is no segment ${id}`, path: `${path}/segments/${index}` };
 }

@@ -149,7 +149,7 @@ function findOperandIssues({ operator, value, values }: Constraint, path: string
 }
 
 /** What the value of a `REGEX` must be. */
-export const PATTERN = 'a regular expression in the syntax of RE2, not too large';
+export const PATTERN = 'a regular expression in RE2 syntax that is not too large';
 
 interface Operand {
   readonly holds: (value: string) => boolean;
@@ -160,7 +160,7 @@ interface Operand {
 const OPERANDS: ReadonlyMap<string, Operand> = new Map([
   ['NUM', { holds: (value: string) => parseNumber(value) !== undefined, description: 'a finite number' }],
   ['DATE', { holds: (value: string) => parseIsoDate(value) !== undefined, description: 'an ISO 8601 date' }],
-  ['SEMVER', { holds: isSemver, description: 'a version by Semantic Versioning 2.0' }],
+  ['SEMVER', { holds: isSemver, description: 'a version as in Semantic Versioning 2.0' }],
   // `assertPatterns` compiles it later, in slices.
   ['REGEX', { holds: isCompilable, description: PATTERN }],
 ]);
@@ -245,7 +245,7 @@ function findPercentageIssues(strategy: Partial<StrategyInput<string>>): readonl
   if (STRATEGIES.get(name)?.acceptsAnyPercentage) return [];
   const percentage = toPercentage(parameters[parameter]);
   if (percentage !== undefined && percentage >= 0 && percentage <= 100) return [];
-  return [{ message: 'must be a percentage, 0 to 100', path: `/parameters/${parameter}` }];
+  return [{ message: 'must be a percentage from 0 to 100', path: `/parameters/${parameter}` }];
 }
 
 function toPercentage(value: ParameterValue | undefined): number | undefined {

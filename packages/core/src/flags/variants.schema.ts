@@ -64,7 +64,7 @@ export function* findRepeated<Item>(
 
 /** A `json` payload must be JSON, and a `number` payload a number. */
 export function findPayloadIssues({ type, value }: Payload, path: string): readonly ErrorDetail[] {
-  if (type === 'json' && !isJson(value)) return [{ message: 'must be a JSON text', path: `${path}/value` }];
+  if (type === 'json' && !isJson(value)) return [{ message: 'must be valid JSON', path: `${path}/value` }];
   if (type === 'number' && parseNumber(value) === undefined) {
     return [{ message: 'must be a number', path: `${path}/value` }];
   }
@@ -129,7 +129,7 @@ function findShareIssues(variants: readonly VariantInput[]): readonly ErrorDetai
   const isMixed = variants.some(({ weightType }) => weightType === 'variable');
   if (sum === TOTAL_WEIGHT && !isMixed) return [];
   const rule = isMixed ? 'without a variant of weightType variable' : `not to ${sum}`;
-  const message = `must have weights that add up to ${TOTAL_WEIGHT}, ${rule}; or weightType fix for each weight to keep, and no weight for the variants that share the rest equally`;
+  const message = `must have weights that add up to ${TOTAL_WEIGHT}, ${rule}; or set weightType fix for each weight to keep, and no weight for variants that share the rest equally`;
   return [{ message, path: '' }];
 }
 

@@ -25,7 +25,7 @@ export function changeMemberRole(project: ProjectState, member: Member, owner: R
 export function removeMember(project: ProjectState, member: Member, owner: Role): ProjectEvent[] {
   const before = memberOf(project, member.userId);
   if (before?.roleId !== member.roleId) {
-    const message = `The user ${member.userId} does not hold the role ${member.roleId} in the project ${project.id}.`;
+    const message = `The user ${member.userId} does not have the role ${member.roleId} in the project ${project.id}.`;
     throw new FlagsError('member_not_found', message);
   }
   assertNotLastOwner(project, before, owner);

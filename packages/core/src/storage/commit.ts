@@ -139,7 +139,7 @@ function placesOf(writes: readonly DocumentWrite[], checks: readonly DocumentChe
   for (const [place, { key }] of [...writes, ...checks].entries()) {
     const name = nameOf(key);
     if (places.has(name)) {
-      throw new FlagsError('invalid_input', `The commit names the ${key.kind} ${JSON.stringify(key.id)} twice.`);
+      throw new FlagsError('invalid_input', `The commit contains the ${key.kind} ${JSON.stringify(key.id)} twice.`);
     }
     places.set(name, place);
   }
@@ -153,7 +153,7 @@ function nameOf({ kind, id }: DocumentKey): string {
 
 function subjectNotWritten({ type, subject }: NewEvent): FlagsError {
   const name = `${subject.kind} ${JSON.stringify(subject.id)}`;
-  return new FlagsError('invalid_input', `The ${type} event is about the ${name}, which is not written.`);
+  return new FlagsError('invalid_input', `The ${type} event is about the ${name}, which the commit does not write.`);
 }
 
 function prepareWrite(write: DocumentWrite): PreparedWrite {
@@ -209,6 +209,6 @@ export function parsePosition(position: string): number {
   if (Number.isSafeInteger(number)) return number;
   throw new FlagsError(
     'invalid_input',
-    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event it returned.`,
+    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event that it returned.`,
   );
 }

@@ -130,7 +130,7 @@ function expiryOf({ now, maxTokenLifetime }: Engine, expiresAt: string | null, c
   // `null` asks for no expiry, so it must not expire a token that is older than the maximum lifetime.
   if (given === null && Date.parse(latest) > now().getTime()) return latest;
   if (given !== null && Date.parse(given) <= Date.parse(latest)) return given;
-  const message = `must not be after ${latest}, because tokens live at most ${maxTokenLifetime} milliseconds here`;
+  const message = `must not be after ${latest}, because maxTokenLifetime is ${maxTokenLifetime} milliseconds`;
   throw invalidInput([{ message, path: '/expiresAt' }]);
 }
 

@@ -84,7 +84,7 @@ export const usageFilter: ObjectSchema<UsageFilter> = {
 
 export function findUsageIssues({ hours, days }: UsageFilter): readonly ErrorDetail[] {
   if (hours === undefined || days === undefined) return [];
-  return [{ message: 'must be absent where hours are given: ask for one of them', path: '/days' }];
+  return [{ message: 'must be absent if hours is given: ask for one of them', path: '/days' }];
 }
 
 export function findRegistrationIssues(registration: ClientRegistration): readonly ErrorDetail[] {
@@ -106,7 +106,7 @@ export function findBulkIssues({ registrations = [], reports = [] }: BulkReport)
   }
   const size = registrations.reduce((sum, registration) => sum + sizeOf(registration), 0);
   if (size > LIMITS.registrationsSizePerBatch) {
-    const message = `must have at most ${LIMITS.registrationsSizePerBatch} bytes of JSON in all, not ${size}: send several`;
+    const message = `must have at most ${LIMITS.registrationsSizePerBatch} bytes of JSON in all, not ${size}: send several batches`;
     return [{ message, path: '/registrations' }];
   }
   return [

@@ -76,7 +76,7 @@ describe('adding many strategies', () => {
     const { code, message } = refusalOf(() => addStrategy(full, 'production', strategyState('new')));
     expect(code).toBe('invalid_input');
     expect(message).toBe(
-      `The flag checkout has ${ids.length} strategies in production, and cannot have more; remove one first.`,
+      `The flag checkout has ${ids.length} strategies in production, which is the maximum; remove one first.`,
     );
   });
 });
@@ -391,7 +391,7 @@ describe('depending on many flags', () => {
     const { code, message } = refusalOf(() => addDependency(full, ON, alone));
     expect(code).toBe('invalid_input');
     expect(message).toBe(
-      `The flag checkout depends on ${LIMITS.dependencies} others, and cannot on more; remove a dependency first.`,
+      `The flag checkout depends on ${LIMITS.dependencies} other flags, which is the maximum; remove a dependency first.`,
     );
   });
 

@@ -228,7 +228,7 @@ describe('review', () => {
     expect(describeEffects([...many, ...others])).toEqual([
       'live: 1,012 flags are on, and change: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 1,002 more',
       'live: 1 flag goes on: a',
-      'test: 1 flag is off, and its payloads appear or go: a',
+      'test: 1 flag is off, and its payloads are added or removed: a',
     ]);
   });
 });

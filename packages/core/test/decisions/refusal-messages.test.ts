@@ -33,7 +33,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   [
     'depending on itself',
     dependOn({ ...ON, flag: 'checkout' }, {}),
-    'The flag checkout cannot depend on itself; name another.',
+    'The flag checkout cannot depend on itself; name another flag.',
   ],
   [
     'depending on a missing flag',
@@ -43,12 +43,12 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   [
     'depending on a child',
     dependOn(ON, { parent: { ...parent, dependencies: [{ ...ON, flag: 'search' }] } }),
-    'The flag payments depends on another itself; name a flag without dependencies.',
+    'The flag payments has dependencies itself; name a flag without dependencies.',
   ],
   [
     'depending on another as a parent',
     dependOn(ON, { children: ['basket', 'search'] }),
-    'The flag checkout cannot depend on another while basket, search depend on it.',
+    'The flag checkout cannot depend on another flag while basket, search depend on it.',
   ],
   ['creating a flag twice', create(flag), 'The flag name checkout is taken; choose another.'],
   [
@@ -56,7 +56,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
     create(flagState({ archived: true })),
     'The flag name checkout is taken; choose another.',
   ],
-  ['deleting a live flag', () => deleteFlag(flag), 'Archive the flag checkout before deleting it for good.'],
+  ['deleting a live flag', () => deleteFlag(flag), 'Archive the flag checkout before deleting it.'],
   [
     'changing an archived flag',
     () => assertNotArchived(flagState({ archived: true })),
@@ -85,7 +85,7 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   [
     'taking a role that is not held',
     () => removeMember(owned, { userId: 7, roleId: 5 }, owner),
-    'The user 7 does not hold the role 5 in the project shop.',
+    'The user 7 does not have the role 5 in the project shop.',
   ],
   [
     'giving the only owner another role',
@@ -105,12 +105,12 @@ const REFUSALS: readonly (readonly [what: string, decision: () => unknown, messa
   [
     'deleting a project with a flag',
     () => deleteProject(project, 1),
-    'The project shop has a flag that is not archived; archive first.',
+    'The project shop has a flag that is not archived; archive every flag first.',
   ],
   [
     'deleting a project with flags',
     () => deleteProject(project, 2),
-    'The project shop has 2 flags that are not archived; archive first.',
+    'The project shop has 2 flags that are not archived; archive every flag first.',
   ],
   [
     'naming two segments alike',

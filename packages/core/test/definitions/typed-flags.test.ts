@@ -106,7 +106,7 @@ describe('typed flags', () => {
       expect(flags.getPayload(flag)).toBeUndefined();
       expect(flags.getPayload('banner' as never, {}, { fallback: fallback as never })).toBe(fallback);
       expect(flags.forContext({}).getPayload(flag)).toBeUndefined();
-      const message = `The payload of variant ${variant} of flag ${flag} does not fit its declaration: ${reason}.`;
+      const message = `The payload of variant ${variant} of flag ${flag} does not match its declaration: ${reason}.`;
       expect(problems.filter(({ code }) => code === 'invalid_payload')).toEqual([
         { code: 'invalid_payload', flag, message },
       ]);
@@ -196,7 +196,10 @@ describe('typed flags', () => {
     });
 
     it.each([
-      [{ environments: [{ name: 'elsewhere' }] }, 'declares the environment test, which environments lacks'],
+      [
+        { environments: [{ name: 'elsewhere' }] },
+        'declares the environment test, which the option environments does not contain',
+      ],
       [{ flagTypes: [{ name: 'odd', lifetimeDays: null }] }, 'declares a with the type release; the types are odd'],
       [{ schema: { a: {} } }, 'must be the result of defineFlags({ … })'],
       [{ declare: 'always' }, 'must be one of report, create'],
@@ -286,7 +289,7 @@ describe('drift between the schema and the storage', () => {
         kind: 'payload',
         flag: 'banner',
         variant: 'red',
-        message: 'The payload of variant red of flag banner does not fit its declaration: /color must be string.',
+        message: 'The payload of variant red of flag banner does not match its declaration: /color must be string.',
       },
       {
         kind: 'payload',

@@ -36,12 +36,12 @@ describe('a problem', () => {
   });
 
   it.each([
-    [constrained({ operator: 'LIKE' }), 'The operator LIKE is not known: a constraint with it never holds.'],
-    [constrained({ operator: 'NUM_GT', value: 'x' }), 'NUM_GT on plan has an operand that it cannot use.'],
-    [constrained({ operator: 'REGEX', value: 7 }), 'REGEX on plan has an operand that it cannot use.'],
-    [constrained({ operator: 'REGEX', value: ['a'] }), 'REGEX on plan has an operand that it cannot use.'],
-    [constrained({ operator: 'SEMVER_EQ', value: '1.2' }), 'SEMVER_EQ on plan has an operand that it cannot use.'],
-    [constrained({ operator: 'SEMVER_EQ', value: ['1.2.0'] }), 'SEMVER_EQ on plan has an operand that it cannot use.'],
+    [constrained({ operator: 'LIKE' }), 'The operator LIKE is unknown: a constraint with it never holds.'],
+    [constrained({ operator: 'NUM_GT', value: 'x' }), 'NUM_GT on plan has an invalid operand.'],
+    [constrained({ operator: 'REGEX', value: 7 }), 'REGEX on plan has an invalid operand.'],
+    [constrained({ operator: 'REGEX', value: ['a'] }), 'REGEX on plan has an invalid operand.'],
+    [constrained({ operator: 'SEMVER_EQ', value: '1.2' }), 'SEMVER_EQ on plan has an invalid operand.'],
+    [constrained({ operator: 'SEMVER_EQ', value: ['1.2.0'] }), 'SEMVER_EQ on plan has an invalid operand.'],
     [constrained({ values: 7 }), 'values of a constraint must be an array'],
     [constrained({ values: [{}] }), 'values of a constraint must be text'],
     [constrained({ contextName: {} }), 'contextName of a constraint must be text'],
@@ -219,7 +219,7 @@ describe('a segment that cannot be read', () => {
   });
 
   it('is reported with the constraint if only that one cannot be read', () => {
-    const message = 'The operator LIKE is not known: a constraint with it never holds.';
+    const message = 'The operator LIKE is unknown: a constraint with it never holds.';
     const constraints = [{ contextName: 'a', operator: 'LIKE' }];
     expect(of({ id: 3, constraints })).toEqual([{ code: 'unknown_operator', segment: 3, message }]);
   });
@@ -231,7 +231,7 @@ describe('a segment that cannot be read', () => {
   });
 
   it('is reported as missing if a flag names it and it does not exist', () => {
-    const message = 'checkout names a missing segment: 9.';
+    const message = 'checkout uses a segment that does not exist: 9.';
     const expected = [{ code: 'missing_segment', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ segments: [9] })])).toEqual(expected);
   });
@@ -244,12 +244,12 @@ describe('an evaluation problem', () => {
     expect(snapshot.isEnabled('chekout', {}, true)).toBe(true);
     expect(snapshot.getVariant('chekout').enabled).toBe(false);
     for (const name of ['x'.repeat(101), undefined, 7]) snapshot.isEnabled(name as string);
-    const message = 'There is no flag chekout, or it is archived: the fallback is used.';
+    const message = 'The flag chekout does not exist or is archived: the fallback is used.';
     expect(problems).toEqual([{ code: 'unknown_flag', flag: 'chekout', message }]);
   });
 
   it('is reported for an unknown strategy', () => {
-    const message = 'checkout has a strategy that is not known and never holds: mystery.';
+    const message = 'checkout has an unknown strategy, which never holds: mystery.';
     const expected = [{ code: 'unknown_strategy', flag: 'checkout', message }];
     expect(problemsOf([withStrategy({ name: 'mystery' })])).toEqual(expected);
   });
@@ -306,7 +306,7 @@ describe('an evaluation problem', () => {
       },
     };
     snapshot.isEnabled('checkout', context);
-    const message = 'The flag checkout had nothing for a context that cannot be read: gone.';
+    const message = 'Reading the context threw an error, so checkout is off: gone.';
     expect(problems).toEqual([{ code: 'evaluation_failed', flag: 'checkout', message }]);
   });
 });
@@ -344,6 +344,6 @@ describe('problems', () => {
     expect(reasonOf(new Error('gone'))).toBe('gone');
     expect(reasonOf('gone')).toBe('gone');
     expect(reasonOf(undefined)).toBe('undefined');
-    expect(reasonOf(Object.create(null))).toBe('something that cannot become text was thrown');
+    expect(reasonOf(Object.create(null))).toBe('the thrown value cannot be converted to text');
   });
 });

@@ -168,7 +168,7 @@ describe('the size of a document', () => {
         ];
         for (const attempt of attempts) {
           const { message } = await expectRefusal(flags, 'document_too_large', attempt);
-          expect(message).toMatch(/would take \d+ bytes, and a document may take 1048576; /);
+          expect(message).toMatch(/would have \d+ bytes, but a document may have at most 1048576; /);
         }
       });
 
@@ -295,7 +295,7 @@ describe('the option stateLimit', () => {
         ];
         for (const attempt of attempts) {
           const { message } = await expectRefusal(flags, 'state_too_large', attempt);
-          expect(message).toMatch(/would take \d+ bytes, and stateLimit is 12000; delete/);
+          expect(message).toMatch(/would take \d+ bytes, but stateLimit is 12000; delete/);
         }
       });
 

@@ -77,7 +77,7 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
 }
 
 function describeUnreadable(flag: string, variant: FlagResolution['variant']): string {
-  return `The payload of variant ${variant?.name} of flag ${flag} holds no value of type ${variant?.payload?.type}.`;
+  return `The payload of variant ${variant?.name} of flag ${flag} contains no value of type ${variant?.payload?.type}.`;
 }
 
 /** In the list of all flags, a payload without a value fails its own flag only. */

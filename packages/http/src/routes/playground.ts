@@ -233,7 +233,7 @@ export const playgroundRoutes: readonly Route[] = [
       const candidates = asOf === undefined ? configured : await withArchived(flags, configured);
       const selected = candidates.filter((one) => isRequested(one, unchecked(body)));
       if (flag !== undefined && selected.length === 0) {
-        throw new FlagsError('flag_not_found', `There is no flag ${flag} that is not archived.`);
+        throw new FlagsError('flag_not_found', `The flag ${flag} does not exist or is archived.`);
       }
       const context = contextFromWire(wireContext);
       const explain =

@@ -37,7 +37,7 @@ describe('values by OFREP', () => {
         const failure = {
           key: 'checkout',
           errorCode: 'PARSE_ERROR',
-          errorDetails: 'The payload of variant blue of flag checkout holds no value of type json.',
+          errorDetails: 'The payload of variant blue of flag checkout contains no value of type json.',
         };
         const one = await request(app).post(`${EVALUATE}/checkout`).send({});
         expect([one.status, one.body]).toEqual([400, failure]);

@@ -17,8 +17,8 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['28000', 'refuses this user. Check the user of the connection string and pg_hba.conf.'],
   ['28P01', 'refuses this password. Check the password of the connection string.'],
   ['3D000', 'has no such database. Create it first: the storage creates tables, not databases.'],
-  ['42501', 'does not permit this to the user. Grant what the README of @flags/postgres lists.'],
-  ['42P01', 'has lost a table of the storage. Open the storage again, with migrations, to have it created.'],
+  ['42501', 'does not permit this to the user. Grant the rights that the README of @flags/postgres lists.'],
+  ['42P01', 'lacks a table of the storage. Open the storage again with migrations to create it.'],
 ]);
 
 /** The SQLSTATE of an error that the database has sent; undefined for other errors. */
@@ -54,7 +54,7 @@ export function explainFault(error: unknown): unknown {
 }
 
 function storageBusy(reason: string, cause: unknown): FlagsError {
-  return new FlagsError('storage_busy', `Others keep the database busy: ${reason}. Try again.`, undefined, { cause });
+  return new FlagsError('storage_busy', `The database is busy: ${reason}. Try again.`, undefined, { cause });
 }
 
 /** An `AggregateError`, for a host name with several addresses, has no message of its own. */

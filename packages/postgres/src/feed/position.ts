@@ -36,7 +36,7 @@ export function parsePosition(position: string): Position {
   if (isSound) return { commitOrder, id, mark };
   throw new FlagsError(
     'invalid_input',
-    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event it returned.`,
+    `${JSON.stringify(position)} is not a position in this storage's events. Pass the position of an event that it returned.`,
   );
 }
 

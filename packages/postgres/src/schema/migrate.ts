@@ -44,7 +44,7 @@ async function assertServer(statements: Statements): Promise<void> {
   }
   const encoding = row.encoding?.replace('-', '').toUpperCase();
   if (encoding === 'UTF8') return;
-  const message = `The database keeps text as ${encoding}, which cannot hold every name. Use one with the encoding UTF8.`;
+  const message = `The database stores text as ${encoding}, which cannot represent every name. Use a database with the encoding UTF8.`;
   throw new FlagsError('storage_unsupported', message);
 }
 

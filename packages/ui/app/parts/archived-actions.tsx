@@ -10,11 +10,11 @@ export function ArchivedActions({ flag: { name, project, revision } }: { readonl
   const revive = {
     title: `Revive ${name}`,
     changes: [{ op: 'reviveFlag' as const, ref, ...known }],
-    done: `${name} is back, off in every environment.`,
+    done: `${name} was revived, and is off in every environment.`,
   };
   const remove = {
     title: `Delete ${name}`,
-    text: `${name} is deleted for good, and its name is free again. For applications that still ask for it, it is off.`,
+    text: `${name} is deleted permanently, and its name can be used again. In applications that still evaluate it, it is off.`,
     confirm: `Confirm: delete ${name}`,
     changes: [{ op: 'deleteFlag' as const, ref, ...known }],
     done: `${name} was deleted.`,

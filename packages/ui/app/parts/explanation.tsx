@@ -66,7 +66,7 @@ function Step({ holds, children }: StepProps) {
 }
 
 function decisionOf(code: string, environment: string): string {
-  if (code === 'disabled') return `The flag is disabled in ${environment}: its strategies are not looked at.`;
+  if (code === 'disabled') return `The flag is disabled in ${environment}: its strategies are not evaluated.`;
   if (code === 'no_strategies')
     return `The flag is enabled in ${environment} and has no strategies: everybody gets it.`;
   return `${describeReason(code).replace(/^./, (letter) => letter.toUpperCase())}.`;
@@ -151,7 +151,7 @@ function share(position = 0, total = 1): string {
 
 function variantText({ variant, overridden, bucket, totalWeight, random, groupId, id }: ExplainedVariant): string {
   const name = variantName(variant);
-  if (name === undefined) return 'No variant: their weights add up to nothing.';
+  if (name === undefined) return 'No variant: the weights add up to 0.';
   if (overridden) return `Variant ${name}: an override names this context.`;
   const source = random ? 'drawn at random' : `the hash of “${groupId}:${id}”`;
   return `Variant ${name}: at ${share(bucket, totalWeight)} of the weights, ${source}.`;

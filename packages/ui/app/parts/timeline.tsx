@@ -47,7 +47,7 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
   const { id, actor, at, events } = entry;
   const words = [...new Set(events.map(({ type }) => eventType(type)))];
   const summary = words.length > 3 ? `${words.slice(0, 3).join(', ')} and more` : words.join(', ');
-  const text = `Takes back what ${actor} changed on ${time(at)}.`;
+  const text = `Reverts the change of ${actor} on ${time(at)}.`;
   return (
     <div class="entry-head">
       <strong>{actor}</strong> {summary}

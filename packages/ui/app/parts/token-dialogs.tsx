@@ -13,7 +13,7 @@ import { Icon } from './icons.js';
 
 const KINDS: Readonly<Record<string, string>> = {
   client: 'For servers: reads the flags of one environment.',
-  frontend: 'For browsers: gets answers only. It is public.',
+  frontend: 'For browsers: reads evaluated flags only. It is public.',
   admin: 'For scripts and people: may change everything.',
 };
 
@@ -95,7 +95,7 @@ function Projects({ known, chosen, onChange }: ProjectsProps) {
 }
 
 const OVERLAPS: readonly (readonly [label: string, milliseconds: number])[] = [
-  ['no longer: it ends at once', 0],
+  ['no longer: it expires at once', 0],
   ['for an hour', HOUR],
   ['for a day', DAY],
   ['for a week', 7 * DAY],
@@ -119,8 +119,8 @@ export function RotateTokenDialog({ token, onCreated, onClose }: DialogProps & {
         label="The old secret stays valid"
         hint={
           overlap === 0
-            ? 'Whoever uses it is refused from that moment.'
-            : 'Change the secret where it is used within this time.'
+            ? 'Programs that use it get 401 from then on.'
+            : 'Replace the secret in all programs within this time.'
         }
         path="/overlap"
         value={overlap}

@@ -177,7 +177,7 @@ function ForgetButton({ name }: { readonly name: string }) {
       dialog={(close) => (
         <Confirm
           title={`Forget ${name}?`}
-          text="Its instances and the list of its flags are removed. An application that runs reports again, and starts over."
+          text="Its instances and the list of its flags are removed. An application that still runs appears again with its next report."
           confirm={`Confirm: forget ${name}`}
           onConfirm={forget}
           onClose={close}

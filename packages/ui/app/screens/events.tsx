@@ -54,7 +54,7 @@ function Found({ project, filter, isFiltered }: FiltersProps & EventsProps) {
           {isFiltered ? (
             <Button onClick={clear}>Remove the filters</Button>
           ) : (
-            <p>Every change of a flag, segment, token, member or project appears here, with a way back.</p>
+            <p>Every change of a flag, segment, token, member or project appears here, and can be reverted.</p>
           )}
         </Empty>
       )}

@@ -156,7 +156,7 @@ function AddDialog({ project, roles, isFirst, onClose }: AddDialogProps) {
     <ChangeDialog title="Add member" submit="Add member" proposal={add} onClose={onClose}>
       <TextField
         label="User ID"
-        hint="The number by which your application knows the user."
+        hint="The id of the user in your application, a number."
         path="/userId"
         required
         inputMode="numeric"

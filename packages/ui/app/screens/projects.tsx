@@ -96,7 +96,7 @@ function ProjectDialog({ project, onClose }: { readonly project?: Project; reado
           ? { op: 'updateProject', ref: { project: project.id }, input, ...(revision && { ifRevision: revision }) }
           : { op: 'createProject', input: { ...input, id: mine.id.trim() } },
       ],
-      done: project ? `The project is called ${name}.` : `The project ${name} was created.`,
+      done: project ? `The project was renamed to ${name}.` : `The project ${name} was created.`,
     };
   };
   const field = fieldProps(mine, (change) => setMine({ ...mine, ...change }));

@@ -116,7 +116,7 @@ function TokenActions({ token, onCreated }: TokenActionsProps) {
         dialog={(close) => (
           <Confirm
             title={`Delete the token ${tokenName}?`}
-            text="Whoever uses it is refused from that moment. This cannot be undone. To replace a token without a gap, rotate it."
+            text="Programs that use it get 401 from then on. This cannot be undone. To replace a token without a gap, rotate it."
             confirm={`Confirm: delete ${tokenName}`}
             onConfirm={remove}
             onClose={close}

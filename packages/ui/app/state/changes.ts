@@ -177,7 +177,7 @@ async function refresh({ revisions = {} }: ChangeSet): Promise<void> {
 
 function inWords(error: ApiError): ApiError {
   if (error.status === 412) {
-    error.message = 'Somebody else has changed this meanwhile. The page now shows the newest state: try again.';
+    error.message = 'Somebody else has changed this in the meantime. The page now shows the newest state: try again.';
   }
   if (error.status === 403) error.message = `You are not allowed to do this. ${error.message}`;
   return error;

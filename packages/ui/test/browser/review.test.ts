@@ -140,7 +140,7 @@ describeInBrowser('a review with the effects on clients', () => {
     const dialog = await isAsked(page, 'production: 1 flag goes off: checkout');
     await host.flags.updateFlag(checkout, { description: 'Changed by bob' });
     const confirm = dialog.getByRole('button', { name: 'Change production' });
-    const refusal = page.getByText('Somebody else has changed this meanwhile');
+    const refusal = page.getByText('Somebody else has changed this in the meantime');
     for (const attempt of [1, 2]) {
       // The first refusal is still shown while the second request runs.
       const answered = page.waitForResponse((response) => response.status() === 412);

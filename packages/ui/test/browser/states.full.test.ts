@@ -110,7 +110,7 @@ describeInBrowser('what may go wrong', () => {
     await page.getByRole('dialog').getByText('become off').waitFor();
     await host.flags.as('bob').updateFlag(ref, { description: 'By bob' });
     await page.getByRole('button', { name: 'Change production' }).click();
-    await page.getByText('Somebody else has changed this meanwhile').waitFor();
+    await page.getByText('Somebody else has changed this in the meantime').waitFor();
     expect(await isOn('production')).toBe(true);
     await page.keyboard.press('Escape');
     await page.getByText('By bob').first().waitFor();

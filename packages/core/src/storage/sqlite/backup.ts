@@ -100,12 +100,15 @@ export async function backUp(connection: Connection, path: string): Promise<void
 
 function assertTarget(path: string): string {
   if (typeof path !== 'string' || path.trim() === '' || path === ':memory:' || path.includes('\0')) {
-    throw new FlagsError('invalid_input', 'The path of a backup must be that of a file to create.');
+    throw new FlagsError('invalid_input', 'The path of a backup must name a file to create.');
   }
   const target = resolve(path);
   if (existsSync(target)) throw occupied(target);
   if (!existsSync(dirname(target))) {
-    throw new FlagsError('invalid_input', `${target} cannot be made: create the directory ${dirname(target)} first.`);
+    throw new FlagsError(
+      'invalid_input',
+      `${target} cannot be created: create the directory ${dirname(target)} first.`,
+    );
   }
   return target;
 }
@@ -161,7 +164,7 @@ function explain(connection: Connection, target: string, error: unknown): unknow
   const reason = error instanceof Error ? error.message : String(error);
   return new FlagsError(
     'storage_unavailable',
-    `The backup ${target} could not be written (${reason}), and nothing is left of it.`,
+    `The backup ${target} could not be written (${reason}); no file is left.`,
     undefined,
     { cause: error },
   );
@@ -176,10 +179,13 @@ function nameNotDurable(target: string, { message, cause }: NameNotDurable): Fla
 }
 
 function occupied(target: string): FlagsError {
-  return new FlagsError('invalid_input', `${target} exists, and a backup overwrites nothing. Give another path.`);
+  return new FlagsError(
+    'invalid_input',
+    `${target} exists, and a backup does not overwrite files. Choose another path.`,
+  );
 }
 
 function unsupported(): FlagsError {
-  const message = 'The given database cannot be backed up: it has no backup(), as better-sqlite3 has.';
+  const message = 'The given database cannot be backed up: it lacks the method backup() of better-sqlite3.';
   return new FlagsError('storage_unsupported', message);
 }

@@ -94,7 +94,10 @@ export function inSnapshot<T>(database: SqliteDatabase, read: () => T): T {
 const DAMAGED = 'The file of the SQLite database is damaged, restore it from a backup';
 
 const REASONS: readonly { readonly codes: RegExp; readonly reason: string }[] = [
-  { codes: /^SQLITE_FULL/, reason: 'The disk of the SQLite database is full, or the database as large as it may be' },
+  {
+    codes: /^SQLITE_FULL/,
+    reason: 'The disk of the SQLite database is full, or the database has reached its maximum size',
+  },
   { codes: /^SQLITE_READONLY/, reason: 'The SQLite database cannot be written to at the moment' },
   { codes: /^SQLITE_(NOTADB|CORRUPT)/, reason: DAMAGED },
   { codes: /^SQLITE_CANTOPEN/, reason: 'A file of the SQLite database cannot be opened' },
@@ -107,7 +110,7 @@ const REASONS: readonly { readonly codes: RegExp; readonly reason: string }[] = 
  */
 function explainRunning(error: unknown): unknown {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (error instanceof SyntaxError) return unavailable(`${DAMAGED}: it holds a text that is not JSON`, error);
+  if (error instanceof SyntaxError) return unavailable(`${DAMAGED}: it contains text that is not JSON`, error);
   if (typeof code !== 'string') return error;
   const known = REASONS.find(({ codes }) => codes.test(code));
   if (known) return unavailable(known.reason, error);
@@ -117,7 +120,7 @@ function explainRunning(error: unknown): unknown {
 
 /** @param reason a sentence without a full stop */
 export function unavailable(reason: string, cause?: unknown): FlagsError {
-  const message = `${reason}. Nothing was changed; try again when that is put right.`;
+  const message = `${reason}. Nothing was changed; try again when this is fixed.`;
   return new FlagsError('storage_unavailable', message, undefined, cause === undefined ? undefined : { cause });
 }
 
@@ -374,7 +377,7 @@ function commit(database: SqliteDatabase, { committed }: TransactionChecks): voi
   try {
     committed();
   } catch (error) {
-    throw outcomeUnknown('A file of the SQLite database was removed, replaced or cut during a commit', error);
+    throw outcomeUnknown('A file of the SQLite database was removed, replaced or truncated during a commit', error);
   }
 }
 

@@ -31,7 +31,7 @@ const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
 
 const CUT =
-  'The -wal of the SQLite database has been cut while it was open, and changes in it are lost: ' +
+  'The -wal of the SQLite database was truncated while it was open, and changes in it are lost: ' +
   'put it back, or restart every process that has the database open';
 
 interface Checkpoint {
@@ -167,5 +167,5 @@ export function createLogCheck(database: SqliteDatabase, path: string): LogCheck
 
 /** The transaction is repeated, after `ready` has decided. */
 function busyLog(): Error {
-  return Object.assign(new Error('The write-ahead log has become shorter.'), { code: 'SQLITE_BUSY' });
+  return Object.assign(new Error('The write-ahead log was truncated.'), { code: 'SQLITE_BUSY' });
 }

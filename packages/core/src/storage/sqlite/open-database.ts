@@ -12,7 +12,7 @@ const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   },
   {
     codes: /^SQLITE_(NOTADB|CORRUPT)/,
-    advice: 'is not a SQLite database, or a damaged one: give the path of another file, or restore this one.',
+    advice: 'is not a SQLite database, or is damaged: give the path of another file, or restore this one.',
   },
   {
     codes: /^SQLITE_(READONLY|PERM)/,
@@ -21,7 +21,8 @@ const ADVICE: readonly { readonly codes: RegExp; readonly advice: string }[] = [
   },
   {
     codes: /^ERR_DLOPEN_FAILED$/,
-    advice: 'cannot be opened: better-sqlite3 was built for another Node. Rebuild it: npm rebuild better-sqlite3',
+    advice:
+      'cannot be opened: better-sqlite3 was built for another version of Node. Rebuild it: npm rebuild better-sqlite3',
   },
 ];
 

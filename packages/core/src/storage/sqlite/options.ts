@@ -67,7 +67,7 @@ export function assertOptions(options: SqliteStorageOptions): CheckedOptions {
   const { tablePrefix = 'flags_', migrate = true, busyTimeout = DEFAULT_BUSY_TIMEOUT } = settings;
   if (!isIdentifier(tablePrefix) || /^sqlite_/i.test(tablePrefix)) {
     throw invalid(
-      "tablePrefix must be a string that begins with a letter or _, holds letters, digits and _ alone, and is not SQLite's own.",
+      'tablePrefix must be a string that begins with a letter or _, contains only letters, digits and _, and is not reserved by SQLite.',
     );
   }
   if (typeof migrate !== 'boolean') throw invalid('migrate must be true or false.');

@@ -139,7 +139,7 @@ async function connect({ source, tablePrefix, migrate: mayMigrate, busyTimeout }
 function prepareSchema({ database }: Connection, prefix: string): void {
   const encoding = database.pragma('encoding', { simple: true });
   if (encoding !== 'UTF-8') {
-    const message = `The database stores text as ${String(encoding)}, which sorts differently. Use one with UTF-8.`;
+    const message = `The database stores text as ${String(encoding)}, which sorts differently. Use a database with UTF-8.`;
     throw new FlagsError('storage_unsupported', message);
   }
   migrate(database, prefix);

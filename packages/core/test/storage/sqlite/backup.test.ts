@@ -134,7 +134,7 @@ describe('backup', () => {
   }
 
   describe('a backup', () => {
-    it('overwrites nothing, and exists once if two write to one path', async () => {
+    it('does not overwrite, and exists once if two write to one path', async () => {
       const storage = await sqliteStorage(path);
       writeFileSync(backup, 'precious');
       await expect(storage.backup(backup)).rejects.toMatchObject(INVALID);
