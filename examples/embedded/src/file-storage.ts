@@ -120,8 +120,8 @@ function apply({ rows, events }: State, commit: Commit): Outcome {
   const added = commit.events.map((event, index) => {
     const id = events.length + index + 1;
     const revision = next.get(nameOf(event.subject))?.revision ?? 0;
-    const { changeSet = null, reason = null } = event;
-    return { ...event, changeSet, reason, id, position: String(id), revision };
+    const { reason = null } = event;
+    return { ...event, reason, id, position: String(id), revision };
   });
   return { ok: true, state: { rows: next, events: [...events, ...added] }, revisions };
 }

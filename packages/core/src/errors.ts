@@ -132,11 +132,8 @@ function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
  */
 export function isFlagsError(error: unknown): error is FlagsError {
   if (typeof error !== 'object' || error === null) return false;
-  const { name, code, [BRAND]: isBranded } = error as Readonly<Record<PropertyKey, unknown>>;
-  if (typeof code !== 'string') return false;
-  if (isBranded === true) return true;
-  // Version 0.1 sets no brand.
-  return name === 'FlagsError' && (ERROR_CODES as readonly string[]).includes(code);
+  const { code, [BRAND]: isBranded } = error as Readonly<Record<PropertyKey, unknown>>;
+  return typeof code === 'string' && isBranded === true;
 }
 
 /** Whether the storage refused a call: nothing has changed, and a later call may succeed. */

@@ -234,18 +234,9 @@ export async function resolveStorage(options: FlagsOptions | undefined): Promise
   return storage;
 }
 
-/** The options of 0.2 that have moved. */
-const MOVED = new Map([
-  ['metrics', 'usage.storage'],
-  ['usageInterval', 'usage.interval'],
-  ['appName', 'usage.application'],
-  ['instanceId', 'usage.instance'],
-  ['applicationRetention', 'usage.retention'],
-]);
-
 /** Refuses unknown options, and usage without a `UsageStorage`. `createSettings` validates the other options. */
 export function assertOptions(options: object): void {
-  const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema'], MOVED);
+  const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema']);
   if (fault) throw invalidOptions(`createFlags ${fault}`);
   const { usage } = options as Partial<FlagsOptions>;
   const usageFault = usage === undefined ? undefined : describeNonUsage(usage);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
 import type { Commit, DocumentKey, NewEvent } from '@flags/core/storage';
 
@@ -5,7 +6,8 @@ export const flag = (id: string): DocumentKey => ({ kind: 'flag', id });
 
 function happened(subject: DocumentKey): NewEvent {
   const at = '2026-01-01T00:00:00.000Z';
-  return { type: 'changed', at, actor: 'ada', subject, project: null, environment: null, data: null, before: null };
+  const states = { project: null, environment: null, data: null, before: null };
+  return { type: 'changed', at, actor: 'ada', changeSet: randomUUID(), subject, ...states };
 }
 
 /** A commit that creates a flag, or changes it. */

@@ -8,20 +8,13 @@ const MAX_EDITS = 3;
  * options are known.
  *
  * @param known the names of all options
- * @param moved the present names of options by their earlier ones
  * @example
  * const problem = describeUnknownOption({ enviroment: 'production' }, ['environment']);
  * // 'has no option enviroment; did you mean environment?'
  */
-export function describeUnknownOption(
-  options: object,
-  known: readonly string[],
-  moved: ReadonlyMap<string, string> = new Map(),
-): string | undefined {
+export function describeUnknownOption(options: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  const present = moved.get(unknown);
-  if (present !== undefined) return `has no option ${unknown} any more: ${unknown} is now ${present}.`;
   const [closest] = closestNames(unknown, known);
   const shown = unknown.slice(0, 50);
   if (closest !== undefined) return `has no option ${shown}; did you mean ${closest}?`;

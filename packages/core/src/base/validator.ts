@@ -1,6 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type ErrorDetail, FlagsError, shorten } from '../errors.js';
-import { parsePointer } from './json-patch.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 
@@ -26,25 +25,17 @@ export function createValidator<T>(
   findIssues: (input: T) => Iterable<ErrorDetail> = () => [],
 ): Validator<T> {
   let accepts: ValidateFunction | undefined;
-  return (input, stored) => {
+  return (input) => {
     accepts ??= compileToFirstError(schema);
-    if (!accepts(input)) {
-      const issues = issuesOf({ accepts, schema, input, stored });
-      if (issues.length > 0) throw invalidInput(issues);
-    }
+    if (!accepts(input)) throw invalidInput(issuesOf({ accepts, schema, input }));
     const issues = takeIssues(findIssues(input as T));
     if (issues.length > 0) throw invalidInput(issues);
     return input as T;
   };
 }
 
-/**
- * Returns its input, typed, or throws `invalid_input`.
- *
- * @param stored the value that the input replaces. If it exceeds limits that older releases did not have, the input may
- * have as many items, and texts as long, as the same part of the stored value.
- */
-export type Validator<T> = (input: unknown, stored?: unknown) => T;
+/** Returns its input, typed, or throws `invalid_input`. */
+export type Validator<T> = (input: unknown) => T;
 
 function takeIssues(found: Iterable<ErrorDetail>): readonly ErrorDetail[] {
   const issues: ErrorDetail[] = [];
@@ -118,51 +109,24 @@ interface Refusal {
   readonly accepts: ValidateFunction;
   readonly schema: JsonSchema;
   readonly input: unknown;
-  readonly stored: unknown;
 }
 
 /** Lists the issues of a refused input, at most {@link LIMITS.issues}. */
-function issuesOf({ accepts, schema, input, stored }: Refusal): readonly ErrorDetail[] {
-  let errors = takeErrors(accepts, stored);
-  // The first error may be excused: then look for further ones.
-  if (errors.length === 0 || !hasMoreValues(input, MOST_VALUES)) {
+function issuesOf({ accepts, schema, input }: Refusal): readonly ErrorDetail[] {
+  let errors = takeErrors(accepts);
+  if (!hasMoreValues(input, MOST_VALUES)) {
     const validate = compileToAllErrors(schema);
     validate(input);
-    errors = takeErrors(validate, stored);
+    errors = takeErrors(validate);
   }
   return errors.slice(0, LIMITS.issues).map(toDetail);
 }
 
 /** Returns the errors to report. The function forgets them: they refer to the input. */
-function takeErrors(validate: ValidateFunction, stored: unknown): readonly ErrorObject[] {
+function takeErrors(validate: ValidateFunction): readonly ErrorObject[] {
   const errors = validate.errors ?? [];
   validate.errors = null;
-  return errorsToReport(errors.filter((error) => !isWithinStoredLength(error, stored)));
-}
-
-const LENGTHS = ['maxItems', 'maxProperties', 'maxLength'];
-
-/** Whether a value is too long, but not longer than the stored value in its place. */
-function isWithinStoredLength({ keyword, instancePath, data }: ErrorObject, stored: unknown): boolean {
-  if (stored === undefined || !LENGTHS.includes(keyword)) return false;
-  return storedAt(stored, instancePath).some((value) => lengthOf(value) >= lengthOf(data));
-}
-
-/** Returns the stored values at a place. An item matches every item of the stored list. */
-function storedAt(stored: unknown, pointer: string): readonly unknown[] {
-  let values: readonly unknown[] = [stored];
-  for (const name of parsePointer(pointer)) {
-    values = values.flatMap((value) => {
-      if (Array.isArray(value)) return value;
-      return Object.hasOwn(Object(value), name) ? [Object(value)[name]] : [];
-    });
-  }
-  return values;
-}
-
-function lengthOf(value: unknown): number {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length;
-  return Object.keys(Object(value)).length;
+  return errorsToReport(errors);
 }
 
 /** Counts members and items at every depth, up to the limit. */

@@ -18,17 +18,8 @@ export function hasHistory({ kind }: Pick<DocumentKey, 'kind'>): boolean {
   return AGGREGATES.has(kind);
 }
 
-/** Applies events to the state of a document. */
+/** Applies events to the state of a document. The cast is safe: every stored event is the result of a decision. */
 export function foldEvents(kind: string, state: unknown, events: readonly Pick<StoredEvent, 'type'>[]): unknown {
   const aggregate = AGGREGATES.get(kind);
-  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, toDomainEvent(event)), state);
-}
-
-/**
- * Adds the members that events of release 0.1 lack. The cast is safe: every stored event is the result of a decision.
- */
-function toDomainEvent(stored: Pick<StoredEvent, 'type'>): DomainEvent {
-  const event = stored as unknown as DomainEvent;
-  if (event.type !== 'flag-created' || Object.hasOwn(Object(event.data), 'labels')) return event;
-  return { ...event, data: { labels: [], owner: null, ...Object(event.data) } };
+  return events.reduce<unknown>((folded, event) => aggregate?.evolve(folded, event as DomainEvent), state);
 }

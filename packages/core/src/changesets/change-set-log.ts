@@ -3,7 +3,7 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { CommittedDocuments } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { MOVING_EVENTS, projectsIn, projectsOf } from '../events/event.types.js';
+import { MOVING_EVENTS, projectsIn } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
@@ -13,37 +13,8 @@ import { holdsDocument, stateBefore, walkBack } from './event-log.js';
 
 /** The events of one change set, in their order. */
 export interface LoggedSet {
-  /** The id of the change set. In sets of older releases, the id contains the subject and revision. */
   readonly id: string;
   readonly events: readonly [StoredEvent, ...StoredEvent[]];
-}
-
-const LEGACY = 'r_';
-
-interface LegacySet {
-  readonly subject: DocumentKey;
-  readonly revision: number;
-}
-
-/** The events of a release without change sets form one set for each subject and revision. */
-function idOf(event: StoredEvent): string {
-  return event.changeSet ?? toLegacyId(event);
-}
-
-function toLegacyId({ subject: { kind, id }, revision }: LegacySet): string {
-  return LEGACY + Buffer.from(JSON.stringify([kind, id, revision])).toString('base64url');
-}
-
-function parseLegacyId(text: string): LegacySet | undefined {
-  try {
-    const [kind, id, revision] = JSON.parse(Buffer.from(text.slice(LEGACY.length), 'base64url').toString());
-    const named = { subject: { kind, id }, revision };
-    const isSound = typeof kind === 'string' && typeof id === 'string' && Number.isSafeInteger(revision);
-    // Decoding ignores some characters: accept only the canonical id of a set.
-    return isSound && toLegacyId(named) === text ? named : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Groups the matching events by change set, newest first. A commit appends the events of a set one after the other. */
@@ -53,7 +24,7 @@ export async function* walkBackSets(
 ): AsyncGenerator<LoggedSet> {
   let set: { readonly id: string; readonly events: [StoredEvent, ...StoredEvent[]] } | undefined;
   for await (const event of walkBack(storage, query)) {
-    const id = idOf(event);
+    const id = event.changeSet;
     if (set?.id === id) {
       set.events.unshift(event);
       continue;
@@ -70,16 +41,14 @@ export async function* walkBackSets(
  * @throws FlagsError `change_set_not_found`, `invalid_input` for an id that is not a string
  */
 export async function readSet(storage: FlagsStorage, id: string): Promise<LoggedSet> {
-  const legacy = parseId(id);
-  const events = legacy ? await readLegacy(storage, legacy) : await readAll(storage, { changeSet: id.toLowerCase() });
-  const [first, ...others] = events;
-  if (first) return { id: idOf(first), events: [first, ...others] };
+  const [first, ...others] = await readAll(storage, { changeSet: readId(id) });
+  if (first) return { id: first.changeSet, events: [first, ...others] };
   throw setNotFound(id);
 }
 
-/** Returns the set of an older release that an id names; undefined for other ids. */
-function parseId(id: string): LegacySet | undefined {
-  if (typeof id === 'string') return id.startsWith(LEGACY) ? parseLegacyId(id) : undefined;
+/** Returns the id as it is stored: in lower case. */
+function readId(id: string): string {
+  if (typeof id === 'string') return id.toLowerCase();
   throw invalidInput([{ message: 'must be the id of a change set, as a string', path: '/id' }]);
 }
 
@@ -93,8 +62,7 @@ function setNotFound(id: string): FlagsError {
  * @throws FlagsError as `readSet`
  */
 export async function readProjects(storage: FlagsStorage, id: string): Promise<readonly (string | null)[]> {
-  if (parseId(id)) return [...projectsOf((await readSet(storage, id)).events)];
-  const filter = { changeSet: id.toLowerCase() };
+  const filter = { changeSet: readId(id) };
   const projects = new Set<string | null>();
   const types = new Set<string>();
   for await (const head of walkBack(storage, { filter, withoutData: true })) {
@@ -115,18 +83,6 @@ async function readAll(storage: FlagsStorage, filter: EventFilter): Promise<read
   const newestFirst: StoredEvent[] = [];
   for await (const event of walkBack(storage, { filter })) newestFirst.push(event);
   return newestFirst.reverse();
-}
-
-async function readLegacy(storage: FlagsStorage, { subject, revision }: LegacySet): Promise<readonly StoredEvent[]> {
-  const heads: StoredEvent[] = [];
-  for await (const head of walkBack(storage, { filter: { subject }, withoutData: true })) {
-    if (head.revision < revision) break;
-    if (head.revision === revision && head.changeSet === null) heads.push(head);
-  }
-  const [last] = heads;
-  if (!last) return [];
-  const page = { order: 'newest-first', filter: { subject }, until: last.position, limit: heads.length } as const;
-  return (await storage.events(page)).events.reverse();
 }
 
 /**

@@ -62,7 +62,7 @@ interface Moment {
  * of the last event.
  *
  * Reads back to an event that holds the whole document, or to a checkpoint, and applies the events since then, page by
- * page. Stores of earlier releases have few checkpoints: there it may read all events of the document.
+ * page.
  */
 export async function stateAt(
   storage: FlagsStorage,

@@ -89,8 +89,7 @@ export async function isRepetition(
   actor: Actor,
   { id, hash }: RepetitionKey,
 ): Promise<boolean> {
-  // The events first: a set whose events are there has its record, unless an earlier release has committed it, or the
-  // engine has made its id.
+  // The events first: a set whose events are there has its record, unless the engine has made its id.
   const { events } = await storage.events({
     order: 'newest-first',
     filter: { changeSet: id },

@@ -1,15 +1,7 @@
 import { isSameJson } from '../base/json.js';
 import { type Edit, editItems, editList, mergeStates } from '../base/parts.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import {
-  dependenciesOf,
-  enabledEnvironments,
-  environmentOf,
-  evolveFlag,
-  type FlagEvent,
-  type FlagState,
-  inFull,
-} from '../flags/flag.js';
+import { enabledEnvironments, environmentOf, evolveFlag, type FlagEvent, type FlagState } from '../flags/flag.js';
 import { reviveFlag } from '../flags/lifecycle.decide.js';
 import { replaceMetadata } from '../flags/metadata.decide.js';
 import { replaceEnvironment } from '../flags/strategies.decide.js';
@@ -34,7 +26,7 @@ export function restoreFlag(now: FlagState | undefined, target: FlagState | unde
     ...revival,
     ...replaceMetadata(flag, target),
     ...restoreVariants(flag, target),
-    ...editList(dependenciesOf(flag), dependenciesOf(target)).map(toDependencyEvent),
+    ...editList(flag.dependencies, target.dependencies).map(toDependencyEvent),
     ...[...environments].flatMap((name) => replaceEnvironment(environmentOf(flag, name), environmentOf(target, name))),
     // The references are those of the project that the flag moves to.
     ...restoreProjectOf(flag, target),
@@ -58,10 +50,10 @@ function restoreProjectOf({ project: from }: FlagState, { project }: FlagState):
 }
 
 function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
-  const { archived, archivedAt } = target;
-  if (!archived || (flag.archived && flag.archivedAt === archivedAt)) return [];
+  const { archivedAt } = target;
+  if (archivedAt === undefined || flag.archivedAt === archivedAt) return [];
   const enabledIn = enabledEnvironments(target);
-  const data = { archived: true, enabledIn, ...(archivedAt !== undefined && { archivedAt }) };
+  const data = { archived: true, enabledIn, archivedAt };
   return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];
 }
 
@@ -109,27 +101,33 @@ const WHOLE = /^\/(variants|dependencies|constraints|members\/[^/]+|environments
 /** Merges a flag: restores the parts that the set has changed, and keeps all others. */
 export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
   const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
-  const toParts = (flag: FlagState | undefined) => flag && withArchiving(inFull(flag, names));
+  const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
   const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
   const { target, conflicts } = mergeVersions(versions);
   if (!target || target === versions.before) return { target: target && before, conflicts };
   return { target: target === versions.now ? now : toFlag(target), conflicts };
 }
 
-/** A flag whose archiving is one part: false, or its time, or true if the time is unknown. */
+/** An environment that was never configured equals one that is off and empty: what is set in it are parts of their own. */
+function withEnvironments(flag: FlagState, environments: readonly string[]): FlagState {
+  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
+  return { ...flag, environments: [...names].map((name) => environmentOf(flag, name)) };
+}
+
+/** A flag whose archiving is one part: its time, or false. */
 interface FlagParts extends Omit<FlagState, 'archived' | 'archivedAt'> {
-  readonly archived: boolean | string;
+  readonly archived: string | false;
 }
 
 function withArchiving({ archivedAt, ...flag }: FlagState): FlagParts {
-  return { ...flag, archived: flag.archived && (archivedAt ?? true) };
+  return { ...flag, archived: archivedAt ?? false };
 }
 
 function toFlag({ archived, environments, ...flag }: FlagParts): FlagState {
   return {
     ...flag,
     archived: archived !== false,
-    ...(typeof archived === 'string' && { archivedAt: archived }),
+    ...(archived !== false && { archivedAt: archived }),
     // `enabled` implies a strategy, as after the removal of the last one.
     environments: environments.map((one) => ({ ...one, enabled: one.enabled && one.strategies.length > 0 })),
   };

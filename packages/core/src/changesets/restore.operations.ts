@@ -4,7 +4,7 @@ import { FlagsError, locateRefusals } from '../errors.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from '../flags/change-flag.js';
 import { assertCanDepend } from '../flags/dependencies.decide.js';
 import { listChildren, listLiveChildren } from '../flags/dependencies.operations.js';
-import { dependenciesOf, type FlagEvent, type FlagState, flagDocuments, segmentsOf } from '../flags/flag.js';
+import { type FlagEvent, type FlagState, flagDocuments, segmentsOf } from '../flags/flag.js';
 import { assertNoChildren } from '../flags/lifecycle.decide.js';
 import { deleteProject, findProject, type ProjectState, projectDocuments } from '../projects/project.js';
 import { deleteSegment, restoreRegistry, type SegmentState, segmentDocuments } from '../segments/segment.js';
@@ -138,7 +138,7 @@ async function assertReferences(unit: UnitOfWork, name: string, target: FlagStat
 /** Only for live flags: an archived flag may depend on deleted flags. */
 async function assertDependencies(unit: UnitOfWork, child: FlagState, path: string | undefined): Promise<void> {
   const children = await listChildren(unit, child.name);
-  for (const [index, dependency] of dependenciesOf(child).entries()) {
+  for (const [index, dependency] of child.dependencies.entries()) {
     const parent = (await unit.read(flagDocuments, dependency.flag))?.state;
     const place = path === undefined ? undefined : `${path}/dependencies/${index}`;
     await locateRefusals(place, () => assertCanDepend(child, dependency, { parent, children }));

@@ -6,7 +6,6 @@ import type { FlagsSettings } from '../base/settings.types.js';
 import { createValidator, invalidInput, type Validator } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { type ErrorDetail, isFlagsError } from '../errors.js';
-import type { FlagState } from '../flags/flag.js';
 import { dependency, findDependencyIssues, findLabelIssues, newFlag } from '../flags/flag.schema.js';
 import { assertPatterns, PatternMeter } from '../flags/patterns.js';
 import { constraints, findRepeatedIds, findStrategyIssues, strategy } from '../flags/strategies.schema.js';
@@ -76,7 +75,7 @@ const flagDefinition: ObjectSchema<DefinedFlag> = {
     project: name,
     stale: { type: 'boolean' },
     archived: { type: 'boolean' },
-    archivedAt: { ...dateTime, type: ['string', 'null'] },
+    archivedAt: dateTime,
     createdAt,
     variants,
     dependencies: {
@@ -172,29 +171,24 @@ export class Issues {
 }
 
 /** Validates and copies a document, item by item, in slices. Does not read the store. */
-export async function readDefinitions(
-  { settings, replica }: ChangeEngine,
-  input: Definitions,
-): Promise<Required<Definitions>> {
+export async function readDefinitions({ settings }: ChangeEngine, input: Definitions): Promise<Required<Definitions>> {
   const { projects = [], segments = [], flags = [] } = validateEnvelope(input);
   const environments = settings.environments.map(({ name }) => name);
   const validateFlag = createValidator<DefinedFlag>(flagDefinition, (flag) => findFlagIssues(flag, environments));
   const issues = new Issues();
   const meter = new PatternMeter();
-  const { flags: knownFlags, segments: knownSegments } = replica.documents;
-  const segmentsByName = new Map([...knownSegments.values()].map((segment) => [segment.name, segment]));
 
   async function readItems<Item extends object>(
     path: string,
     items: readonly Item[],
-    { validate, idOf, known }: Reading<Item>,
+    { validate, idOf }: Reading<Item>,
   ) {
     const seen = new Set<string>();
     const copies: Item[] = [];
     for await (const [index, item] of paced(items.entries())) {
       if (issues.isFull || meter.isFull) break;
       try {
-        const copy = copyJson(validate(item, known?.(item))) as Item;
+        const copy = copyJson(validate(item)) as Item;
         meter.add(copy);
         await assertPatterns(copy);
         const id = idOf(copy);
@@ -212,16 +206,8 @@ export async function readDefinitions(
   const copies = {
     version: 1 as const,
     projects: await readItems('/projects', projects, { validate: validateProject, idOf: ({ id }) => id }),
-    segments: await readItems('/segments', segments, {
-      validate: validateSegment,
-      idOf: ({ name }) => name,
-      known: (segment) => segment && segmentsByName.get(segment.name),
-    }),
-    flags: await readItems('/flags', flags, {
-      validate: validateFlag,
-      idOf: ({ name }) => name,
-      known: (flag) => flag && toDefined(knownFlags.get(flag.name)),
-    }),
+    segments: await readItems('/segments', segments, { validate: validateSegment, idOf: ({ name }) => name }),
+    flags: await readItems('/flags', flags, { validate: validateFlag, idOf: ({ name }) => name }),
   };
   issues.assertNone();
   return copies;
@@ -230,13 +216,6 @@ export async function readDefinitions(
 interface Reading<Item extends object> {
   readonly validate: Validator<Item>;
   readonly idOf: (item: Item) => string;
-  /** Returns the stored document of an item that may be invalid. */
-  readonly known?: (item: Item | null) => unknown;
-}
-
-/** Returns the lists and texts of a flag in the form of its definition, for comparison with limits. */
-function toDefined(flag: FlagState | undefined): unknown {
-  return flag && { ...flag, environments: Object.fromEntries(flag.environments.map((one) => [one.name, one])) };
 }
 
 function findProjectIssues({ members = [] }: DefinedProject): Iterable<ErrorDetail> {

@@ -57,8 +57,8 @@ export interface DefinedFlag {
    * import that revives a flag switches it off, unless the document says that it is on.
    */
   readonly archived?: boolean;
-  /** null if it is not known. Default: the time of the import. */
-  readonly archivedAt?: string | null;
+  /** Default: the time of the import. */
+  readonly archivedAt?: string;
   readonly createdAt?: string;
   /** Replaces all variants. */
   readonly variants?: readonly VariantInput[];

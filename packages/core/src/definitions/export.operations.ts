@@ -3,7 +3,7 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { dependenciesOf, type FlagState, flagDocuments } from '../flags/flag.js';
+import { type FlagState, flagDocuments } from '../flags/flag.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import { findProject, type ProjectState, projectDocuments } from '../projects/project.js';
 import { type SegmentState, segmentDocuments } from '../segments/segment.js';
@@ -41,14 +41,11 @@ export async function exportDefinitions(
     if (await isIncluded(project.id)) projects.push(own(project));
   }
   const segments: SegmentState[] = [];
-  // Names of all projects' segments: a flag of release 0.1 may use a segment of another project.
-  const names = new Map<number, string>();
   for await (const segment of readAll<SegmentState>(engine, segmentDocuments.kind)) {
-    names.set(segment.id, segment.name);
     if (await isIncluded(segment.project ?? null)) segments.push(own(segment));
   }
-  const included = new Set(segments.map(({ id }) => id));
-  const nameOf = (id: number) => (included.has(id) ? (names.get(id) ?? id) : id);
+  const names = new Map(segments.map(({ id, name }) => [id, name]));
+  const nameOf = (id: number) => names.get(id) ?? id;
   const environments = engine.settings.environments.map(({ name }) => name);
   const flags: DefinedFlag[] = [];
   for await (const flag of readAll<FlagState>(engine, flagDocuments.kind)) {
@@ -125,10 +122,10 @@ function toFlagDefinition(flag: FlagState, { environments, nameOf }: FlagContext
     stale,
     impressionData,
     archived,
-    ...(archived && { archivedAt: archivedAt ?? null }),
+    ...(archivedAt !== undefined && { archivedAt }),
     createdAt,
     variants,
-    dependencies: dependenciesOf(flag),
+    dependencies: flag.dependencies,
     environments: Object.fromEntries(
       configured.map(({ name, enabled, strategies }): [string, DefinedEnvironment] => [
         name,

@@ -1,5 +1,5 @@
 import { FlagsError } from '../errors.js';
-import { dependenciesOf, type FlagState } from '../flags/flag.js';
+import type { FlagState } from '../flags/flag.js';
 import type { ProjectState } from '../projects/project.js';
 import type { SegmentState } from '../segments/segment.js';
 
@@ -63,8 +63,8 @@ function rankOf(planned: Planned): number {
 
 function rankOfFlag({ current, target }: Planned & { readonly kind: 'flag' }): string {
   const isArchived = target.archived && !current?.archived;
-  const isChild = dependenciesOf(target).length > 0;
-  if (current && dependenciesOf(current).length > 0) return isChild && !isArchived ? 'still a child' : 'child no more';
+  const isChild = target.dependencies.length > 0;
+  if (current && current.dependencies.length > 0) return isChild && !isArchived ? 'still a child' : 'child no more';
   if (isArchived) return 'archived';
   return isChild ? 'new child' : 'no child';
 }

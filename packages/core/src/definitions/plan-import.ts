@@ -4,7 +4,7 @@ import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
-import { environmentOf, flagDocuments, inFull } from '../flags/flag.js';
+import { environmentOf, flagDocuments } from '../flags/flag.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { projectDocuments } from '../projects/project.js';
 import {
@@ -161,8 +161,7 @@ export function contentsOf({ kind, current, target }: Planned): readonly DomainE
 }
 
 export function differencesOf({ kind, current, target }: Planned): ImportedDifference {
-  if (kind !== 'flag') return { kind, id: `${target.id}`, parts: compareStates(current, target) };
-  return { kind, id: target.name, parts: compareStates(current && inFull(current), current ? inFull(target) : target) };
+  return { kind, id: kind === 'flag' ? target.name : `${target.id}`, parts: compareStates(current, target) };
 }
 
 type Problem = { readonly path: string; readonly message: string };

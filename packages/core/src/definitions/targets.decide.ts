@@ -76,6 +76,7 @@ export function flagTarget(definition: DefinedFlag, current: FlagState | undefin
     archived: false,
     createdAt: timeOf(createdAt, origin.now),
     variants: [],
+    dependencies: [],
     environments: [],
     labels: [],
     owner: null,
@@ -105,11 +106,8 @@ function archiveOf(
   { archived, now }: { readonly archived: boolean; readonly now: string },
 ): Pick<FlagState, 'archived' | 'archivedAt'> {
   if (!archived) return { archived };
-  const known = current.archived ? current.archivedAt : now;
   // Keeps the time: a different time alone does not cause a change.
-  const time =
-    current.archived || archivedAt === undefined ? known : archivedAt === null ? undefined : toTimestamp(archivedAt);
-  return { archived, ...(time !== undefined && { archivedAt: time }) };
+  return { archived, archivedAt: current.archivedAt ?? timeOf(archivedAt, now) };
 }
 
 /** A revived flag is off everywhere, unless the definition says otherwise. */

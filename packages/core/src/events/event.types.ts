@@ -12,14 +12,11 @@ export interface FlagsEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
   readonly actor: string;
-  /**
-   * The id of the actor's API token; null without a token, and in events of older releases. `actorTokenKind` is its
-   * kind.
-   */
+  /** The id of the actor's API token; null without a token. `actorTokenKind` is its kind. */
   readonly actorTokenId: string | null;
   readonly actorTokenKind: TokenKind | null;
-  /** The id of the change set that the event belongs to; null in events of releases without change sets. */
-  readonly changeSet: string | null;
+  /** The id of the change set that the event belongs to. */
+  readonly changeSet: string;
   /** The reason of the change set; null without one. */
   readonly reason: string | null;
   readonly project: string | null;

@@ -30,7 +30,7 @@ export async function readFeedHeads(storage: FlagsStorage, range: FeedRange): Pr
   const query = { ...toQuery(range), withoutData: true } as const;
   const { events } = await storage.events(query);
   const last = events.at(-1);
-  if (!last || last.changeSet === null || events.length < query.limit) return events;
+  if (!last || events.length < query.limit) return events;
   const rest = { after: last.position, filter: { changeSet: last.changeSet }, limit: Number.MAX_SAFE_INTEGER };
   return [...events, ...(await storage.events({ ...query, ...rest })).events];
 }

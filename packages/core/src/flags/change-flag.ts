@@ -5,7 +5,6 @@ import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import {
-  dependenciesOf,
   dependencyEdges,
   edgeId,
   type FlagEvent,
@@ -74,7 +73,7 @@ interface References {
 
 function referencesOf(flag: FlagState | undefined): References {
   if (!flag) return { segments: [], parents: [] };
-  return { segments: segmentsOf(flag), parents: dependenciesOf(flag).map((dependency) => dependency.flag) };
+  return { segments: segmentsOf(flag), parents: flag.dependencies.map((dependency) => dependency.flag) };
 }
 
 function without<T>(items: readonly T[], others: readonly T[]): readonly T[] {
@@ -117,19 +116,16 @@ interface SegmentUses {
   readonly pathOf?: ((strategy: Strategy) => string) | undefined;
 }
 
-/**
- * Refuses segments of other projects, if a strategy starts to use them. Segments already in use stay allowed, because
- * release 0.1 allowed every strategy to use them.
- */
+/** Refuses segments of other projects in new and changed strategies. */
 export async function assertSegmentsUsable(
   read: Read,
   { project, events, pathOf = () => '' }: SegmentUses,
 ): Promise<void> {
   for (const event of events) {
     if (!isStrategyChange(event)) continue;
-    for (const segment of newSegmentsOf(event)) {
+    for (const [index, segment] of (event.data.segments ?? []).entries()) {
       const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
-      const path = `${pathOf(event.data)}/segments/${event.data.segments?.indexOf(segment)}`;
+      const path = `${pathOf(event.data)}/segments/${index}`;
       if (owner !== project) throw segmentNotUsable(segment, path);
     }
   }

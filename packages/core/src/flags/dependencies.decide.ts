@@ -2,7 +2,7 @@ import { isSameJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { FlagsError } from '../errors.js';
 import type { Dependency } from './dependency.types.js';
-import { assertNotArchived, dependenciesOf, type FlagEvent, type FlagState } from './flag.js';
+import { assertNotArchived, type FlagEvent, type FlagState } from './flag.js';
 
 /** The parent and children of a flag that gets a dependency. */
 export interface DependencyContext {
@@ -16,7 +16,7 @@ export interface DependencyContext {
 export function addDependency(child: FlagState, dependency: Dependency, relatives: DependencyContext): FlagEvent[] {
   assertNotArchived(child);
   assertCanDepend(child, dependency, relatives);
-  const before = dependenciesOf(child).find(({ flag }) => flag === dependency.flag);
+  const before = child.dependencies.find(({ flag }) => flag === dependency.flag);
   if (!before) {
     assertRoomForDependency(child);
     return [{ type: 'dependency-added', data: dependency, before: null }];
@@ -25,14 +25,14 @@ export function addDependency(child: FlagState, dependency: Dependency, relative
 }
 
 function assertRoomForDependency(child: FlagState): void {
-  if (dependenciesOf(child).length < LIMITS.dependencies) return;
+  if (child.dependencies.length < LIMITS.dependencies) return;
   const message = `The flag ${child.name} depends on ${LIMITS.dependencies} other flags, which is the maximum; remove a dependency first.`;
   throw new FlagsError('invalid_input', message);
 }
 
 export function removeDependency(child: FlagState, parent: string): FlagEvent[] {
   assertNotArchived(child);
-  const before = dependenciesOf(child).find(({ flag }) => flag === parent);
+  const before = child.dependencies.find(({ flag }) => flag === parent);
   if (!before) {
     const message = `The flag ${child.name} does not depend on ${parent}; read the flag for its dependencies.`;
     throw new FlagsError('dependency_not_found', message);
@@ -42,7 +42,7 @@ export function removeDependency(child: FlagState, parent: string): FlagEvent[] 
 
 export function removeDependencies(child: FlagState): FlagEvent[] {
   assertNotArchived(child);
-  return dependenciesOf(child).map((before) => ({ type: 'dependency-removed', data: null, before }));
+  return child.dependencies.map((before) => ({ type: 'dependency-removed', data: null, before }));
 }
 
 /** Whether a flag can be the parent of flags in this project. */
@@ -59,7 +59,7 @@ export function assertCanDepend(child: FlagState, { flag }: Dependency, { parent
     const message = `There is no flag ${flag} in the project ${child.project}, or it is archived; name another.`;
     throw new FlagsError('parent_not_found', message);
   }
-  if (dependenciesOf(parent).length > 0) {
+  if (parent.dependencies.length > 0) {
     const message = `The flag ${flag} has dependencies itself; name a flag without dependencies.`;
     throw new FlagsError('dependency_too_deep', message);
   }

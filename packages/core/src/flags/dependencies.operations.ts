@@ -6,14 +6,7 @@ import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
-import {
-  type DependencyEdge,
-  dependenciesOf,
-  dependencyEdges,
-  type FlagState,
-  findFlag,
-  flagDocuments,
-} from './flag.js';
+import { type DependencyEdge, dependencyEdges, type FlagState, findFlag, flagDocuments } from './flag.js';
 import { BY_NAME, listLiveFlags } from './flag-lists.operations.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */
@@ -38,7 +31,7 @@ export async function inheritableDependencies(
   documents: DocumentReader,
   { source, name }: { readonly source: FlagState; readonly name: string },
 ): Promise<readonly Dependency[]> {
-  const dependencies = dependenciesOf(source);
+  const dependencies = source.dependencies;
   if (dependencies.length === 0) return [];
   if ((await listChildren(documents, name)).length > 0) return [];
   const parents = await Promise.all(dependencies.map(({ flag }) => documents.read(flagDocuments, flag)));
@@ -53,7 +46,7 @@ export function addDependency({ validate }: Engine, ref: FlagRef, input: Depende
       const children = await listChildren(unit, child.name);
       return dependencyRules.addDependency(child, dependency, { parent: parent?.state, children });
     },
-    result: ({ state }) => dependenciesOf(state).find(({ flag }) => flag === dependency.flag) ?? dependency,
+    result: ({ state }) => state.dependencies.find(({ flag }) => flag === dependency.flag) ?? dependency,
   });
 }
 
@@ -87,7 +80,7 @@ async function canDepend(engine: Engine, { archived, name }: FlagState): Promise
 }
 
 function isPossibleParent(flag: FlagState, child: FlagState): boolean {
-  return dependenciesOf(flag).length === 0 && flag.name !== child.name;
+  return flag.dependencies.length === 0 && flag.name !== child.name;
 }
 
 function toDependency({ flag, enabled = true, variants = [] }: DependencyInput): Dependency {

@@ -1,5 +1,6 @@
 import type { Constraint } from '../evaluation/definitions.types.js';
-import { dependenciesOf, environmentOf, type FlagState, inOrder } from './flag.js';
+import type { Dependency } from './dependency.types.js';
+import { environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
@@ -58,7 +59,7 @@ function decideVisibility(
     // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
     isForEverybody: strategies.length === 0,
     variants: (flag.variants ?? []).map(shownVariant),
-    parents: dependenciesOf(flag).map((dependency) => {
+    parents: flag.dependencies.map((dependency) => {
       const parent = visibilityOf(dependency.flag);
       return { ...shownDependency(dependency), definition: parent.state === 'on' ? parent.definition : null };
     }),
@@ -75,9 +76,9 @@ export function parentThatIsOff(
   environment: string,
   { flag: find }: Pick<StoredSide, 'flag'>,
 ): string | undefined {
-  return dependenciesOf(flag).find((dependency) => {
+  return flag.dependencies.find((dependency) => {
     const parent = find(dependency.flag);
-    if (!parent || dependenciesOf(parent).length > 0) return true;
+    if (!parent || parent.dependencies.length > 0) return true;
     return dependency.enabled !== false && !environmentOf(parent, environment).enabled;
   })?.flag;
 }
@@ -141,7 +142,7 @@ function shownVariant({
   };
 }
 
-function shownDependency({ flag, enabled = true, variants = [] }: ReturnType<typeof dependenciesOf>[number]) {
+function shownDependency({ flag, enabled, variants }: Dependency) {
   return { flag, enabled, variants };
 }
 

@@ -11,7 +11,7 @@ import { findProject } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
 import type { UsageStorage } from '../storage/usage-port.js';
 import { parentThatIsOff } from './effect.decide.js';
-import { dependenciesOf, environmentOf, type FlagState, flagDocuments, type StoredFlagSummary } from './flag.js';
+import { environmentOf, type FlagState, flagDocuments, type StoredFlagSummary } from './flag.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';
 import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort } from './flag-search.types.js';
 import type { Strategy } from './strategy.types.js';
@@ -31,9 +31,15 @@ export async function listArchivedFlags(
 ): Promise<ListPage<ArchivedFlag>> {
   const bounds = pageBounds(engine, query);
   if (project !== undefined) await findProject(engine.read, { project });
-  const flags = (await readFlags(engine)).filter((flag) => flag.archived && isIn(flag, project)).sort(byName);
-  const page = cutPage(flags, bounds, BY_NAME);
+  const flags = (await readFlags(engine)).filter(isArchived);
+  const page = cutPage(flags.filter((flag) => isIn(flag, project)).sort(byName), bounds, BY_NAME);
   return { ...page, items: await summarizeArchivedFlags(engine, page.items) };
+}
+
+type ArchivedState = FlagState & Required<Pick<FlagState, 'archivedAt'>>;
+
+function isArchived(flag: FlagState): flag is ArchivedState {
+  return flag.archivedAt !== undefined;
 }
 
 export const BY_NAME = { cursorOf: ({ name }: FlagState) => name };
@@ -65,7 +71,10 @@ export async function summarizeFlags(
   return flags.map((flag) => toSummary(flag, settings, lastSeen));
 }
 
-async function summarizeArchivedFlags(engine: Engine, flags: readonly FlagState[]): Promise<readonly ArchivedFlag[]> {
+async function summarizeArchivedFlags(
+  engine: Engine,
+  flags: readonly ArchivedState[],
+): Promise<readonly ArchivedFlag[]> {
   const lastSeen = await readLastSeen(engine.usage, flags);
   return flags.map((flag) => toArchivedFlag(flag, toSummary(flag, engine.settings, lastSeen)));
 }
@@ -84,9 +93,8 @@ function toSummary(flag: FlagState, { environments }: FlagsSettings, lastSeen: L
   };
 }
 
-/** Converts an archived flag. Release 0.1 did not store the time of archiving. */
-function toArchivedFlag(flag: FlagState, summary: FlagSummary): ArchivedFlag {
-  const { project, archivedAt = null, description, impressionData } = flag;
+function toArchivedFlag(flag: ArchivedState, summary: FlagSummary): ArchivedFlag {
+  const { project, archivedAt, description, impressionData } = flag;
   return { ...summary, project, archived: true, archivedAt, description, impressionData };
 }
 
@@ -219,7 +227,7 @@ function toEnvironmentOverview(
   // Other programs may have written documents without lists to the storage.
   const { variants = [] } = flag;
   const { name, enabled, strategies } = environmentOf(flag, environment);
-  const isDependent = enabled && !flag.archived && dependenciesOf(flag).length > 0;
+  const isDependent = enabled && !flag.archived && flag.dependencies.length > 0;
   return {
     name,
     enabled,

@@ -12,7 +12,6 @@ import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import {
   assertNotArchived,
-  dependenciesOf,
   type FlagState,
   findFlag,
   flagDocuments,
@@ -98,13 +97,12 @@ interface FlagDetailContext {
 export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext): FlagDetail {
   const { settings, lastSeenAt, children } = context;
   const environments = settings.environments.map(({ name }) => orderedEnvironmentOf(found.state, name));
-  const dependencies = dependenciesOf(found.state);
+  const dependencies = found.state.dependencies;
   return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
 
-export function updateFlag(engine: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
-  const { validate, replica } = engine;
-  const changes = copyInput(validate.flagChanges(input, replica.documents.flags.get(ref.flag)));
+export function updateFlag({ validate }: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
+  const changes = copyInput(validate.flagChanges(input));
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
     result: toFlag,
@@ -233,11 +231,11 @@ function assertFound(
 }
 
 export function setVariants(
-  { validate, replica }: Engine,
+  { validate }: Engine,
   ref: FlagRef,
   input: readonly VariantInput[],
 ): PreparedChange<readonly Variant[]> {
-  const variants = cloneJson(validate.variants(input, replica.documents.flags.get(ref.flag)?.variants));
+  const variants = cloneJson(validate.variants(input));
   return changeVariants(ref, () => variants);
 }
 
@@ -248,7 +246,7 @@ export function patchVariants(
   input: JsonPatch,
 ): PreparedChange<readonly Variant[]> {
   const patch = clonePatch(validate.jsonPatch(input));
-  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {}), variants));
+  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {})));
 }
 
 function changeVariants(

@@ -20,14 +20,14 @@ export interface FlagState extends FlagMetadata {
   readonly project: string;
   readonly stale: boolean;
   readonly archived: boolean;
-  /** ISO 8601. Absent if the flag is not archived, or if release 0.1 archived it. */
+  /** ISO 8601. Absent if the flag is not archived. */
   readonly archivedAt?: string;
   readonly createdAt: string;
   readonly variants: readonly Variant[];
   /** Environments that have been configured, in the order of their first configuration. */
   readonly environments: readonly EnvironmentState[];
-  /** Absent if the flag never had dependencies. Read it by {@link dependenciesOf}. */
-  readonly dependencies?: readonly Dependency[];
+  /** In the order of their addition. */
+  readonly dependencies: readonly Dependency[];
 }
 
 export interface FlagMetadata {
@@ -73,16 +73,9 @@ interface Archived {
   readonly archived: boolean;
   /** The environments in which the flag is enabled, or was before. */
   readonly enabledIn: readonly string[];
-  /** ISO 8601. Absent in events of release 0.1. */
-  readonly archivedAt?: string;
 }
 
-/**
- * The flag without its environments. Events of release 0.1 contain only the changed metadata, and no labels or owner;
- * those of 0.2 also `lastSeenAt`.
- */
-export type FlagUpdate = Partial<FlagHead>;
-
+/** The flag without its environments. */
 export type FlagHead = Pick<FlagState, 'name' | 'project' | 'stale' | 'archived' | 'createdAt' | 'variants'> &
   FlagMetadata;
 
@@ -92,9 +85,10 @@ interface Variants {
 
 export type FlagEvent =
   | DomainEvent<'flag-created', FlagState, null>
-  | DomainEvent<'flag-updated', FlagUpdate, FlagUpdate>
+  | DomainEvent<'flag-updated', FlagHead, FlagHead>
   | DomainEvent<'flag-stale-on' | 'flag-stale-off', Stale, Stale>
-  | DomainEvent<'flag-archived' | 'flag-revived', Archived, Archived>
+  | DomainEvent<'flag-archived', Archived & { readonly archivedAt: string }, Archived>
+  | DomainEvent<'flag-revived', Archived, Archived>
   | DomainEvent<'flag-deleted', null, FlagState>
   | DomainEvent<'flag-moved', Pick<FlagState, 'project'>, Pick<FlagState, 'project'>>
   | DomainEvent<'variants-updated', Variants, Variants>
@@ -127,21 +121,21 @@ function evolveExisting(flag: FlagState, event: LaterEvent): FlagState | undefin
     case 'variants-updated':
       return { ...flag, ...event.data };
     case 'flag-archived':
-      return { ...flag, archived: true, ...(event.data.archivedAt && { archivedAt: event.data.archivedAt }) };
+      return { ...flag, archived: true, archivedAt: event.data.archivedAt };
     case 'flag-revived':
       return reviveState(flag);
     case 'dependency-added':
     case 'dependency-updated':
       return { ...flag, dependencies: withDependency(flag, event.data) };
     case 'dependency-removed':
-      return { ...flag, dependencies: dependenciesOf(flag).filter(({ flag }) => flag !== event.before.flag) };
+      return { ...flag, dependencies: flag.dependencies.filter(({ flag }) => flag !== event.before.flag) };
     default:
       return evolveEnvironment(flag, event);
   }
 }
 
 function withDependency(flag: FlagState, dependency: Dependency): readonly Dependency[] {
-  return replaceOrAppend(dependenciesOf(flag), (one) => one.flag === dependency.flag, dependency);
+  return replaceOrAppend(flag.dependencies, (one) => one.flag === dependency.flag, dependency);
 }
 
 function evolveEnvironment(flag: FlagState, event: Extract<LaterEvent, { environment: string }>): FlagState {
@@ -172,9 +166,8 @@ function evolveEnvironmentState(
 }
 
 /** Applies only the metadata; the event contains the other members for information. */
-function withMetadata(flag: FlagState, update: FlagUpdate): FlagState {
-  const given = METADATA.filter((member) => update[member] !== undefined);
-  return { ...flag, ...Object.fromEntries(given.map((member) => [member, update[member]])) };
+function withMetadata(flag: FlagState, update: FlagHead): FlagState {
+  return { ...flag, ...Object.fromEntries(METADATA.map((member) => [member, update[member]])) };
 }
 
 function reviveState({ archivedAt: _archivedAt, ...flag }: FlagState): FlagState {
@@ -208,18 +201,6 @@ export function inOrder(strategies: readonly Strategy[]): readonly Strategy[] {
 
 function bySortOrder(one: Strategy, other: Strategy): number {
   return (one.sortOrder ?? DEFAULT_SORT_ORDER) - (other.sortOrder ?? DEFAULT_SORT_ORDER);
-}
-
-/** Returns the dependencies in the order of their addition. */
-export function dependenciesOf({ dependencies = [] }: FlagState): readonly Dependency[] {
-  return dependencies;
-}
-
-/** Returns a flag with its empty optional parts, so that flags which clients cannot distinguish are equal. */
-export function inFull(flag: FlagState, environments: readonly string[] = []): FlagState {
-  const names = new Set([...flag.environments.map(({ name }) => name), ...environments]);
-  const all = [...names].map((name) => environmentOf(flag, name));
-  return { ...flag, dependencies: dependenciesOf(flag), environments: all };
 }
 
 /** Returns the names of the environments in which the flag is enabled. */
@@ -259,10 +240,10 @@ export interface StoredFlagSummary {
   readonly createdAt: string;
   /** Names of the environments in which the flag is enabled. */
   readonly enabledIn: readonly string[];
-  /** Ids of the segments that the flag uses in any environment. Absent in documents older than segments. */
-  readonly segments?: readonly number[];
-  /** Names of the flags that this flag depends on. Absent in documents older than dependencies. */
-  readonly parents?: readonly string[];
+  /** Ids of the segments that the flag uses in any environment. */
+  readonly segments: readonly number[];
+  /** Names of the flags that this flag depends on. */
+  readonly parents: readonly string[];
 }
 
 export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
@@ -277,7 +258,7 @@ export const flagDocuments: Aggregate<FlagState, FlagEvent> = {
     createdAt: flag.createdAt,
     enabledIn: enabledEnvironments(flag),
     segments: segmentsOf(flag),
-    parents: dependenciesOf(flag).map((dependency) => dependency.flag),
+    parents: flag.dependencies.map((dependency) => dependency.flag),
   }),
 };
 

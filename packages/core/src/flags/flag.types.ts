@@ -69,8 +69,8 @@ export interface EnvironmentSummary {
 export interface ArchivedFlag extends FlagSummary {
   readonly project: string;
   readonly archived: true;
-  /** ISO 8601, UTC, milliseconds; null for a flag that release 0.1 archived. */
-  readonly archivedAt: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly archivedAt: string;
   readonly description: string | null;
   readonly impressionData: boolean;
 }

@@ -3,7 +3,6 @@ import type { StrategyParameters } from '../evaluation/definitions.types.js';
 import type { Dependency } from './dependency.types.js';
 import {
   assertNotArchived,
-  dependenciesOf,
   type EnvironmentState,
   enabledEnvironments,
   type FlagEvent,
@@ -36,6 +35,7 @@ export function createFlag(
     archived: false,
     createdAt: origin.createdAt,
     variants: [],
+    dependencies: [],
     environments: [],
     labels,
     owner,
@@ -57,14 +57,13 @@ export interface CloneOrigin {
 export function cloneFlag(existing: FlagState | undefined, source: FlagState, origin: CloneOrigin): FlagEvent[] {
   assertNotArchived(source);
   assertNameFree(existing, origin.name);
-  const { dependencies: _dependencies, ...rest } = source;
   const data: FlagState = {
-    ...rest,
+    ...source,
     name: origin.name,
     stale: false,
     createdAt: origin.createdAt,
     environments: source.environments.map((environment) => cloneEnvironment(environment, source.name, origin)),
-    ...(origin.dependencies.length > 0 && { dependencies: origin.dependencies }),
+    dependencies: origin.dependencies,
   };
   return [{ type: 'flag-created', data, before: null }];
 }
@@ -127,7 +126,7 @@ export function deleteFlag(flag: FlagState): FlagEvent[] {
 export function moveFlag(flag: FlagState, project: string, children: readonly string[]): FlagEvent[] {
   assertNotArchived(flag);
   if (project === flag.project) return [];
-  const parents = dependenciesOf(flag).map((dependency) => dependency.flag);
+  const parents = flag.dependencies.map((dependency) => dependency.flag);
   if (parents.length > 0) {
     const message = `The flag ${flag.name} depends on ${parents.join(', ')} in the project ${flag.project}; remove these dependencies before you move it.`;
     throw new FlagsError('parent_not_found', message);

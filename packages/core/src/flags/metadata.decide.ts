@@ -58,7 +58,7 @@ export function changeLabels(
   return changeMetadata(flag, validate({ labels: [...labels] }));
 }
 
-export function toUpdate(flag: FlagState): Required<FlagHead> {
+export function toUpdate(flag: FlagState): FlagHead {
   const { name, project, description, type, stale, impressionData, archived, createdAt, variants, labels, owner } =
     flag;
   return {
@@ -88,7 +88,7 @@ export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): 
   const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
   const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
   const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result)), view));
+  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

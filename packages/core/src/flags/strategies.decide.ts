@@ -5,7 +5,6 @@ import { LIMITS } from '../base/limits.js';
 import { type Edit, editList } from '../base/parts.js';
 import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
-import type { Constraint } from '../evaluation/definitions.types.js';
 import {
   assertNotArchived,
   type EnvironmentState,
@@ -89,7 +88,7 @@ export function replaceStrategy(
 /** The input of a patch. */
 export interface StrategyPatch {
   readonly patch: JsonPatch;
-  /** Throws if the changes are invalid. */
+  /** Throws if the result is invalid. */
   readonly validate: Validator<unknown>;
 }
 
@@ -103,27 +102,8 @@ export function patchStrategy(
   const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<
     StrategyInput<string>
   >;
-  validate({ ...(result.name !== undefined && { name: result.name }), ...changesBetween(current, result) }, current);
+  validate(result);
   return replaceStrategy(flag, location, result as StrategyInput<string>);
-}
-
-/** Replaces an unchanged constraint during validation, so that the paths of issues stay right. */
-const VALID_CONSTRAINT: Constraint = { contextName: 'userId', operator: 'NUM_EQ', value: '0' };
-
-/**
- * Returns the members that the patch changes. The others are not validated again, because release 0.1 accepted values
- * that are invalid today. The rules for parameters depend on the name.
- */
-function changesBetween(before: Strategy, after: Partial<StrategyInput<string>>): Partial<StrategyInput<string>> {
-  const isKept = (member: keyof StrategyInput<string>) => isSameJson(before[member], after[member]);
-  const kept = new Set(CHANGEABLE.filter(isKept));
-  if (!kept.has('name')) kept.delete('parameters');
-  const changed = CHANGEABLE.filter((member) => !kept.has(member) && Object.hasOwn(after, member));
-  const changes = Object.fromEntries(changed.map((member) => [member, after[member]]));
-  if (!Array.isArray(changes.constraints)) return changes;
-  const known = new Set(before.constraints.map((constraint) => JSON.stringify(constraint)));
-  const constraints = changes.constraints.map((one) => (known.has(JSON.stringify(one)) ? VALID_CONSTRAINT : one));
-  return { ...changes, constraints };
 }
 
 /** Gives strategies their `sortOrder`. The others keep theirs. */

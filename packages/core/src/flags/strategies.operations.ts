@@ -9,7 +9,7 @@ import { segmentDocuments } from '../segments/segment.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import type { Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { environmentOf, evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { evolveFlag, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import { assertPatterns } from './patterns.js';
 import * as strategyRules from './strategies.decide.js';
@@ -41,15 +41,14 @@ export function updateStrategy(
   input: StrategyReplacement<string>,
 ): PreparedChange<Strategy> {
   const { validate } = engine;
-  const known = knownStrategies(engine, ref).find(({ id }) => id === ref.strategy);
-  const valid = validate.strategyReplacement(input, known);
+  const valid = validate.strategyReplacement(input);
   const { name } = valid;
   const replacement = cloneJson(strategyRules.toStrategy('', valid));
   return changeEnvironment(engine, ref, {
     decide(flag) {
       const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
       // The rules for parameters depend on the name.
-      if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters }, known);
+      if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
       return strategyRules.replaceStrategy(flag, ref, named);
     },
     result: ({ state }) => strategyRules.findStrategy(state, ref),
@@ -70,7 +69,7 @@ export function orderStrategies(
   ref: EnvironmentRef,
   input: readonly StrategyPlace[],
 ): PreparedChange<readonly Strategy[]> {
-  const valid = engine.validate.strategyOrder(input, knownStrategies(engine, ref));
+  const valid = engine.validate.strategyOrder(input);
   const order = valid.map(({ id, sortOrder }) => ({ id, sortOrder }));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
@@ -105,7 +104,7 @@ export function configureEnvironment(
   input: EnvironmentInput<string>,
 ): PreparedChange<FlagEnvironment> {
   const { validate, newId } = engine;
-  const { enabled, strategies } = validate.environment(input, { strategies: knownStrategies(engine, ref) });
+  const { enabled, strategies } = validate.environment(input);
   // Strategies with an unknown id get the new one, which every decision repeats.
   const configured = strategies.map(({ id, ...strategy }) => {
     return { id, strategy: cloneJson(strategyRules.toStrategy(newId(), strategy)) };
@@ -120,12 +119,6 @@ export function configureEnvironment(
     result: ({ state }) => orderedEnvironmentOf(state, ref.environment),
     pathOf: ({ id }) => places.get(id) ?? '',
   });
-}
-
-/** Returns the strategies in memory, which may exceed limits that older releases did not have. */
-function knownStrategies({ replica }: Engine, { flag, environment }: EnvironmentRef): readonly Strategy[] {
-  const known = replica.documents.flags.get(flag);
-  return known ? environmentOf(known, environment).strategies : [];
 }
 
 interface EnvironmentChange<Result> extends Omit<FlagChange<Result>, 'decide'> {
@@ -171,8 +164,7 @@ function isOfStrategy(event: FlagEvent): event is Extract<FlagEvent, { type: 'st
 }
 
 /**
- * Refuses missing segments that a strategy starts to use. The commit checks that the found segments still exist.
- * Segments already in use stay allowed, because release 0.1 accepted any id.
+ * Refuses missing segments of new and changed strategies. The commit checks that the found segments still exist.
  */
 async function assertSegmentsExist(
   read: Read,
@@ -181,9 +173,8 @@ async function assertSegmentsExist(
 ): Promise<void> {
   for (const event of events) {
     if (!isOfStrategy(event)) continue;
-    const { data, before } = event;
-    const known = new Set(before?.segments);
-    const segments = (data.segments ?? []).map((id, index) => ({ id, index })).filter(({ id }) => !known.has(id));
+    const { data } = event;
+    const segments = (data.segments ?? []).map((id, index) => ({ id, index }));
     const found = await Promise.all(segments.map(({ id }) => read(segmentDocuments, idOfSegment(id))));
     const missing = segments.filter((_, index) => !found[index]);
     if (missing.length > 0) throw invalidInput(missing.map((one) => toIssue(one, pathOf(data))));

@@ -14,7 +14,6 @@ import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
 import {
   type DependencyEdge,
-  dependenciesOf,
   dependencyEdges,
   type FlagState,
   findFlag,
@@ -137,7 +136,7 @@ async function readForEvaluation(read: Read, name: string) {
     const found = await read(flagDocuments, flag);
     if (!found || found.state.archived || flags.has(flag)) continue;
     flags.set(flag, found.state);
-    wanted.push(...dependenciesOf(found.state).map((dependency) => dependency.flag));
+    wanted.push(...found.state.dependencies.map((dependency) => dependency.flag));
     for (const id of segmentsOf(found.state)) {
       const segment = await read(segmentDocuments, `${id}`);
       if (segment) segments.set(`${id}`, segment.state);
@@ -159,7 +158,7 @@ async function listChildrenAt(engine: ChangeEngine, { ref, position, read }: Pas
   for (const name of await listCandidates(engine.storage, ref.flag, position)) {
     const found = await read(flagDocuments, name);
     if (!found || found.state.archived) continue;
-    if (dependenciesOf(found.state).some(({ flag }) => flag === ref.flag)) children.push(name);
+    if (found.state.dependencies.some(({ flag }) => flag === ref.flag)) children.push(name);
   }
   return children.sort(compareCodePoints);
 }

@@ -175,7 +175,7 @@ function createCatchUp({
       const events = await readFeedHeads(storage, { after: position, limit: BATCH });
       for (const event of events) {
         const name = nameOf(event.subject);
-        if (event.changeSet !== null) expected.delete(event.changeSet);
+        expected.delete(event.changeSet);
         if (event.revision >= (latest.get(name)?.revision ?? 0)) latest.set(name, event);
       }
       position = events.at(-1)?.position ?? position;

@@ -108,16 +108,13 @@ async function listUsedBy(engine: Engine, strategy: string): Promise<readonly nu
   return [];
 }
 
-/** Reads the flags whose summaries list matching segments. Also reads flags with an older summary, which lacks segments. */
+/** Reads the flags whose summaries list matching segments. */
 async function* readFlagsThat(
   documents: DocumentReader,
   use: (segments: readonly number[]) => boolean,
 ): AsyncGenerator<FlagState> {
   const listed = await documents.list({ kind: flagDocuments.kind, part: 'summary' });
-  const candidates = listed.filter(({ content }) => {
-    const { segments } = content as StoredFlagSummary;
-    return segments === undefined || use(segments);
-  });
+  const candidates = listed.filter(({ content }) => use((content as StoredFlagSummary).segments));
   const names = candidates.map(({ key }) => key.id);
   for await (const { state } of readAll(documents, flagDocuments, names)) yield state;
 }
@@ -188,7 +185,7 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
 
 export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
   const id = idOfSegment(ref.segment);
-  const changes = copyInput(engine.validate.segmentChanges(input, engine.replica.documents.segments.get(id)));
+  const changes = copyInput(engine.validate.segmentChanges(input));
   return {
     subject: { kind: segmentDocuments.kind, id },
     async decide(unit) {

@@ -90,8 +90,8 @@ export interface NewEvent {
   readonly actorTokenId?: string;
   /** Kind of that token. */
   readonly actorTokenKind?: string;
-  /** Id of the change set that the event belongs to. All events of a change set are in one commit. Default null. */
-  readonly changeSet?: string | null;
+  /** Id of the change set that the event belongs to. All events of a change set are in one commit. */
+  readonly changeSet: string;
   /** The reason of the change set. Default null. */
   readonly reason?: string | null;
   /** The document that the event describes; the commit writes it. */

@@ -104,7 +104,6 @@ export interface PreparedContent {
 export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | OptionalText> {
   readonly actorTokenId: string | null;
   readonly actorTokenKind: string | null;
-  readonly changeSet: string | null;
   readonly reason: string | null;
   /** JSON text. */
   readonly data: string;
@@ -114,7 +113,7 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | Option
   readonly write: number;
 }
 
-type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'changeSet' | 'reason';
+type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'reason';
 
 /** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
@@ -175,7 +174,7 @@ function textOf(
 }
 
 function prepareEvent(event: NewEvent, write: number, data: string): PreparedEvent {
-  const { type, at, actor, actorTokenId = null, actorTokenKind = null, changeSet = null, reason = null } = event;
+  const { type, at, actor, actorTokenId = null, actorTokenKind = null, changeSet, reason = null } = event;
   const { subject, project, environment, before } = event;
   return {
     type,

@@ -176,8 +176,6 @@ export interface StoredEvent extends NewEvent {
   readonly position: string;
   /** The subject's revision after the commit that appended this event. */
   readonly revision: number;
-  /** Null in events of releases without change sets. */
-  readonly changeSet: string | null;
   readonly reason: string | null;
 }
 

@@ -33,7 +33,7 @@ export function toToken({ id, name, kind, project, projects, environment, create
     name,
     kind,
     project,
-    projects: [...(projects ?? [project])],
+    projects: [...projects],
     environment,
     createdAt,
     expiresAt,

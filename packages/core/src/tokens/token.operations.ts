@@ -113,13 +113,18 @@ export async function rotateToken(
 
 /** Creates a token of the same scope. By default it has the lifetime of the old one. */
 function successorOf(engine: Engine, old: TokenState, expiresAt: string | null | undefined) {
-  const { name, kind, environment } = old;
+  const { name, kind, environment, projects } = old;
   const lifetime = old.expiresAt === null ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
   const { maxTokenLifetime = Number.POSITIVE_INFINITY, now } = engine;
   const isLimited = lifetime !== undefined && lifetime <= maxTokenLifetime;
   const inherited = isLimited ? new Date(now().getTime() + lifetime).toISOString() : null;
-  const scope = { name, kind, environment, projects: old.projects ?? [old.project] };
-  return newToken(engine, { ...scope, expiresAt: expiresAt === undefined ? inherited : expiresAt });
+  return newToken(engine, {
+    name,
+    kind,
+    environment,
+    projects,
+    expiresAt: expiresAt === undefined ? inherited : expiresAt,
+  });
 }
 
 /** Returns the expiry of a token, within the maximum lifetime. */
@@ -155,7 +160,7 @@ function newToken(engine: Engine, input: NewToken): { readonly secret: string; r
     name,
     kind,
     project,
-    ...(projects.length > 1 && { projects }),
+    projects,
     environment,
     createdAt: now().toISOString(),
     expiresAt: expiryOf(engine, expiresAt),
@@ -174,16 +179,15 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
  * Checks that the projects exist. Writes documents that make concurrent changes conflict: the
  * registry for a new token of the same name, and each of several projects for its deletion.
  */
-async function claimScopeAndName({ id, project, projects = [] }: TokenState, unit: UnitOfWork): Promise<void> {
-  if (project !== '*') await findProject(unit.read, { project });
-  for (const one of projects) {
+async function claimScopeAndName({ id, project, projects }: TokenState, unit: UnitOfWork): Promise<void> {
+  for (const one of project === '*' ? [] : projects) {
     await findProject(unit.read, { project: one });
-    await unit.touch(projectDocuments, one);
+    if (projects.length > 1) await unit.touch(projectDocuments, one);
   }
   await unit.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
 }
 
-/** Whether a token was deleted before. The event log contains every deletion, including those by release 0.1. */
+/** Whether a token was deleted before. The event log contains every deletion. */
 async function hasBeenDeleted({ storage }: Engine, id: string): Promise<boolean> {
   const filter = { subject: { kind: tokenDocuments.kind, id }, type: 'token-deleted' };
   const { events } = await storage.events({ order: 'newest-first', filter, limit: 1, withoutData: true });

@@ -5,9 +5,7 @@ import type { Aggregate, Documents } from '../storage/documents.js';
 import type { Token } from './token.types.js';
 
 /** The summary of a token in lists. */
-export interface StoredToken extends Omit<Token, 'projects'> {
-  /** Only for tokens of several projects. `project` is the first of them, the only one that release 0.1 reads. */
-  readonly projects?: readonly string[];
+export interface StoredToken extends Token {
   /** The id of the successor after a rotation. */
   readonly replacedBy?: string;
 }
@@ -87,8 +85,8 @@ export function deleteToken(token: TokenState): TokenEvent[] {
 }
 
 /** Whether the token is for several projects, including this one. */
-export function isSharedWith({ projects = [] }: StoredToken, project: string): boolean {
-  return projects.includes(project);
+export function isSharedWith({ projects }: StoredToken, project: string): boolean {
+  return projects.length > 1 && projects.includes(project);
 }
 
 /** Removes the hash, for lists. */
@@ -125,7 +123,7 @@ export const TOKEN_REGISTRY = 'all';
 
 /** A token of several projects belongs to none of them. */
 function projectOfToken({ project, projects }: StoredToken): string | null {
-  return project === '*' || projects !== undefined ? null : project;
+  return project === '*' || projects.length > 1 ? null : project;
 }
 
 /** The dependencies of `verifyToken`. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FlagsEvent } from '../../src/events/event.types.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 
@@ -13,6 +14,7 @@ export async function happen(storage: FlagsStorage, id: string, data = id): Prom
         type: 'flag-updated',
         at,
         actor: 'ada',
+        changeSet: randomUUID(),
         subject: key,
         project: 'shop',
         environment: null,

@@ -14,6 +14,7 @@ export function flagState(changes: Partial<FlagState> = {}): FlagState {
     archived: false,
     createdAt: '2026-01-01T00:00:00.000Z',
     variants: [],
+    dependencies: [],
     environments: [],
     labels: [],
     owner: null,

@@ -18,7 +18,7 @@ const owner = { id: 4, name: 'owner' };
 const project = { id: 'shop', name: 'Shop', description: '', createdAt: BIRTH.createdAt, members: [] };
 const owned = { ...project, members: [{ userId: 7, roleId: owner.id }] };
 const token = { id: 'id', name: 'web', kind: 'admin', project: '*', environment: '*', expiresAt: null } as const;
-const secret = { ...token, createdAt: BIRTH.createdAt, hash: 'hash' };
+const secret = { ...token, projects: ['*'], createdAt: BIRTH.createdAt, hash: 'hash' };
 const registry = registerSegment(NO_SEGMENTS, { id: 1, name: 'beta' });
 const dependOn = (dependency: typeof ON, relatives: object) => () =>
   addDependency(flag, dependency, { parent, children: [], ...relatives });

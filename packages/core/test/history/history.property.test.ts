@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
 import { hasHistory } from '../../src/changesets/aggregates.js';
 import { stateAt } from '../../src/changesets/event-log.js';
-import { type FlagState, inFull } from '../../src/flags/flag.js';
+import { environmentOf, type FlagState } from '../../src/flags/flag.js';
 import type { Flags, FlagsView } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -86,8 +86,9 @@ async function valuesOf(storage: FlagsStorage): Promise<Readonly<Record<string, 
 
 /** Environments have no order of their own: every answer lists them as they are configured. */
 function toFull(content: unknown): unknown {
-  const { environments, ...flag } = inFull(content as FlagState, ['development', 'constructor']);
-  return { ...flag, environments: Object.fromEntries(environments.map((one) => [one.name, one])) };
+  const flag = content as FlagState;
+  const names = new Set([...flag.environments.map(({ name }) => name), 'development', 'constructor']);
+  return { ...flag, environments: Object.fromEntries([...names].map((name) => [name, environmentOf(flag, name)])) };
 }
 
 describe.each(KINDS)('undo of any change set on $name', ({ open }) => {

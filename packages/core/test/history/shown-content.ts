@@ -1,6 +1,6 @@
 import { hasHistory } from '../../src/changesets/aggregates.js';
 import { stateAt } from '../../src/changesets/event-log.js';
-import { dependenciesOf, edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
+import { edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -40,7 +40,7 @@ export async function expectConsistent(storage: FlagsStorage): Promise<void> {
   const projects = new Set(bodiesOf<{ id: string }>('project').map(({ id }) => id));
   for (const flag of flags.values()) expectSoundFlag(flag, { flags, segments, projects });
   const edges = [...flags.values()].flatMap(({ name: child, ...flag }) =>
-    dependenciesOf(flag as FlagState).map(({ flag: parent }) => edgeId({ parent, child })),
+    flag.dependencies.map(({ flag: parent }) => edgeId({ parent, child })),
   );
   expect(all.filter(({ key }) => key.kind === 'dependency').map(({ key }) => key.id)).toEqual(edges.sort());
   const [registry] = bodiesOf<SegmentRegistry>('segment-registry');
@@ -63,9 +63,9 @@ function expectSoundFlag(flag: FlagState, { flags, segments, projects }: Surroun
     expect(segment).toBeDefined();
   }
   if (flag.archived) return;
-  for (const { flag: name } of dependenciesOf(flag)) {
+  for (const { flag: name } of flag.dependencies) {
     const parent = flags.get(name);
     expect(parent).toMatchObject({ project: flag.project, archived: false });
-    expect(parent && dependenciesOf(parent)).toEqual([]);
+    expect(parent?.dependencies).toEqual([]);
   }
 }

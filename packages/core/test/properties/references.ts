@@ -1,11 +1,4 @@
-import {
-  type DependencyEdge,
-  dependenciesOf,
-  edgeId,
-  evolveFlag,
-  type FlagState,
-  segmentsOf,
-} from '../../src/flags/flag.js';
+import { type DependencyEdge, edgeId, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import { nameOf } from '../../src/storage/documents.js';
 import type { Content } from './stored-content.js';
 
@@ -40,8 +33,8 @@ export function expectSoundReferences({ events, documents }: Content): ReadonlyM
   const world: World = { flags: new Map(), segments: new Map(), children: new Map(), lastSegment: 0 };
   const touched = new Map<string, Set<string>>();
   const changed = new Map<string, Set<string>>();
-  for (const [index, event] of events.entries()) {
-    const set = event.changeSet ?? `${index}`;
+  for (const event of events) {
+    const set = event.changeSet;
     if (event.subject.kind === 'segment') followSegment(world, event, set);
     if (event.subject.kind !== 'flag') continue;
     add(changed, nameOf(event.subject), set);
@@ -143,7 +136,7 @@ function expectIndexes({ flags, segments, lastSegment }: World, documents: Conte
 }
 
 function parentsOf(flag: FlagState): readonly string[] {
-  return dependenciesOf(flag).map((dependency) => dependency.flag);
+  return flag.dependencies.map((dependency) => dependency.flag);
 }
 
 /** Returns the items that were added. */

@@ -66,7 +66,7 @@ describe('stored data beyond the limits', () => {
           type: 'variants-updated',
           at: new Date().toISOString(),
           actor: 'ada',
-          changeSet: null,
+          changeSet: 'one',
           reason: null,
           subject: key,
           project: 'default',

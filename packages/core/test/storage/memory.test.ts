@@ -108,7 +108,7 @@ describe('memory', () => {
       const created = { b: { list: [1] }, a: 1 };
       await storage.commit({
         writes: [{ ...put, expected: 0, body: created }],
-        events: [{ ...event, type: 'flag-created', data: created, before: null }],
+        events: [{ ...event, type: 'flag-created', data: created, before: null, changeSet: 'first' }],
       });
       const next = { b: { list: [1] }, a: 2 };
       await storage.commit({
@@ -119,7 +119,7 @@ describe('memory', () => {
       const [first] = await read();
       (first?.data as typeof created | undefined)?.b.list.push(2);
       expect((await read()).map(({ data, before, changeSet }) => ({ data, before, changeSet }))).toEqual([
-        { data: created, before: null, changeSet: null },
+        { data: created, before: null, changeSet: 'first' },
         { data: next, before: created, changeSet: 'set' },
       ]);
       expect(JSON.stringify((await read())[0]?.data)).toBe(JSON.stringify(created));

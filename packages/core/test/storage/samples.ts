@@ -16,6 +16,7 @@ export function happened(id: string, type = 'changed'): NewEvent {
     type,
     at: '2026-01-01T00:00:00.000Z',
     actor: 'ada',
+    changeSet: `set-${id}`,
     subject: flag(id),
     project: 'shop',
     environment: null,

@@ -14,7 +14,7 @@ interface Subjects {
 export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   const reasons = new Set<string>();
   const all = [...events];
-  for (const { reason, changeSet } of all) if (reason !== null && changeSet !== null) reasons.add(changeSet);
+  for (const { reason, changeSet } of all) if (reason !== null) reasons.add(changeSet);
   return { projects: projectsOf(all), reasons };
 }
 
@@ -57,7 +57,7 @@ export async function visibilityOf(
   function show(event: FlagsEvent): FlagsEvent | undefined {
     for (const project of projectsOf([event])) if (!answers.get(project)) return undefined;
     const { changeSet, reason } = event;
-    return reason === null || shownReasons.has(`${changeSet}`) ? event : { ...event, reason: null };
+    return reason === null || shownReasons.has(changeSet) ? event : { ...event, reason: null };
   }
 
   return {

@@ -98,7 +98,7 @@ export const eventSchema = objectComponent(
     environment: nullableText,
     data: { ...example({ enabled: true }, {}), description: 'The state after the change.' },
     preData: { ...example({ enabled: false }, {}), description: 'The state before it; null if there was none.' },
-    changeSet: { ...nullableText, description: 'The id of the change set; null for events from before change sets.' },
+    changeSet: { ...text, description: 'The id of the change set.' },
     reason: { ...nullableText, description: 'The reason for the change.' },
   },
   { user: actorSchema },
@@ -163,7 +163,7 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
     case 'flag-deleted':
       return flagStateToWire(unchecked(state));
     case 'flag-updated':
-      return flagUpdateToWire(unchecked(state));
+      return flagToWire(unchecked<Flag>(state));
     case 'strategy-added':
     case 'strategy-updated':
     case 'strategy-removed':
@@ -173,13 +173,8 @@ function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
   }
 }
 
-/** Converts a whole flag. Events of release 0.1 contain only the changed members, which pass through unchanged. */
-function flagUpdateToWire(state: Partial<Flag>) {
-  return state.name === undefined ? state : flagToWire(unchecked<Flag>(state));
-}
-
-function flagStateToWire(state: { readonly dependencies?: readonly Dependency[] }) {
-  return { ...state, ...(state.dependencies && { dependencies: state.dependencies.map(dependencyToWire) }) };
+function flagStateToWire(state: { readonly dependencies: readonly Dependency[] }) {
+  return { ...state, dependencies: state.dependencies.map(dependencyToWire) };
 }
 
 const FILTERS: readonly QueryParameter[] = [

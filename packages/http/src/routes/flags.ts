@@ -3,7 +3,7 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
 import { inputParameters, isPaged, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
-import { boolean, listOf, objectComponent, optionalTimestamp, propertiesOf, text, version } from '../schema.js';
+import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../schema.js';
 import {
   flagDetailSchema,
   flagDetailToWire,
@@ -21,7 +21,7 @@ const archivedFlagSchema = objectComponent('ArchivedFlag', {
   ...flagSummary,
   project: text,
   archived: { type: 'boolean', const: true },
-  archivedAt: { ...optionalTimestamp, description: 'null for a flag that release 0.1 has archived.' },
+  archivedAt: timestamp,
   description: flagMembers.description,
   impressionData: boolean,
 });

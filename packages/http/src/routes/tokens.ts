@@ -93,18 +93,15 @@ function anyCase(words: readonly string[]): string {
   return `^(?:${alternatives.join('|')})$`;
 }
 
-/** A token, or the token in an event. Events of release 0.1, and tokens for one project, have no `projects`. */
-type ShownToken = Omit<Token, 'projects'> & Partial<Pick<Token, 'projects'>>;
-
 /** Older clients read `username` instead of `tokenName`, and `project`, the first of `projects`. */
-export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: ShownToken) {
+export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: Token) {
   return {
     id,
     tokenName: name,
     username: name,
     type: kind,
     project,
-    projects: projects ?? [project],
+    projects,
     environment,
     createdAt,
     expiresAt,

@@ -103,8 +103,8 @@ WHERE d.body IS NULL RETURNING revision`;
 export function eventStatement({ events, writes }: PreparedCommit, names: TableNames): string {
   const rows = events.map((event) => `${revisionOf(event, { writes, names })}, ${toLiterals(textsOf(event))}`);
   const feed = `(SELECT value AS feed_offset FROM ${names.table('meta')} WHERE name = '${FEED_OFFSET}') AS feed`;
-  return `INSERT INTO ${names.table('events')} (commit_order, release, revision, ${TEXTS})
-SELECT ${TRANSACTION_ID}::bigint + feed_offset, ${RELEASE}, ${rows.length === 1 ? `${rows[0]} FROM ${feed}` : fromMany(rows, feed)}
+  return `INSERT INTO ${names.table('events')} (commit_order, revision, ${TEXTS})
+SELECT ${TRANSACTION_ID}::bigint + feed_offset, ${rows.length === 1 ? `${rows[0]} FROM ${feed}` : fromMany(rows, feed)}
 RETURNING id, ${TRANSACTION_ID} AS transaction`;
 }
 
@@ -115,9 +115,6 @@ function fromMany(rows: readonly string[], feed: string): string {
 FROM ${feed} CROSS JOIN (VALUES ${numbered.join(',\n')}) AS e (event_number, revision, ${TEXTS})
 ORDER BY e.event_number`;
 }
-
-/** The column that commits of earlier releases lack. */
-const RELEASE = 3;
 
 /** The order of {@link textsOf}. */
 const TEXTS =

@@ -126,7 +126,7 @@ interface EventRow {
   readonly environment: string | null;
   readonly actor_token_id: string | null;
   readonly actor_token_kind: string | null;
-  readonly change_id: string | null;
+  readonly change_id: string;
   readonly reason: string | null;
   readonly data: string;
   readonly before: string;
@@ -170,14 +170,14 @@ function createReadEvents(statements: Statements, names: TableNames): ReadEvents
 
 /** SQL: facts about the event that a feed starts after, whose position is the first two parameters. */
 function startFacts(table: string): readonly string[] {
-  const start = `SELECT coalesce(change_id, '') FROM ${table} WHERE commit_order = $1::bigint AND id = $2::bigint`;
+  const start = `SELECT change_id FROM ${table} WHERE commit_order = $1::bigint AND id = $2::bigint`;
   return [`(${start}) AS start_set`, 'pg_is_in_recovery() AS start_standby'];
 }
 
 /** Fails if the storage does not have the event that the feed starts after. */
 function assertStart(start: string, { start_set: changeSet = null, start_standby }: EventsAndFacts['facts']): void {
   const { mark } = parsePosition(start);
-  if (changeSet !== null && (mark === '' || mark === markOf(fromStoredText(changeSet)))) return;
+  if (changeSet !== null && mark === markOf(fromStoredText(changeSet))) return;
   if (start_standby === 't') {
     throw new FlagsError('storage_unavailable', 'The server is a standby that has not received the last changes yet.');
   }
@@ -235,7 +235,7 @@ function toConditions({ after, until, filter = {} }: StoredEventQuery): {
 }
 
 function toStoredEvent(row: EventRow): StoredEvent {
-  const changeSet = row.change_id === null ? null : fromStoredText(row.change_id);
+  const changeSet = fromStoredText(row.change_id);
   return {
     id: Number(row.id),
     position: toPosition({ commitOrder: row.commit_order, id: row.id, mark: markOf(changeSet) }),

@@ -9,21 +9,21 @@ export interface Position {
   readonly id: string;
   /**
    * Identifies the event. After a failover without synchronous replication, the new server gives transaction ids and event
-   * ids again. Empty in positions of earlier releases.
+   * ids again.
    */
   readonly mark: string;
 }
 
 export function toPosition({ commitOrder, id, mark }: Position): string {
-  return mark === '' ? `${commitOrder}-${id}` : `${commitOrder}-${id}-${mark}`;
+  return `${commitOrder}-${id}-${mark}`;
 }
 
-/** The mark of an event's position: of its change set, whose id is unique. Empty for events of releases without change sets. */
-export function markOf(changeSet: string | null): string {
-  return changeSet === null ? '' : createHash('sha256').update(changeSet).digest('hex').slice(0, 8);
+/** The mark of an event's position: of its change set, whose id is unique. */
+export function markOf(changeSet: string): string {
+  return createHash('sha256').update(changeSet).digest('hex').slice(0, 8);
 }
 
-const MARK = /^([0-9a-f]{8})?$/;
+const MARK = /^[0-9a-f]{8}$/;
 const NUMBER = /^(0|[1-9]\d{0,18})$/;
 /** The largest number that the columns hold. */
 const LARGEST = 2n ** 63n - 1n;
@@ -42,9 +42,6 @@ export function parsePosition(position: string): Position {
 
 /** The row of `meta` with the number that is added to a transaction id to get a commit's position. */
 export const FEED_OFFSET = 'feed_offset';
-
-/** The row of `meta` in tables of releases that could order events by a counter. */
-export const FEED_COUNTER = 'feed_counter';
 
 /** SQL: the id of the current transaction. */
 export const TRANSACTION_ID = 'pg_current_xact_id()::text';

@@ -1,10 +1,17 @@
 import { FlagsError } from '@flags/core';
 import type { Database, Statements } from '../database.js';
-import { alignFeedOffset, FEED_COUNTER, FEED_OFFSET } from '../feed/position.js';
+import { alignFeedOffset } from '../feed/position.js';
 import { type TableLocation, tableNames } from '../tables.js';
-import { createSchema, migrationStatements, SCHEMA_VERSION, takeMigrationLock } from './migrations.js';
+import {
+  createSchema,
+  MARK,
+  MIGRATIONS,
+  type Migration,
+  migrationStatements,
+  takeMigrationLock,
+} from './migrations.js';
 
-export interface MigrateOptions extends TableLocation {
+export interface MigrateOptions extends Omit<Migration, 'from'> {
   readonly migrate: boolean;
 }
 
@@ -12,24 +19,24 @@ export interface MigrateOptions extends TableLocation {
  * Makes the tables ready: brings them to this library's schema version, and aligns the feed's offset with this server. Of
  * nodes that start at once, one migrates, and the others find the work done.
  *
- * Fails with `storage_unsupported` if the server cannot be used, if a newer library has migrated the tables, if they order
- * events by a counter, or if `migrate` is false and a migration is due.
+ * Fails with `storage_unsupported` if the server cannot be used, if a newer library has migrated the tables, if a build before
+ * the first release has made them, or if `migrate` is false and a migration is due.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<void> {
   await assertServer(database);
+  const newest = (options.steps ?? MIGRATIONS).length;
   let state = await readState(database, options);
-  if (state.hasCounter) throw counterFeed(options);
-  if (state.version < SCHEMA_VERSION) {
+  if (state.version < newest) {
     if (!options.migrate) throw olderSchema(state.version, options);
     const work = async (statements: Statements) => {
       const { version, hasSchema } = await readState(statements, options);
       if (!hasSchema) await statements.query(createSchema(options));
-      if (version < SCHEMA_VERSION) await statements.query(migrationStatements({ ...options, from: version }));
+      if (version < newest) await statements.query(migrationStatements({ ...options, from: version }));
       return readState(statements, options);
     };
     state = await database.transaction(work, { first: takeMigrationLock(options) });
   }
-  if (state.version > SCHEMA_VERSION) throw newerSchema(state.version, options);
+  if (state.version > newest) throw newerSchema(state.version, options);
   await alignFeedOffset(database, tableNames(options));
 }
 
@@ -52,10 +59,9 @@ interface State {
   readonly hasSchema: boolean;
   /** 0: there are no tables. */
   readonly version: number;
-  /** Whether an earlier release created the tables with `feed: 'counter'`. */
-  readonly hasCounter: boolean;
 }
 
+/** Fails with `storage_unsupported` for tables without the mark. */
 async function readState(statements: Statements, location: TableLocation): Promise<State> {
   const meta = tableNames(location).table('meta');
   const [found] = await statements.query<{ readonly has_schema: string; readonly has_meta: string }>(
@@ -63,22 +69,20 @@ async function readState(statements: Statements, location: TableLocation): Promi
     [location.schema, meta],
   );
   const hasSchema = found?.has_schema === 't';
-  if (found?.has_meta !== 't') return { hasSchema, version: 0, hasCounter: false };
+  if (found?.has_meta !== 't') return { hasSchema, version: 0 };
   const rows = await statements.query<{ readonly name: string; readonly value: string }>(
     `SELECT name, value FROM ${meta}`,
   );
   const values = new Map(rows.map(({ name, value }) => [name, Number(value)]));
-  return { hasSchema, version: values.get('schema_version') ?? 0, hasCounter: values.has(FEED_COUNTER) };
+  if (!values.has(MARK)) throw unreleasedSchema(location);
+  return { hasSchema, version: values.get('schema_version') ?? 0 };
 }
 
-/** The next open aligns the offset with the positions that the counter gave. */
-function counterFeed(location: TableLocation): FlagsError {
-  const meta = tableNames(location).table('meta');
+function unreleasedSchema({ schema, tablePrefix }: TableLocation): FlagsError {
   return new FlagsError(
     'storage_unsupported',
-    `The tables ${location.schema}.${location.tablePrefix}* order events by a counter (feed: 'counter'), which is no longer ` +
-      'supported. On PostgreSQL, stop all nodes and run: ' +
-      `UPDATE ${meta} SET name = '${FEED_OFFSET}', value = 0 WHERE name = '${FEED_COUNTER}'`,
+    `A build before the first release made the tables ${schema}.${tablePrefix}*, and this version of the library cannot read them. ` +
+      'Use another schema or tablePrefix. To keep the flags, export them with that build, and import them.',
   );
 }
 
@@ -87,7 +91,7 @@ function olderSchema(version: number, { schema, tablePrefix }: TableLocation): F
   const state = version > 0 ? `have schema version ${version}` : 'do not exist';
   return new FlagsError(
     'storage_unsupported',
-    `The tables ${schema}.${tablePrefix}* ${state}, and this version of the library needs ${SCHEMA_VERSION}. ` +
+    `The tables ${schema}.${tablePrefix}* ${state}, and this version of the library needs ${MIGRATIONS.length}. ` +
       `Run the SQL that \`${command}\` prints, or open the storage without migrate: false.`,
   );
 }
@@ -96,6 +100,6 @@ function newerSchema(version: number, { schema, tablePrefix }: TableLocation): F
   return new FlagsError(
     'storage_unsupported',
     `The tables ${schema}.${tablePrefix}* have schema version ${version}, and this version of the library knows ` +
-      `${SCHEMA_VERSION}. Install the newer version of the library that made them.`,
+      `${MIGRATIONS.length}. Install the newer version of the library that made them.`,
   );
 }

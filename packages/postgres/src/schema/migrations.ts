@@ -1,7 +1,7 @@
 import { versionShardRows } from '../data-version.js';
 import { FEED_OFFSET } from '../feed/position.js';
 import { lockKey, quoteIdentifier, type TableLocation, type TableNames, tableNames } from '../tables.js';
-import { moveUsage, usageTables } from './usage-tables.js';
+import { usageTables } from './usage-tables.js';
 
 /**
  * The tables of documents and events. Text is compared by bytes, which in UTF-8 is code-point order. JSON is stored as text,
@@ -37,6 +37,10 @@ CREATE TABLE ${table('events')} (
   environment text,
   data text NOT NULL,
   before text NOT NULL,
+  actor_token_id text,
+  actor_token_kind text,
+  change_id text COLLATE "C" NOT NULL,
+  reason text,
   PRIMARY KEY (commit_order, id)
 );
 
@@ -45,76 +49,25 @@ CREATE INDEX ${index('events_by_subject')}
 CREATE INDEX ${index('events_by_project')} ON ${table('events')} (project, commit_order, id);
 CREATE INDEX ${index('events_by_type')} ON ${table('events')} (type, commit_order, id);
 CREATE INDEX ${index('events_by_time')} ON ${table('events')} (at);
+CREATE INDEX ${index('events_by_change')} ON ${table('events')} (change_id, commit_order, id);
 `;
 }
 
-/**
- * The API token that the actor of an event used. NULL without a token, and in events of earlier releases.
- */
-function actorTokenColumns({ table }: TableNames): string {
-  return `
-ALTER TABLE ${table('events')}
-  ADD COLUMN IF NOT EXISTS actor_token_id text, ADD COLUMN IF NOT EXISTS actor_token_kind text;
-`;
-}
+/** A step from one schema version to the next: returns its SQL. */
+type MigrationStep = (names: TableNames) => string;
 
-/**
- * The change set of an event and its reason. NULL in events of earlier releases and of their nodes, which keep writing.
- * Adding columns rewrites no row, and the index stays empty: a large log migrates fast.
- */
-function changeSetColumns({ table, index }: TableNames): string {
-  return `
-ALTER TABLE ${table('events')} ADD COLUMN IF NOT EXISTS change_id text COLLATE "C", ADD COLUMN IF NOT EXISTS reason text;
-
-CREATE INDEX IF NOT EXISTS ${index('events_by_change')}
-  ON ${table('events')} (change_id, commit_order, id) WHERE change_id IS NOT NULL;
-`;
-}
-
-/**
- * Brings flags of release 0.1 and checkpoints of 0.2 into their present form. Flags get labels and an owner. Checkpoints
- * get a parent, and an id that counts down.
- *
- * Nodes of earlier releases do not know the column `release`: their commits fail, and the constraint names the reason.
- */
-function upcastDocuments({ table, index }: TableNames): string {
-  const subject = "regexp_replace(id, ' [0-9]+$', '')";
-  const revision = "substring(id from '[0-9]+$')::bigint";
-  // PostgreSQL's JSON functions refuse the escape \u0000, lone surrogates, and U+0001, which `toStoredText` adds.
-  const parsed = String.raw`regexp_replace(body, E'\\\\.|\\x01', '', 'g')::json`;
-  return `
-UPDATE ${table('documents')} SET body = '{"labels":[],"owner":null,' || substr(body, 2)
-  WHERE (kind = 'flag' OR kind = 'checkpoint' AND id LIKE 'flag %')
-    AND body IS NOT NULL AND ${parsed} -> 'labels' IS NULL;
-
-UPDATE ${table('documents')}
-  SET parent = ${subject}, id = ${subject} || ' ' || lpad((${Number.MAX_SAFE_INTEGER} - ${revision})::text, 16, '0')
-  WHERE kind = 'checkpoint' AND body IS NOT NULL AND parent IS NULL;
-
-ALTER TABLE ${table('events')} ADD COLUMN IF NOT EXISTS release smallint NOT NULL DEFAULT 2
-  CONSTRAINT ${index('events_need_release_0_3')} CHECK (release > 0);
-ALTER TABLE ${table('events')} ALTER COLUMN release SET DEFAULT 0;
-`;
-}
-
-/**
- * The steps from one schema version to the next, the first from nothing to version 1. Steps are only appended. No node of an
- * earlier release runs during the last one. Version 4, and parts of 1, 3 and 5, were about tables of usage, which
- * version 6 replaces.
- */
-const MIGRATIONS: readonly ((names: TableNames, from: number) => string)[] = [
-  (names) => metaTable(names) + documentTables(names),
-  versionShardRows,
-  (names) => actorTokenColumns(names) + changeSetColumns(names),
-  () => '',
-  upcastDocuments,
-  (names, from) => usageTables(names) + (from > 0 ? moveUsage(names, from) : ''),
+/** The first step creates version 1. Append a step for every change of the tables. */
+export const MIGRATIONS: readonly MigrationStep[] = [
+  (names) => metaTable(names) + documentTables(names) + versionShardRows(names) + usageTables(names),
 ];
 
 /** The schema version that this library needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Numbers by name: the schema version, the offset of the feed and the version shards. */
+/** The row of `meta` that builds before the first release did not write. Their schema versions mean other tables. */
+export const MARK = 'released';
+
+/** Numbers by name: the schema version, the mark, the offset of the feed and the version shards. */
 function metaTable({ table }: TableNames): string {
   return `
 CREATE TABLE ${table('meta')} (
@@ -127,16 +80,19 @@ CREATE TABLE ${table('meta')} (
 export interface Migration extends TableLocation {
   /** The current version; 0: there are no tables. */
   readonly from: number;
+  /** Default: those of this version of the library. */
+  readonly steps?: readonly MigrationStep[];
 }
 
 /** Statements that migrate the tables to the newest version. They must run in one transaction. */
-export function migrationStatements({ from, ...location }: Migration): string {
+export function migrationStatements({ from, steps = MIGRATIONS, ...location }: Migration): string {
   const names = tableNames(location);
   const meta = names.table('meta');
-  const steps = MIGRATIONS.slice(from).map((step) => step(names, from));
-  const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${SCHEMA_VERSION}), ('${FEED_OFFSET}', 0);`;
-  const going = `UPDATE ${meta} SET value = ${SCHEMA_VERSION} WHERE name = 'schema_version';`;
-  return `${steps.join('')}\n${from === 0 ? beginning : going}\n`;
+  const work = steps.slice(from).map((step) => step(names));
+  const version = steps.length;
+  const beginning = `INSERT INTO ${meta} (name, value) VALUES ('schema_version', ${version}), ('${MARK}', 1), ('${FEED_OFFSET}', 0);`;
+  const going = `UPDATE ${meta} SET value = ${version} WHERE name = 'schema_version';`;
+  return `${work.join('')}\n${from === 0 ? beginning : going}\n`;
 }
 
 /** Lets one node migrate at a time. The lock ends with the transaction. */

@@ -27,7 +27,7 @@ export function migrationSql(options: MigrationSqlOptions = {}): string {
   const { from = 0 } = options;
   const location = assertLocation(options);
   if (!Number.isSafeInteger(from) || from < 0 || from >= SCHEMA_VERSION) {
-    throw new FlagsError('invalid_input', `from must be a schema version from 0 to ${SCHEMA_VERSION - 1}.`);
+    throw new FlagsError('invalid_input', `from must be a schema version below ${SCHEMA_VERSION}.`);
   }
   const isNew = from === 0 && location.schema !== 'public';
   return [

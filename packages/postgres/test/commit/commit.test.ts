@@ -31,6 +31,7 @@ describe('commits', () => {
         type: HOSTILE,
         at: HOSTILE,
         actor: HOSTILE,
+        changeSet: HOSTILE,
         subject: key,
         project: HOSTILE,
         environment: HOSTILE,

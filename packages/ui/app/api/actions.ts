@@ -14,7 +14,7 @@ export const ACTIONS = {
   listAllFlags: ['GET', '/api/admin/features'] as Action<api.FlagPage>,
   getFlag: ['GET', FLAG] as Action<api.FlagDetail>,
   listProjectArchivedFlags: ['GET', '/api/admin/archive/features/:project'] as Action<{
-    readonly features: readonly (api.ListedFlag & { readonly archivedAt: string | null })[];
+    readonly features: readonly (api.ListedFlag & { readonly archivedAt: string })[];
   }>,
   listSegments: ['GET', '/api/admin/segments'] as Action<{ readonly segments: readonly api.Segment[] }>,
   getSegment: ['GET', '/api/admin/segments/:segment'] as Action<api.Segment>,

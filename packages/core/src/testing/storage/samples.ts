@@ -35,7 +35,7 @@ export function happened(subject: DocumentKey, details: Partial<NewEvent> = {}):
     type: 'changed',
     at: '2026-01-01T00:00:00.000Z',
     actor: 'ada',
-    changeSet: null,
+    changeSet: '0199-one',
     reason: null,
     subject,
     project: null,

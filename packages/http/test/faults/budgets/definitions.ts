@@ -77,7 +77,14 @@ async function makeManyEvents(storage: FlagsStorage, flags: Flags, count: number
   for (let first = 0; first < count; first += 2) {
     const events = [true, false].map((enabled) => {
       const type = enabled ? 'environment-enabled' : 'environment-disabled';
-      return { ...event, type, environment: 'production', data: { enabled }, before: { enabled: !enabled } };
+      return {
+        ...event,
+        changeSet: `${first}`,
+        type,
+        environment: 'production',
+        data: { enabled },
+        before: { enabled: !enabled },
+      };
     });
     const expected = revision + first / 2;
     await storage.commit({ writes: [{ key: subject, expected, touch: true }], events });
