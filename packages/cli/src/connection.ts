@@ -195,7 +195,7 @@ async function openStorage(store: string, create: boolean): Promise<FlagsStorage
     : sqliteStorage({ path: store, migrate: create });
 }
 
-/** The tables of a store are missing, or of an older release. */
+/** The tables of a store are missing, or a migration is due. */
 export class MigrationError extends CommandError {
   /** Whether the store has no tables. */
   readonly isEmpty: boolean;

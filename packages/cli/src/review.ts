@@ -96,7 +96,7 @@ export async function showPlan(
 ): Promise<Effects> {
   if (!Array.isArray(effects)) {
     throw new CommandError(
-      `${api.connection.name} does not say what clients would notice. Update the server to release 0.3.`,
+      `${api.connection.name} does not say what clients would notice. Is it the flags API, in a version that fits this command?`,
     );
   }
   const clients = describeEffects(effects).map((line) => `  ${line}`);

@@ -10,7 +10,7 @@ import { type CommonOptions, namesIn } from '../session.js';
 export function addStoreCommands(program: Command, io: CommandIo): void {
   program
     .command('migrate')
-    .description('create a store, or migrate one of an older release')
+    .description('create the tables of a store, or migrate them to this version')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const output = createOutput(io, options.json === true);

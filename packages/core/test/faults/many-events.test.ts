@@ -115,33 +115,6 @@ describe(`${EVENTS} events`, () => {
     expect(events.map(({ position }) => position)).toEqual(all.slice(0, 100).map(String));
   });
 
-  it('are migrated in seconds from a file of version 1', async () => {
-    const old = join(directory.path, 'old.db');
-    await database.backup(old);
-    const downgrade = new Database(old);
-    downgrade.exec(`
-      DROP INDEX flags_events_by_change;
-      ALTER TABLE flags_events DROP COLUMN change_id;
-      ALTER TABLE flags_events DROP COLUMN reason;
-      ALTER TABLE flags_events DROP COLUMN actor_token_id;
-      ALTER TABLE flags_events DROP COLUMN actor_token_kind;
-      DROP TABLE flags_recent_counts;
-      DROP TABLE flags_counts;
-      DROP TABLE flags_batches;
-      DROP INDEX flags_applications_by_token;
-      DROP INDEX flags_instances_by_time;
-      ALTER TABLE flags_applications ADD COLUMN seen_at INTEGER NOT NULL DEFAULT 0;
-      CREATE TABLE flags_counters (second INTEGER, flag TEXT, yes INTEGER, no INTEGER);
-      CREATE TABLE flags_usage (application TEXT, flag TEXT, count INTEGER);
-      UPDATE flags_meta SET value = 1 WHERE name = 'schema_version'`);
-    downgrade.close();
-    const start = processorTime();
-    const flags = await createFlags({ storage: sqliteStorage(old), usage: { interval: 0 }, pollInterval: 0 });
-    expect(processorTime() - start).toBeLessThan(5_000);
-    expect((await flags.listEvents({ limit: 1 })).total).toBeGreaterThanOrEqual(EVENTS);
-    await flags.close();
-  });
-
   it('are read over a long time from the newest on, without sorting', async () => {
     const filter = { from: '2000-01-01T00:00:00.000Z', to: '2090-01-01T00:00:00.000Z' };
     const plans = await plansOf(() => storage.events({ ...page, filter }));

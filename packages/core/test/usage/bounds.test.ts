@@ -65,7 +65,7 @@ describe('the bounds of stored usage', () => {
     });
     afterEach(() => file.remove());
 
-    /** The rows that 0.1 stored of invented names, after the migration. */
+    /** Stores counts of names that no flag has. */
     function storeInvented(count: number): void {
       const { database } = file;
       const statements = [

@@ -48,7 +48,7 @@ const sessionSchema = objectComponent(
 );
 
 /** The version of this package. The package cannot read its `package.json`, because it runs as ESM and CommonJS. */
-export const VERSION = '0.2.0';
+export const VERSION = '0.3.0';
 
 /** Returns the actions that callers of the admin API need permission for. */
 export function adminActionsOf(routes: readonly Route[]): readonly AdminAction[] {

@@ -64,7 +64,7 @@ const MAX_PAGES = 2 ** 31 - 1;
 
 /**
  * Copies the database of a file into a new file, as `SqliteStorage.backup` does, while others use it. The tables may be
- * of any release, and stay as they are: make such a copy before you migrate.
+ * of any version, and stay as they are: make such a copy before you migrate.
  *
  * @param source the file of the database
  * @param path the file to create, in an existing directory
@@ -72,7 +72,7 @@ const MAX_PAGES = 2 ** 31 - 1;
  * `storage_unsupported` (the source is not a database), `storage_unavailable` (the file cannot be written),
  * `storage_busy`
  * @example
- * await backUpFile('./flags.db', './flags-before-0.2.backup');
+ * await backUpFile('./flags.db', './flags-before-upgrade.backup');
  */
 export async function backUpFile(source: string, path: string): Promise<void> {
   if (!existsSync(source)) throw new FlagsError('invalid_input', `There is no file ${source}.`);
