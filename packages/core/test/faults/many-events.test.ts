@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { extent } from '../../../../test/extent.js';
-import { processorTime } from '../../../../test/processor-time.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import type { EventFilter, FlagsStorage, StoredEventQuery } from '../../src/storage/port.js';
@@ -46,13 +45,13 @@ function fill(): void {
   const filling = new Database(path);
   filling.exec(`
     WITH RECURSIVE numbers(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i + 1 < ${EVENTS})
-    INSERT INTO flags_events (type, at, actor, subject_kind, subject_id, revision, project, environment, data, before)
+    INSERT INTO flags_events (type, at, actor, subject_kind, subject_id, revision, project, environment, data, before, change_id)
     SELECT
       CASE WHEN i % 2000 = 7 THEN 'flag-archived' WHEN i % 2 THEN 'environment-enabled' ELSE 'environment-disabled' END,
       strftime('%Y-%m-%dT%H:%M:%fZ', 1704067200 + i * 10, 'unixepoch'),
       'ada', 'flag', 'flag-' || (i % 1000), 1 + i / 1000,
       CASE WHEN i % 2000 = 3 THEN 'rare' ELSE 'default' END,
-      'production', '{"enabled":true}', '{"enabled":false}'
+      'production', '{"enabled":true}', '{"enabled":false}', 'c' || i
     FROM numbers`);
   filling.close();
 }

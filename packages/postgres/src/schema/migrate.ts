@@ -27,7 +27,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   const newest = (options.steps ?? MIGRATIONS).length;
   let state = await readState(database, options);
   if (state.version < newest) {
-    if (!options.migrate) throw olderSchema(state.version, options);
+    if (!options.migrate) throw olderSchema({ ...options, version: state.version, newest });
     const work = async (statements: Statements) => {
       const { version, hasSchema } = await readState(statements, options);
       if (!hasSchema) await statements.query(createSchema(options));
@@ -36,7 +36,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
     };
     state = await database.transaction(work, { first: takeMigrationLock(options) });
   }
-  if (state.version > newest) throw newerSchema(state.version, options);
+  if (state.version > newest) throw newerSchema({ ...options, version: state.version, newest });
   await alignFeedOffset(database, tableNames(options));
 }
 
@@ -86,20 +86,27 @@ function unreleasedSchema({ schema, tablePrefix }: TableLocation): FlagsError {
   );
 }
 
-function olderSchema(version: number, { schema, tablePrefix }: TableLocation): FlagsError {
+interface Versions extends TableLocation {
+  /** The version of the tables; 0: there are none. */
+  readonly version: number;
+  /** The version that this library needs. */
+  readonly newest: number;
+}
+
+function olderSchema({ version, newest, schema, tablePrefix }: Versions): FlagsError {
   const command = `npx flags-postgres-sql --schema ${schema} --prefix ${tablePrefix}${version > 0 ? ` --from ${version}` : ''}`;
   const state = version > 0 ? `have schema version ${version}` : 'do not exist';
   return new FlagsError(
     'storage_unsupported',
-    `The tables ${schema}.${tablePrefix}* ${state}, and this version of the library needs ${MIGRATIONS.length}. ` +
+    `The tables ${schema}.${tablePrefix}* ${state}, and this version of the library needs ${newest}. ` +
       `Run the SQL that \`${command}\` prints, or open the storage without migrate: false.`,
   );
 }
 
-function newerSchema(version: number, { schema, tablePrefix }: TableLocation): FlagsError {
+function newerSchema({ version, newest, schema, tablePrefix }: Versions): FlagsError {
   return new FlagsError(
     'storage_unsupported',
     `The tables ${schema}.${tablePrefix}* have schema version ${version}, and this version of the library knows ` +
-      `${MIGRATIONS.length}. Install the newer version of the library that made them.`,
+      `${newest}. Install the newer version of the library that made them.`,
   );
 }

@@ -54,8 +54,8 @@ describe('long transactions', () => {
       const client = await database.pool().connect();
       await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lock}); SET search_path TO commits`);
       await client.query(
-        `INSERT INTO ${table} (release, commit_order, type, at, actor, subject_kind, subject_id, revision, data, before)
-      VALUES (3, pg_current_xact_id()::text::bigint, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', $1, 1, 'null', 'null')`,
+        `INSERT INTO ${table} (commit_order, type, at, actor, subject_kind, subject_id, revision, data, before, change_id)
+      VALUES (pg_current_xact_id()::text::bigint, 'changed', '2026-01-01T00:00:00.000Z', 'ada', 'flag', $1, 1, 'null', 'null', $1)`,
         [id],
       );
       return client;
@@ -177,9 +177,9 @@ describe('a storage with twenty thousand flags and events', () => {
     });
     await database.ask(`
       INSERT INTO flags_events
-        (release, commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before)
-      SELECT 2, number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
-        'flag', 'f' || number % 5000, 1, 'p' || number % 500, 'null', 'null'
+        (commit_order, type, at, actor, subject_kind, subject_id, revision, project, data, before, change_id)
+      SELECT number, 'type-' || number % 500, '2026-01-01T00:00:00.' || lpad((number % 1000)::text, 3, '0') || 'Z', 'ada',
+        'flag', 'f' || number % 5000, 1, 'p' || number % 500, 'null', 'null', 'c' || number
       FROM generate_series(1, 20000) AS number`);
     // Transaction ids begin below a thousand: the offset puts new events behind these.
     await database.ask('UPDATE flags_meta SET value = 1000000 WHERE name = $1', ['feed_offset']);
