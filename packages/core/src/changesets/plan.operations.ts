@@ -81,7 +81,7 @@ const ABSENT = { state: 'absent' } as const;
 const SIDES = ['before', 'after'] as const;
 
 function parentsOf(flag: FlagState | undefined): readonly string[] {
-  return flag?.dependencies?.map((dependency) => dependency.flag) ?? [];
+  return flag?.dependencies.map((dependency) => dependency.flag) ?? [];
 }
 
 /** A flag on both sides; undefined where it is absent or archived. */
@@ -275,7 +275,7 @@ async function affectedFlags(
   const children = new Map<string, string[]>();
   for await (const [name, flag] of paced([...states.stored], { signal })) {
     if (flag.archived) continue;
-    for (const { flag: parent } of flag.dependencies ?? []) {
+    for (const { flag: parent } of flag.dependencies) {
       const known = children.get(parent);
       if (known) known.push(name);
       else children.set(parent, [name]);
@@ -308,7 +308,7 @@ async function createDraft(engine: ChangeEngine, { states, names, environment, s
       state ? { segments: [toSegmentConfiguration(state)] } : { removedSegments: [Number(document.id)] },
     );
   }
-  const parents = names.flatMap((name) => states.flag(name, side)?.dependencies?.map(({ flag }) => flag) ?? []);
+  const parents = names.flatMap((name) => states.flag(name, side)?.dependencies.map(({ flag }) => flag) ?? []);
   for await (const name of paced(new Set([...names, ...parents]), { signal })) {
     const flag = states.flag(name, side);
     if (flag) draft = draft.with({ flags: [toConfiguration(flag, environment)] });

@@ -51,7 +51,7 @@ function restoreProjectOf({ project: from }: FlagState, { project }: FlagState):
 
 function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[] {
   const { archivedAt } = target;
-  if (archivedAt === undefined || flag.archivedAt === archivedAt) return [];
+  if (archivedAt === undefined || (flag.archived && flag.archivedAt === archivedAt)) return [];
   const enabledIn = enabledEnvironments(target);
   const data = { archived: true, enabledIn, archivedAt };
   return [{ type: 'flag-archived', data, before: { archived: flag.archived, enabledIn } }];

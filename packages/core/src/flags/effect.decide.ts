@@ -58,7 +58,7 @@ function decideVisibility(
     strategies: inUse.map((strategy) => shownStrategy(strategy, side)),
     // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
     isForEverybody: strategies.length === 0,
-    variants: (flag.variants ?? []).map(shownVariant),
+    variants: flag.variants.map(shownVariant),
     parents: flag.dependencies.map((dependency) => {
       const parent = visibilityOf(dependency.flag);
       return { ...shownDependency(dependency), definition: parent.state === 'on' ? parent.definition : null };

@@ -17,7 +17,7 @@ import type { DocumentCache } from './document-cache.js';
 
 /** Returns the frozen configuration of a flag in one environment. Its parts are those of the frozen state. */
 export function toConfiguration(flag: FlagState, environment: string): FlagConfiguration {
-  const { name, project, type, description, stale, impressionData, variants, dependencies = [] } = flag;
+  const { name, project, type, description, stale, impressionData, variants, dependencies } = flag;
   const { enabled, strategies } = orderedEnvironmentOf(flag, environment);
   return Object.freeze({
     name,

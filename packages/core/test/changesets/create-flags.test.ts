@@ -271,11 +271,6 @@ describe('a forgotten or misspelt call', () => {
       { storage, usage: { intervall: 1 } },
       'usage has no option intervall; did you mean inter',
     ],
-    ['an old usage storage', { storage, metrics: memoryUsage() }, 'metrics is now usage.storage.'],
-    ['an old interval', { storage, usageInterval: 0 }, 'usageInterval is now usage.interval.'],
-    ['an old application', { storage, appName: 'shop' }, 'appName is now usage.application.'],
-    ['an old instance', { storage, instanceId: '1' }, 'instanceId is now usage.instance.'],
-    ['an old retention', { storage, applicationRetention: 1 }, 'applicationRetention is now usage.retention.'],
   ])('is refused by createFlags at once, with the correct form: %s', async (_case, options, words) => {
     const { code, message } = await refusalOf(createFlags(options as FlagsOptions));
     expect(code).toBe('invalid_input');

@@ -317,7 +317,7 @@ describe('ten thousand flags', () => {
     const strategies = [{ id: `${name}-1`, name: 'default', parameters: {}, constraints: [] }];
     return {
       ...{ name, project: 'default', description: '', type: 'release', impressionData: false, stale: false },
-      ...{ archived: false, createdAt: '2026-01-01T00:00:00.000Z', variants: [] },
+      ...{ archived: false, createdAt: '2026-01-01T00:00:00.000Z', variants: [], dependencies: [] },
       environments: [{ name: 'production', enabled: true, strategies }],
     };
   }

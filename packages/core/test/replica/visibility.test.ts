@@ -312,7 +312,7 @@ describe('another node', () => {
     const names = Array.from({ length: 1_300 }, (_, index) => `flag-${index}`);
     const states = names.map((name) => ({
       ...{ name, project: 'default', description: '', type: 'release', stale: false, impressionData: false },
-      ...{ archived: false, createdAt: '2026-01-01T00:00:00.000Z', variants: [], environments: [] },
+      ...{ archived: false, createdAt: '2026-01-01T00:00:00.000Z', variants: [], dependencies: [], environments: [] },
     }));
     const about = { at: '2026-01-01T00:00:00.000Z', actor: 'ada', changeSet: 'long', project: 'default' };
     await shared.commit({

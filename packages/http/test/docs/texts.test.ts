@@ -332,7 +332,7 @@ describe('the limits of docs/limits.md', () => {
       const input = (filling: string) => ({ name: 'default', parameters: { a: most, b: most, c: filling } });
       const strategies = [{ id, constraints: [], ...input('') }];
       const environments = [{ name: 'production', enabled: false, strategies }];
-      const rest = amount - JSON.stringify({ ...stored, environments }).length;
+      const rest = amount - JSON.stringify({ ...stored, dependencies: [], environments }).length;
       await flags.updateStrategy({ ...flag, environment: 'production', strategy: id }, input(text(rest)));
     },
     name: (flags, amount) => flags.createFlag(DEFAULT, { name: text(amount) }),
