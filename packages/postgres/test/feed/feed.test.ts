@@ -2,6 +2,7 @@ import type { FlagsStorage } from '@flags/core';
 import type { PoolClient } from 'pg';
 import { until } from '../../../../test/until.js';
 import { expectWholeSets } from '../../../core/test/replica/whole-sets.js';
+import { markOf, toPosition } from '../../src/feed/position.js';
 import { type PgQuery, type PostgresStorageOptions, postgresStorage } from '../../src/index.js';
 import { lockKey } from '../../src/tables.js';
 import { endTransaction, openTransaction } from '../open-transaction.js';
@@ -165,6 +166,8 @@ describe('long transactions', () => {
 });
 
 describe('a storage with twenty thousand flags and events', () => {
+  const positionOf = (event: number) =>
+    toPosition({ commitOrder: `${event}`, id: `${event}`, mark: markOf(`c${event}`) });
   const database = ownDatabase();
 
   const asked: PgQuery[] = [];
@@ -204,12 +207,12 @@ describe('a storage with twenty thousand flags and events', () => {
   }
 
   it.each([
-    ['a feed', { order: 'oldest-first', after: '19000-19000', limit: 500 }],
-    ['the end of a feed', { order: 'oldest-first', after: '20000-20000', limit: 500 }],
+    ['a feed', { order: 'oldest-first', after: positionOf(19000), limit: 500 }],
+    ['the end of a feed', { order: 'oldest-first', after: positionOf(20000), limit: 500 }],
     ['a log', { order: 'newest-first', limit: 50 }],
     ['the log of a project', { order: 'newest-first', limit: 50, filter: { project: 'p7' } }],
     ['the log of a flag', { order: 'newest-first', limit: 50, filter: { subject: flag('f7') } }],
-    ['the log up to a position', { order: 'newest-first', until: '19000-19000', limit: 50 }],
+    ['the log up to a position', { order: 'newest-first', until: positionOf(19000), limit: 50 }],
     ['a change set', { order: 'oldest-first', limit: 50, filter: { changeSet: 'a' } }],
     ['the log of a type', { order: 'newest-first', limit: 50, filter: { type: 'type-7' } }],
   ] as const)('reads %s by an index', async (_name, query) => {
