@@ -107,7 +107,6 @@ module.exports = {
           '\\.types\\.ts$',
           '^packages/core/src/base/limits\\.ts$',
           '/node_modules/(re2js|lru-cache)/',
-          '^packages/core/src/storage/usage-port\\.ts$',
         ],
       },
     },

@@ -6,14 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStorage } from '../../packages/core/dist/index.js';
 import { sqliteStorage } from '../../packages/core/dist/sqlite.js';
-import { memoryUsage } from '../../packages/core/dist/storage.js';
-import { storageConformance, usageConformance } from '../../packages/core/dist/testing.js';
+import { storageConformance } from '../../packages/core/dist/testing.js';
 import { runAll } from './plain-runner.mjs';
 import { declareRouterCases } from './router-cases.mjs';
 import { declareSpecificationCases } from './specification-cases.mjs';
 
 storageConformance('memoryStorage', () => ({ storage: memoryStorage() }));
-usageConformance('memoryUsage', () => ({ usage: memoryUsage() }));
 
 /** Opens the host's handles, so that the suite does not depend on better-sqlite3. */
 async function onNodeSqlite({ DatabaseSync }) {
@@ -30,7 +28,7 @@ async function onNodeSqlite({ DatabaseSync }) {
     rmSync(directory, { recursive: true });
   };
   const storage = await again();
-  return { storage, usage: storage.usage, again, dispose };
+  return { storage, again, dispose };
 }
 
 const sqlite = process.getBuiltinModule?.('node:sqlite');

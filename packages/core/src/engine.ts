@@ -7,7 +7,7 @@ import type { Validators } from './input-schemas.js';
 import type { Replica } from './replica/replica.js';
 import type { Aggregate, DocumentReader, Documents, Read } from './storage/documents.js';
 import type { DocumentKey, FlagsStorage, Vacancy } from './storage/port.js';
-import type { UsageStorage } from './storage/usage-port.js';
+import type { UsageStorage } from './storage/usage/port.js';
 import type { TokenVerifier } from './tokens/token.js';
 import type { UsageWriter } from './usage/usage-writer.js';
 

@@ -59,9 +59,17 @@ export {
   type PreparedWrite,
   prepareCommit,
 } from './storage/commit.js';
-export { createUsageDeletion, usageRemovals } from './storage/usage-deletion.js';
-export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage-dialect.js';
-export { createUsageReader } from './storage/usage-reading.js';
+export { createUsageDeletion, usageRemovals } from './storage/usage/deletion.js';
+export type { ReadUsage, UsageDialect, UsageStatement, UsageValues } from './storage/usage/dialect.js';
+export {
+  type ApplicationRegistration,
+  type DroppedUsage,
+  type UsageBatch,
+  type UsageReport,
+  type UsageStorage,
+  usageOf,
+} from './storage/usage/port.js';
+export { createUsageReader } from './storage/usage/reading.js';
 export {
   type Admission,
   type AdmissionState,
@@ -76,6 +84,6 @@ export {
   RESOLUTIONS,
   rowsOf,
   type UsageRows,
-} from './storage/usage-rules.js';
+} from './storage/usage/rules.js';
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';

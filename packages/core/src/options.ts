@@ -13,7 +13,6 @@ import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
 import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';
-import type { UsageStorage } from './storage/usage-port.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions<Own extends string = string> {
@@ -25,8 +24,6 @@ export interface FlagsOptions<Own extends string = string> {
   readonly environment?: string;
   /** How evaluations are counted. */
   readonly usage?: {
-    /** Stores the counts. Default: the storage's own usage storage, or else memory. */
-    readonly storage?: UsageStorage;
     /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
     readonly interval?: number;
     /** The application name for the counts of this process. Default: `default`. */
@@ -148,7 +145,6 @@ export function createSettings(options: Partial<Configuration>): FlagsSettings {
 }
 
 const USAGE: Readonly<Record<keyof NonNullable<FlagsOptions['usage']>, JsonSchema>> = {
-  storage: {},
   interval: { type: 'number', minimum: 0, maximum: MAX_DELAY },
   application: text(255),
   instance: text(255),
@@ -234,7 +230,7 @@ export async function resolveStorage(options: FlagsOptions | undefined): Promise
   return storage;
 }
 
-/** Refuses unknown options, and usage without a `UsageStorage`. `createSettings` validates the other options. */
+/** Refuses unknown options. `createSettings` validates the others. */
 export function assertOptions(options: object): void {
   const fault = describeUnknownOption(options, ['storage', ...Object.keys(OPTIONS), 'schema']);
   if (fault) throw invalidOptions(`createFlags ${fault}`);
@@ -245,16 +241,8 @@ export function assertOptions(options: object): void {
 
 function describeNonUsage(usage: unknown): string | undefined {
   if (typeof usage !== 'object' || usage === null) return 'usage must be an object, such as { interval: 60_000 }.';
-  if (isUsageStorage(usage)) return 'usage is a usage storage: pass it as usage.storage, { usage: { storage } }.';
   const fault = describeUnknownOption(usage, Object.keys(USAGE));
-  if (fault) return `usage ${fault}`;
-  const { storage } = usage as NonNullable<FlagsOptions['usage']>;
-  if (storage === undefined || isUsageStorage(storage)) return undefined;
-  return 'usage.storage is not a usage storage: leave it out, or pass one.';
-}
-
-function isUsageStorage(value: unknown): boolean {
-  return typeof Object(value).record === 'function';
+  return fault && `usage ${fault}`;
 }
 
 function invalidOptions(message: string, path = ''): FlagsError {

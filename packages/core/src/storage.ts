@@ -1,8 +1,7 @@
 /*
- * For authors of storages: the storage port, and the port for usage.
+ * For authors of storages: the storage port.
  */
 
-export { memoryUsage } from './storage/memory/memory-usage.js';
 export type {
   Commit,
   CommitResult,
@@ -23,25 +22,3 @@ export type {
   StoredEventQuery,
   Vacancy,
 } from './storage/port.js';
-export type {
-  ApplicationQuery,
-  ApplicationRegistration,
-  DroppedUsage,
-  FlagCount,
-  InstanceSighting,
-  ReportedCount,
-  Reporter,
-  Resolution,
-  StoredApplication,
-  StoredInstance,
-  SumQuery,
-  UsageBatch,
-  UsageKey,
-  UsageKeys,
-  UsageReport,
-  UsageRetention,
-  UsageStorage,
-  UsageSubject,
-  UsageSum,
-  VariantCount,
-} from './storage/usage-port.js';

@@ -86,6 +86,7 @@ export type {
 export type { WeightType } from './flags/variant.types.js';
 export type { DocumentDifference } from './history/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
+export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
 export type {
   RegisteredContextualFlags,

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
-import { memoryUsage } from '@flags/core/storage';
 import { type Client, OpenFeature, type Provider, ProviderEvents, ProviderStatus } from '@openfeature/server-sdk';
 import Database from 'better-sqlite3';
 import { until } from '../../../test/until.js';
@@ -111,13 +110,13 @@ describe('the lifecycle', () => {
     });
 
     it('counts its evaluations', async () => {
-      const usage = memoryUsage();
-      const { flags, client } = await startHost({ flags: { usage: { storage: usage, application: 'shop' } } });
+      const storage = { ...memoryStorage(), close: () => undefined };
+      const { flags, client } = await startHost({ flags: { storage, usage: { application: 'shop' } } });
       await switchOn(flags, { name: 'checkout' });
       await client.getBooleanValue('checkout', false);
       await client.getStringValue('checkout', '');
       await flags.close();
-      const reader = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
+      const reader = await createFlags({ storage });
       expect((await reader.listSeenFlags()).items).toEqual([
         { application: 'shop', flags: ['checkout'], metricsCount: 2 },
       ]);

@@ -78,7 +78,7 @@ export const LIMITS = {
   variantsPerReportedFlag: 2000,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
-  /** Usage does not store further applications, unless one that only frontend tokens have reported makes room. */
+  /** Usage does not store further applications. */
   applications: 10_000,
   /** Applications that one API token has reported first. Usage does not store further ones. */
   applicationsPerToken: 1000,
@@ -102,7 +102,7 @@ export const LIMITS = {
   usageDayRows: 300_000,
   /** Flags that applications have evaluated: one row per flag and application. */
   usagePairs: 300_000,
-  /** Hours and days together in memory. */
+  /** Counts in memory: seconds, minutes, hours, days, and pairs of a flag and an application, together. */
   usageRowsInMemory: 100_000,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */

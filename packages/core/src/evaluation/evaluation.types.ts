@@ -1,4 +1,3 @@
-import type { DroppedUsage } from '../storage/usage-port.js';
 import type {
   Constraint,
   ConstraintDefinition,
@@ -274,7 +273,7 @@ export interface EvaluationStatus {
    * What this process has dropped of client metrics because of limits: `names` of unknown flags, `reports` of
    * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.
    */
-  readonly dropped?: Pick<DroppedUsage, 'names' | 'reports'> & Partial<DroppedUsage>;
+  readonly dropped?: { readonly names: number; readonly reports: number; readonly usage?: number };
 }
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */

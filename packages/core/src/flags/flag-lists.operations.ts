@@ -9,7 +9,7 @@ import type { Engine } from '../engine.js';
 import { audienceOf, rolloutOf } from '../evaluation/audience.js';
 import { findProject } from '../projects/project.js';
 import type { DocumentReader } from '../storage/documents.js';
-import type { UsageStorage } from '../storage/usage-port.js';
+import type { UsageStorage } from '../storage/usage/port.js';
 import { parentThatIsOff } from './effect.decide.js';
 import { environmentOf, type FlagState, flagDocuments, type StoredFlagSummary } from './flag.js';
 import type { ArchivedFlag, FlagSummary } from './flag.types.js';

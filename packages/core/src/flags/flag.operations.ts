@@ -7,7 +7,7 @@ import type { Engine, PreparedChange } from '../engine.js';
 import { findProject } from '../projects/project.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
-import type { UsageStorage } from '../storage/usage-port.js';
+import type { UsageStorage } from '../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import {

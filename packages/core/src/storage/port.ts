@@ -1,6 +1,5 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { Commit, CommitResult, DocumentKey, NewEvent } from './commit-port.js';
-import type { UsageStorage } from './usage-port.js';
 
 export type * from './commit-port.js';
 
@@ -131,8 +130,11 @@ export interface FlagsStorage {
    */
   walBytes?(): number | undefined;
 
-  /** Usage in the same storage. The engine uses it unless `createFlags` gets another one. */
-  readonly usage?: UsageStorage;
+  /**
+   * Internal: usage in the same database, which our own storages have. Leave it out: the engine then keeps usage in memory. A
+   * storage that wraps one of ours passes it on.
+   */
+  readonly usage?: object;
 }
 
 /** A document as {@link FlagsStorage.get} returns it. */

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { FlagsError } from '../errors.js';
 import type { FlagsStorage } from '../storage/port.js';
-import type { UsageStorage } from '../storage/usage-port.js';
 
 /**
  * The names of the methods of a port that can fail. Synchronous methods (`watch`, `walBytes`, `peek`) do not use the
@@ -139,12 +138,12 @@ function standardError(point: Point): FlagsError {
 /** All method names: a method that is added to a port does not compile until it is listed. */
 type AllMethods<Port> = Readonly<Record<MethodOf<Port> & string, true>>;
 
-type FaultyPort<Port> = Pick<Port, MethodOf<Port>> & FaultInjector<Port>;
+export type FaultyPort<Port> = Pick<Port, MethodOf<Port>> & FaultInjector<Port>;
 
 type AnyMethod = (...input: readonly unknown[]) => unknown;
 
 /** Wraps the methods of a port so that faults can be injected. */
-function faultyPort<Port extends object>(port: Port, methods: AllMethods<Port>): FaultyPort<Port> {
+export function faultyPort<Port extends object>(port: Port, methods: AllMethods<Port>): FaultyPort<Port> {
   const faults = new Set<ArmedFault<Port>>();
   const calls: PortCall<Port>[] = [];
 
@@ -187,7 +186,7 @@ export type FaultyStorage = FlagsStorage & FaultInjector<FlagsStorage>;
  * never. Use it to test your service while its storage fails.
  *
  * Without faults it behaves like the given storage. `usage`, `watch` and `walBytes` are those of the given storage and do
- * not fail; for usage use {@link faultyUsage}. It has no `peek`, so that the engine reads every document by `list`.
+ * not fail. It has no `peek`, so that the engine reads every document by `list`.
  *
  * @example
  * const storage = faultyStorage(memoryStorage());
@@ -219,27 +218,4 @@ export function faultyStorage(storage: FlagsStorage): FaultyStorage {
     ...(storage.walBytes && { walBytes: storage.walBytes.bind(storage) }),
     ...(storage.usage && { usage: storage.usage }),
   };
-}
-
-/** A usage storage with injectable faults. */
-export type FaultyUsage = UsageStorage & FaultInjector<UsageStorage>;
-
-/**
- * Wraps a usage storage so that tests can inject faults. See {@link faultyStorage}.
- *
- * @example
- * const usage = faultyUsage(memoryUsage());
- * const flags = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
- * usage.inject({ method: 'record' });
- */
-export function faultyUsage(usage: UsageStorage): FaultyUsage {
-  return faultyPort<UsageStorage>(usage, {
-    record: true,
-    sum: true,
-    lastSeen: true,
-    applications: true,
-    forget: true,
-    prune: true,
-    close: true,
-  });
 }

@@ -4,7 +4,7 @@ import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import type { StoredApplication } from '../storage/usage-port.js';
+import type { StoredApplication } from '../storage/usage/port.js';
 import { iterateSums } from './sum-pages.js';
 import type { Application, ApplicationDetail, ApplicationFilter } from './usage.types.js';
 

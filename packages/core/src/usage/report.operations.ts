@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.js';
-import type { ApplicationRegistration, Resolution, UsageStorage } from '../storage/usage-port.js';
-import { HOUR, MINUTE, startOf } from '../storage/usage-rules.js';
+import type { ApplicationRegistration, Resolution, UsageStorage } from '../storage/usage/port.js';
+import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
 import type {
   BulkReport,

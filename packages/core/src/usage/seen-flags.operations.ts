@@ -1,8 +1,8 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Engine } from '../engine.js';
-import type { UsageKeys, UsageStorage } from '../storage/usage-port.js';
-import { boundedSum } from '../storage/usage-rules.js';
+import type { UsageKeys, UsageStorage } from '../storage/usage/port.js';
+import { boundedSum } from '../storage/usage/rules.js';
 import { sizeOf, toApplication } from './applications.operations.js';
 import { iterateSums, sumPages } from './sum-pages.js';
 import type { FlagApplication, SeenFlags } from './usage.types.js';

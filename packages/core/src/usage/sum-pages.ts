@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { SumQuery, UsageKey, UsageKeys, UsageStorage, UsageSum } from '../storage/usage-port.js';
+import type { SumQuery, UsageKey, UsageKeys, UsageStorage, UsageSum } from '../storage/usage/port.js';
 
 type PagedQuery<Key extends UsageKey> = SumQuery<Key> & { readonly limit: number };
 

@@ -3,8 +3,8 @@ import { assertEnvironment } from '../base/environments.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
 import type { Engine } from '../engine.js';
 import { throwFlagNotFound } from '../flags/flag.js';
-import type { SumQuery, UsageKeys } from '../storage/usage-port.js';
-import { DAY, HOUR, startOf } from '../storage/usage-rules.js';
+import type { SumQuery, UsageKeys } from '../storage/usage/port.js';
+import { DAY, HOUR, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
 import type { UsageFilter, UsagePeriod } from './usage.types.js';
 

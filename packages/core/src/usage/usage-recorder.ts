@@ -1,5 +1,5 @@
 import { groupBy } from '../base/collections.js';
-import type { ReportedCount, UsageBatch } from '../storage/usage-port.js';
+import type { ReportedCount, UsageBatch } from '../storage/usage/port.js';
 import { batchesOf, type UsageWriter } from './usage-writer.js';
 
 /** Records the evaluation counts of this process. */

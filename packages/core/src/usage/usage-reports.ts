@@ -2,8 +2,8 @@ import { LIMITS } from '../base/limits.js';
 import { parseClientTime } from '../base/primitives.js';
 import type { Engine } from '../engine.js';
 import type { Variant } from '../flags/variant.types.js';
-import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage-port.js';
-import { startOf } from '../storage/usage-rules.js';
+import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage/port.js';
+import { startOf } from '../storage/usage/rules.js';
 import type { FlagCounts, MetricsReport, ReportOrigin } from './usage.types.js';
 
 /** The instance of a client that does not name one. */

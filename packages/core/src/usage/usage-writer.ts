@@ -7,8 +7,8 @@ import type {
   UsageBatch,
   UsageReport,
   UsageStorage,
-} from '../storage/usage-port.js';
-import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage-rules.js';
+} from '../storage/usage/port.js';
+import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage/rules.js';
 
 /** Counts between two prunings, at most. A storage may exceed its bounds by that many rows and by their variants. */
 const COUNTS_BETWEEN_PRUNINGS = 50_000;

@@ -1,5 +1,5 @@
 import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.js';
-import type { Reporter } from '../storage/usage-port.js';
+import type { Reporter } from '../storage/usage/port.js';
 
 /** The registration that a client sends when it starts; at most 64 KiB of JSON. */
 export interface ClientRegistration {

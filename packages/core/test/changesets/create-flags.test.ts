@@ -11,7 +11,6 @@ import {
 } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';
 import { type SqliteStorageOptions, sqliteStorage } from '../../src/sqlite.js';
-import { memoryUsage } from '../../src/storage.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { faultsOf } from '../base/facts.js';
 import { methodNames } from '../fixtures/method-names.js';
@@ -264,8 +263,7 @@ describe('a forgotten or misspelt call', () => {
     ['an encoding of other software', { storage, idEncoding: 'utf16' }, '/idEncoding must be one of utf8, low-byte'],
     ['usage that is no object', { storage, usage: true }, 'usage must be an object, such as { interval: 60_000 }'],
     ['null as usage', { storage, usage: null }, 'usage must be an object'],
-    ['a usage storage as usage', { storage, usage: memoryUsage() }, 'pass it as usage.storage'],
-    ['another usage storage', { storage, usage: { storage: {} } }, 'usage.storage is not a usage storage'],
+    ['a storage of usage', { storage, usage: { storage: {} } }, 'usage has no option storage'],
     [
       'a misspelt option of usage',
       { storage, usage: { intervall: 1 } },

@@ -1,8 +1,8 @@
 import { startPolling } from '../../src/base/polling.js';
 import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
-import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
 import { methodNames } from '../fixtures/method-names.js';
@@ -116,10 +116,8 @@ describe('closing while usage fails', () => {
 
   it('closes the storage also when usage cannot be closed', async () => {
     const storage = memoryStorage();
-    const flags = await createFlags({
-      storage,
-      usage: { storage: { ...memoryUsage(), close: () => Promise.reject(FAULT) } },
-    });
+    const usage = { ...memoryUsage(), close: () => Promise.reject(FAULT) };
+    const flags = await createFlags({ storage: { ...storage, usage } });
     await expect(flags.close()).rejects.toBe(FAULT);
     await expect(storage.list({ kind: 'flag', part: 'body' })).rejects.toMatchObject({ code: 'closed' });
   });

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import type { UsageStorage } from '../../src/storage/usage-port.js';
+import { type UsageStorage, usageOf } from '../../src/storage/usage/port.js';
 import { expectInvariants } from '../properties/invariants.js';
 import { contentOf } from '../properties/stored-content.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
@@ -87,11 +87,11 @@ describe.each(FAULTS)('%s', (_, happen, end) => {
     happen(database);
     const counts = [{ flag: 'a', yes: 1, no: 0 }];
     const batch = { id: '1', at: 1, reports: [{ application, instance: { id: '1' }, stop: 1, counts }] };
-    const counted = async () => storage.usage?.sum({ resolution: 'minute', by: ['flag'] });
-    await expect(storage.usage?.record(batch)).rejects.toMatchObject(unavailable);
+    const counted = async () => usageOf(storage)?.sum({ resolution: 'minute', by: ['flag'] });
+    await expect(usageOf(storage)?.record(batch)).rejects.toMatchObject(unavailable);
     expect(await counted()).toEqual([]);
     end(database);
-    await storage.usage?.record(batch);
+    await usageOf(storage)?.record(batch);
     expect(await counted()).toEqual(counts);
   });
 
@@ -140,8 +140,8 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   });
 
   function start(): Promise<Flags> {
-    const usage = storage.usage ?? memoryUsage();
-    return createFlags({ storage, usage: { storage: observed(usage), interval: 0 }, now: clock.now, pollInterval: 0 });
+    const usage = observed(usageOf(storage) ?? memoryUsage());
+    return createFlags({ storage: { ...storage, usage }, usage: { interval: 0 }, now: clock.now, pollInterval: 0 });
   }
 
   function observed(usage: UsageStorage): UsageStorage {

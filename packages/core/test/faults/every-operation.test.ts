@@ -1,7 +1,7 @@
 import { extent } from '../../../../test/extent.js';
 import { isFlagsError } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import type { UsageStorage } from '../../src/storage.js';
+import type { UsageStorage } from '../../src/storage/usage/port.js';
 import type { Fault } from '../../src/testing.js';
 import { CHECKOUT, DEFAULT } from '../rules/references.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';

@@ -4,13 +4,15 @@ import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.js';
 import { segmentDocuments, segmentRegistries } from '../../src/segments/segment.js';
 import type { Aggregate } from '../../src/storage/documents.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { memoryUsage, type UsageStorage } from '../../src/storage.js';
-import { type FaultyStorage, type FaultyUsage, faultyStorage, faultyUsage } from '../../src/testing.js';
+import type { UsageStorage } from '../../src/storage/usage/port.js';
+import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
 import { tokenDocuments } from '../../src/tokens/token.js';
 import { withNumberedSets } from '../properties/stored-content.js';
 import { SILENT } from '../replica/silent.js';
 import { settableClock } from '../rules/settable-clock.js';
+import { type FaultyUsage, faultyUsage, withUsage } from '../usage/faulty-usage.js';
 import { furnish } from './operations.js';
 
 type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
@@ -45,8 +47,8 @@ export async function createWorld(stored: FlagsStorage): Promise<World> {
   const newId = () => `id-${++ids}`;
   const flags = await createFlags({
     ...SILENT,
-    storage,
-    usage: { storage: usage, interval: 0 },
+    storage: withUsage(storage, usage),
+    usage: { interval: 0 },
     now,
     newId,
     onError: (error) => told.push(error),
@@ -102,8 +104,8 @@ export async function expectReplayed(storage: FlagsStorage): Promise<void> {
 /** Evaluates like an instance that opens now. */
 export async function expectCurrent({ flags, stored }: World): Promise<void> {
   expect(await flags.refresh()).toMatchObject({ state: 'current' });
-  const keptOpen: FlagsStorage = { ...stored, close: () => undefined };
-  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: { storage: memoryUsage(), interval: 0 } });
+  const keptOpen = withUsage({ ...stored, close: () => undefined }, memoryUsage());
+  const fresh = await createFlags({ ...SILENT, storage: keptOpen, usage: { interval: 0 } });
   for (const { name: environment } of flags.settings.environments) {
     const here = flags.configuration({ environment });
     const there = fresh.configuration({ environment });

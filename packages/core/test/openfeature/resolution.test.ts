@@ -8,7 +8,7 @@ import {
 import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
 import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
-import { memoryUsage } from '../../src/storage.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagConfiguration, StrategyDefinition } from '../../src/types.js';
 
 describe('a resolution', () => {
@@ -41,7 +41,7 @@ describe('a resolution', () => {
 
   it('is counted, alone and as part of all flags', async () => {
     const usage = memoryUsage();
-    const counting = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
+    const counting = await createFlags({ storage: { ...memoryStorage(), usage } });
     for (const name of ['checkout', 'hidden']) await counting.createFlag({ project: 'default' }, { name });
     resolveSwitch(counting, 'checkout', ADA);
     resolveVariant(counting, 'checkout', ADA);
@@ -50,7 +50,7 @@ describe('a resolution', () => {
       for await (const page of resolve({ names: ['checkout'], isCounted })) expect(page).toHaveLength(1);
     }
     await counting.close();
-    const later = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
+    const later = await createFlags({ storage: { ...memoryStorage(), usage } });
     expect([...(await later.countEvaluations()).lastHour]).toEqual([['checkout', { yes: 0, no: 3 }]]);
     await later.close();
   });

@@ -1,12 +1,13 @@
 import { until } from '../../../../test/until.js';
 import { createFlags, type Flags, type Impression, memoryStorage } from '../../src/index.js';
-import { type FlagCount, memoryUsage, type UsageStorage } from '../../src/storage.js';
-import { faultyUsage } from '../../src/testing.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
+import type { FlagCount, UsageStorage } from '../../src/storage/usage/port.js';
 import { startUsageRecorder, type UsageOptions } from '../../src/usage/usage-recorder.js';
 import { createUsageWriter } from '../../src/usage/usage-writer.js';
 import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
 import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
 import { HOUR, settableClock } from '../rules/settable-clock.js';
+import { faultyUsage, withUsage } from '../usage/faulty-usage.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';
 
@@ -289,8 +290,8 @@ describe('the counts of a flag', () => {
   async function countedAfter(change: 'archived' | 'deleted') {
     const usage = memoryUsage();
     const flags = await createFlags({
-      storage: memoryStorage(),
-      usage: { storage: usage, interval: 0 },
+      storage: withUsage(memoryStorage(), usage),
+      usage: { interval: 0 },
       pollInterval: 0,
     });
     await flags.createFlag(DEFAULT, { name: 'checkout' });
@@ -318,8 +319,8 @@ describe('the counts of a flag', () => {
     const failing = usage.inject({ method: 'record' });
     const onError = () => undefined;
     const flags = await createFlags({
-      storage: memoryStorage(),
-      usage: { storage: usage, interval: 1 },
+      storage: withUsage(memoryStorage(), usage),
+      usage: { interval: 1 },
       pollInterval: 0,
       onError,
     });

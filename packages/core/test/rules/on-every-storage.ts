@@ -1,7 +1,8 @@
 import { extent } from '../../../../test/extent.js';
 import { createFlags, type Flags, type FlagsOptions } from '../../src/index.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { memoryUsage } from '../../src/storage.js';
+import { usageOf } from '../../src/storage/usage/port.js';
 import { type OpenStorage, STORAGES } from '../storage-kinds.js';
 
 export type Start = (options?: Omit<FlagsOptions, 'storage'>) => Promise<Flags<string>>;
@@ -39,7 +40,7 @@ export function onEveryStorage(rules: (start: Start, share: () => Promise<Start>
       async (options) => startOn(await openStorage(), options),
       async () => {
         const storage = await openStorage();
-        const { usage = memoryUsage() } = storage;
+        const usage = usageOf(storage) ?? memoryUsage();
         const close = async () => undefined;
         return (options) => startOn({ ...storage, close, usage: { ...usage, close } }, options);
       },

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isFull } from '../../../../test/extent.js';
 import { type ChangeContext, createFlags, type Flags, LIMITS } from '../../src/index.js';
-import { memoryUsage } from '../../src/storage.js';
 import { faultyStorage } from '../../src/testing.js';
 import { CHILD, furnish, OLD, SHOP, STRATEGY } from '../faults/operations.js';
 import { SILENT } from '../replica/silent.js';
@@ -342,11 +341,10 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     const { storage, dispose } = await open();
     const faulty = faultyStorage(storage);
     let ids = 0;
-    const usage = memoryUsage();
     const flags = await createFlags({
       ...SILENT,
       storage: faulty,
-      usage: { storage: usage, interval: 0 },
+      usage: { interval: 0 },
       newId: () => `id-${++ids}`,
     });
     await furnish(flags);
@@ -370,7 +368,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
     async (name) => {
       const { storage, dispose } = await open();
       const faulty = faultyStorage(storage);
-      const flags = await createFlags({ ...SILENT, storage: faulty, usage: { storage: memoryUsage(), interval: 0 } });
+      const flags = await createFlags({ ...SILENT, storage: faulty, usage: { interval: 0 } });
       await furnish(flags);
       const id = randomUUID();
       const first = await CHANGES[name](flags, { id });
@@ -386,7 +384,7 @@ describe.each(KINDS)('a call whose answer is lost, on $name', ({ open }) => {
   it('continues an import that failed between two of its change sets', async () => {
     const { storage, dispose } = await open();
     const faulty = faultyStorage(storage);
-    const flags = await createFlags({ ...SILENT, storage: faulty, usage: { storage: memoryUsage(), interval: 0 } });
+    const flags = await createFlags({ ...SILENT, storage: faulty, usage: { interval: 0 } });
     const changeSets = isThorough ? 3 : 2;
     const count = (changeSets - 1) * LIMITS.changesPerSet + 100;
     const names = Array.from({ length: count }, (_, index) => ({ name: `flag-${index}` }));

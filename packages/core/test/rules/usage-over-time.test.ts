@@ -1,7 +1,7 @@
 import { until } from '../../../../test/until.js';
 import { createFlags, type Flags, memoryStorage, type UsageFilter } from '../../src/index.js';
-import { memoryUsage } from '../../src/storage.js';
-import { faultyUsage } from '../../src/testing.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
+import { faultyUsage, withUsage } from '../usage/faulty-usage.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { DEFAULT } from './references.js';
 import { expectRefusal } from './refusal.js';
@@ -157,8 +157,7 @@ describe('an operation while usage fails', () => {
     const errors: unknown[] = [];
     const usage = faultyUsage(memoryUsage());
     const flags = await createFlags({
-      storage: memoryStorage(),
-      usage: { storage: usage },
+      storage: withUsage(memoryStorage(), usage),
       onError: (error) => errors.push(error),
     });
     await flags.createFlag(DEFAULT, { name: 'checkout' });

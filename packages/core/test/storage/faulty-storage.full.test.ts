@@ -1,6 +1,8 @@
 import { type FlagsStorage, memoryStorage } from '../../src/index.js';
-import { memoryUsage } from '../../src/storage.js';
-import { faultyStorage, faultyUsage, storageConformance, usageConformance } from '../../src/testing.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
+import { faultyStorage, storageConformance } from '../../src/testing.js';
+import { usageConformance } from '../usage/conformance/suite.js';
+import { faultyUsage } from '../usage/faulty-usage.js';
 
 const KEY = { kind: 'note', id: 'a' };
 const EVERY = { kind: 'note', part: 'body' } as const;

@@ -7,6 +7,7 @@ import { prepareCommit } from '../../src/storage/commit.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { Commit, DocumentKey, DocumentWrite, FlagsStorage } from '../../src/storage/port.js';
 import { sqliteStorage } from '../../src/storage/sqlite/storage.js';
+import { usageOf } from '../../src/storage/usage/port.js';
 import { storageConformance } from '../../src/testing/storage/conformance.js';
 import { happened, put } from './samples.js';
 
@@ -126,7 +127,7 @@ describe('memory', () => {
     });
 
     it('has usage in the same place', async () => {
-      expect(await memoryStorage().usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
+      expect(await usageOf(memoryStorage())?.sum({ resolution: 'minute', by: ['flag'] })).toEqual([]);
     });
   });
 });

@@ -2,9 +2,9 @@ import { extent, inFull } from '../../../../test/extent.js';
 import { isWithin, processorTime } from '../../../../test/processor-time.js';
 import { LIMITS } from '../../src/base/limits.js';
 import { createFlags, type Flags, memoryStorage } from '../../src/index.js';
-import type { UsageBatch, UsageReport } from '../../src/storage/usage-port.js';
-import { NOTHING_DROPPED } from '../../src/storage/usage-rules.js';
-import { memoryUsage, type UsageStorage } from '../../src/storage.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
+import type { UsageBatch, UsageReport, UsageStorage } from '../../src/storage/usage/port.js';
+import { NOTHING_DROPPED } from '../../src/storage/usage/rules.js';
 import { startUsageRecorder } from '../../src/usage/usage-recorder.js';
 import { batchesOf, createUsageWriter } from '../../src/usage/usage-writer.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
@@ -216,10 +216,10 @@ describe('the retention of usage', () => {
     };
     const options = {
       now: () => new Date(time),
-      usage: { storage: observed, retention: 2 * DAY },
+      usage: { retention: 2 * DAY },
       onError: (e: unknown) => errors.push(e),
     };
-    const flags = await createFlags({ storage: memoryStorage(), ...options });
+    const flags = await createFlags({ storage: { ...memoryStorage(), usage: observed }, ...options });
     const report = (appName: string) => {
       const at = new Date(time).toISOString();
       return flags.reportMetrics({
@@ -347,7 +347,7 @@ describe('the recording of reports', () => {
         return stored.record(batch);
       },
     };
-    flags = await createFlags({ storage: memoryStorage(), usage: { storage: usage, interval: 0 }, now });
+    flags = await createFlags({ storage: { ...memoryStorage(), usage }, usage: { interval: 0 }, now });
   });
   afterEach(() => flags.close());
 

@@ -1,6 +1,6 @@
-import { usageConformance } from '@flags/core/testing';
-import { memoryUsage } from '../../src/storage/memory/memory-usage.js';
-import type { UsageBatch, UsageStorage } from '../../src/storage/usage-port.js';
+import { memoryUsage } from '../../src/storage/memory/usage.js';
+import type { UsageBatch, UsageStorage } from '../../src/storage/usage/port.js';
+import { usageConformance } from './conformance/suite.js';
 import { type UsageFile, usageFile } from './sqlite-file.js';
 
 describe('memory', () => {

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { createWriteQueue } from '../../src/storage/sqlite/database.js';
 import { migrate } from '../../src/storage/sqlite/migrations.js';
 import { sqliteUsage } from '../../src/storage/sqlite/usage.js';
-import type { UsageStorage } from '../../src/storage/usage-port.js';
+import type { UsageStorage } from '../../src/storage/usage/port.js';
 
 export interface UsageFile {
   /** A connection for the test itself. */

@@ -1,7 +1,7 @@
 import { type Flags, memoryStorage } from '@flags/core';
-import { memoryUsage } from '@flags/core/storage';
-import { faultyUsage } from '@flags/core/testing';
 import request from 'supertest';
+import { memoryUsage } from '../../../core/src/storage/memory/usage.js';
+import { faultyUsage, withUsage } from '../../../core/test/usage/faulty-usage.js';
 import { clientReportFromWire } from '../../src/wire/client.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
@@ -194,7 +194,7 @@ describe('a report in bulk of a proxy', () => {
 
   async function host() {
     const usage = faultyUsage(memoryUsage());
-    const { app, flags } = await createHostApp({ flags: { storage: memoryStorage(), usage: { storage: usage } } });
+    const { app, flags } = await createHostApp({ flags: { storage: withUsage(memoryStorage(), usage) } });
     const send = async () => (await request(app).post('/api/client/metrics/bulk').send(BULK)).status;
     return { usage, flags, send };
   }
@@ -280,7 +280,7 @@ describe('metrics on the wire', () => {
 
     async function seen() {
       const usage = faultyUsage(memoryUsage());
-      const { app, flags } = await createHostApp({ flags: { usage: { storage: usage } } });
+      const { app, flags } = await createHostApp({ flags: { storage: withUsage(memoryStorage(), usage) } });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       const stop = new Date().toISOString();
       const toggles = { checkout: { yes: 1, no: 0 } };

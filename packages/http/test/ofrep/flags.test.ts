@@ -1,5 +1,4 @@
 import { createFlags, memoryStorage, type Payload, type StrategyInput } from '@flags/core';
-import { memoryUsage } from '@flags/core/storage';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import request from 'supertest';
@@ -88,14 +87,14 @@ describe('values by OFREP', () => {
     });
 
     it('is counted, alone and among all flags that the caller may read', async () => {
-      const usage = memoryUsage();
-      const { app, flags } = await createHostApp({ version, flags: { usage: { storage: usage } } });
+      const storage = { ...memoryStorage(), close: () => undefined };
+      const { app, flags } = await createHostApp({ version, flags: { storage } });
       await switchOn(flags, 'alone');
       await switchOn(flags, 'among');
       await request(app).post(EVALUATE).send({}).expect(200);
       await request(app).post(`${EVALUATE}/alone`).send({}).expect(200);
       await flags.close();
-      const reader = await createFlags({ storage: memoryStorage(), usage: { storage: usage } });
+      const reader = await createFlags({ storage });
       expect([...(await reader.countEvaluations()).lastHour]).toEqual([
         ['alone', { yes: 2, no: 0 }],
         ['among', { yes: 1, no: 0 }],

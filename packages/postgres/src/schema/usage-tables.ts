@@ -42,8 +42,7 @@ CREATE TABLE ${table('usage_applications')} (
   icon text NOT NULL,
   created_at bigint NOT NULL,
   dropped_names bigint NOT NULL,
-  token text COLLATE "C",
-  is_public boolean NOT NULL
+  token text COLLATE "C"
 );
 
 CREATE INDEX ${index('usage_applications_by_token')} ON ${table('usage_applications')} (token) WHERE token IS NOT NULL;

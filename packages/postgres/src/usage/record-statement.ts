@@ -1,12 +1,13 @@
 import {
   type Admission,
+  type ApplicationRegistration,
   addCount,
   type CountRow,
   type InstanceRow,
   RESOLUTIONS,
   rowsOf,
+  type UsageBatch,
 } from '@flags/core/integration';
-import type { ApplicationRegistration, UsageBatch } from '@flags/core/storage';
 import { bumpVersionShard } from '../data-version.js';
 import type { Statement } from '../database.js';
 import { bounded, toStoredText } from '../tables.js';
@@ -24,7 +25,6 @@ interface ApplicationRow extends Partial<Omit<ApplicationRegistration, 'strategi
   readonly hasColor?: boolean;
   readonly at: number;
   readonly token: string | null;
-  readonly isPublic: boolean;
   readonly droppedNames: number;
 }
 
@@ -60,12 +60,12 @@ function mergedRows(batches: readonly AdmittedBatch[]) {
   for (const { batch, admission } of batches) {
     const { at, reporter, registrations = [] } = batch;
     const rows = rowsOf(batch, admission.admitted);
-    const owner = { token: reporter?.token ?? null, isPublic: reporter?.isPublic ?? false };
+    const token = reporter?.token ?? null;
     const change = (application: string, given: Partial<ApplicationRow>) => {
-      const before = applications.get(application) ?? { application, at, ...owner, droppedNames: 0 };
-      applications.set(application, { ...before, ...(before.isPublic && owner), ...given });
+      const before = applications.get(application) ?? { application, at, token, droppedNames: 0 };
+      applications.set(application, { ...before, ...given });
     };
-    for (const application of [...admission.created, ...admission.adopted]) change(application, {});
+    for (const application of admission.created) change(application, {});
     for (const { instance: _, strategies, ...given } of registrations) {
       const { application, color } = given;
       if (!admission.admitted.has(application)) continue;
@@ -123,15 +123,15 @@ named AS (
   SELECT * ${given(
     3,
     `application text, strategies text, description text, url text, color text, "hasColor" boolean, icon text, at bigint,
-    token text, "isPublic" boolean, "droppedNames" bigint`,
+    token text, "droppedNames" bigint`,
     'writing',
   )}
 ),
 applications AS (
   INSERT INTO ${table('usage_applications')} AS known
-    (name, strategies, description, url, color, icon, created_at, dropped_names, token, is_public)
+    (name, strategies, description, url, color, icon, created_at, dropped_names, token)
   SELECT application, coalesce(strategies, '[]'), coalesce(description, ''), coalesce(url, ''), color, coalesce(icon, ''), at,
-    "droppedNames", token, "isPublic"
+    "droppedNames", token
   FROM named ORDER BY application COLLATE "C"
   ON CONFLICT (name) DO UPDATE SET
     (strategies, description, url, color, icon) = (
@@ -139,9 +139,7 @@ applications AS (
         coalesce(named.url, known.url), CASE WHEN named."hasColor" THEN named.color ELSE known.color END,
         coalesce(named.icon, known.icon)
       FROM named WHERE named.application = known.name),
-    dropped_names = known.dropped_names + excluded.dropped_names,
-    token = CASE WHEN known.is_public AND NOT excluded.is_public THEN excluded.token ELSE known.token END,
-    is_public = known.is_public AND excluded.is_public
+    dropped_names = known.dropped_names + excluded.dropped_names
   RETURNING 1
 ),
 instances AS (

@@ -1,11 +1,14 @@
 import {
+  type ApplicationRegistration,
   addDropped,
   createUsageDeletion,
   createUsageReader,
+  type DroppedUsage,
   NOTHING_DROPPED,
+  type UsageBatch,
+  type UsageStorage,
   usageRemovals,
 } from '@flags/core/integration';
-import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '@flags/core/storage';
 import { createBatches } from '../batches.js';
 import type { Database } from '../database.js';
 import type { TableLocation } from '../tables.js';
@@ -38,7 +41,7 @@ export function postgresUsage({ database, location, whileOpen }: PostgresUsageOp
   const removals = usageRemovals(dialect);
   const deletion = createUsageDeletion({ dialect, read, write: tables.write, slice: 5000, applicationsPerSlice: 100 });
   const { sum, lastSeen, applications } = createUsageReader(dialect, read);
-  const admit = createAdmission(tables, async (names) => void (await tables.write(removals.applications(names))));
+  const admit = createAdmission(tables);
   const toStatement = recordStatement(tables);
 
   async function write(waiting: readonly WaitingBatch[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
+import { usageOf } from '@flags/core/integration';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { pause } from '../../src/connection/errors.js';
@@ -41,7 +42,7 @@ function openLate({ schema }: Race): Promise<Versioned> {
 
 /** Makes a random change: a commit with or without events, or one of usage. */
 async function changeAnything(storage: FlagsStorage, name: string): Promise<void> {
-  const { usage } = storage;
+  const usage = usageOf(storage);
   const sighting = { application: name, instance: { id: name } };
   const batch = { id: randomUUID(), at: NOW };
   const kind = Math.floor(random() * 10);

@@ -1,4 +1,4 @@
-import { usageConformance } from '@flags/core/testing';
+import { usageConformance } from '../../../core/test/usage/conformance/suite.js';
 import { deletionOfRows, ownDatabase } from '../own-database.js';
 import { onEveryVersion } from '../server/on-every-version.js';
 import { openedUsage } from './opened-usage.js';

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { FlagsStorage } from '@flags/core';
-import { createUsageDeletion } from '@flags/core/integration';
-import type { ApplicationRegistration, UsageBatch, UsageReport, UsageStorage } from '@flags/core/storage';
+import {
+  type ApplicationRegistration,
+  createUsageDeletion,
+  type UsageBatch,
+  type UsageReport,
+  type UsageStorage,
+  usageOf,
+} from '@flags/core/integration';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { Client, Pool } from 'pg';
 import type { Database } from '../../src/database.js';
@@ -22,7 +28,7 @@ describe('batches that are recorded at the same time', () => {
   beforeAll(async () => {
     const pool = recordedPool(database.pool(), ({ text }) => void asked.push(text));
     storage = await postgresStorage({ pool, listen: false });
-    usage = storage.usage as UsageStorage;
+    usage = usageOf(storage) as UsageStorage;
   });
   afterAll(() => storage.close());
   beforeEach(() => {
@@ -151,7 +157,7 @@ describe('a report whose answer is lost', () => {
       if (error) throw error;
     });
     storage = await postgresStorage({ pool: interfered, listen: false, outcomeTimeout: 1000 });
-    usage = storage.usage as UsageStorage;
+    usage = usageOf(storage) as UsageStorage;
   });
   afterAll(async () => {
     await storage.close();

@@ -3,9 +3,9 @@ import { copyJson, freezeJson } from '../../base/json.js';
 import { FlagsError } from '../../errors.js';
 import { applyCommit, type CommitTarget, createDocumentMap, type PreparedContent, prepareCommit } from '../commit.js';
 import type { DocumentKey, FlagsStorage, ListedDocument, ListQuery, StoredDocument } from '../port.js';
-import type { UsageStorage } from '../usage-port.js';
+import type { UsageStorage } from '../usage/port.js';
 import { memoryEvents } from './events.js';
-import { memoryUsage } from './memory-usage.js';
+import { memoryUsage } from './usage.js';
 
 /**
  * Creates a storage in the memory of this process. Other processes cannot see it, and it ends with the process.

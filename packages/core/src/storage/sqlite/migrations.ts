@@ -98,7 +98,6 @@ function usageTables(prefix: string): string {
       icon TEXT NOT NULL,
       created_at INTEGER NOT NULL,
       token TEXT,
-      is_public INTEGER NOT NULL DEFAULT 0,
       dropped_names INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
 

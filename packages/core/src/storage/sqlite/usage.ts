@@ -1,9 +1,9 @@
 import { LIMITS } from '../../base/limits.js';
-import { createUsageDeletion, usageRemovals } from '../usage-deletion.js';
-import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from '../usage-dialect.js';
-import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '../usage-port.js';
-import { createUsageReader } from '../usage-reading.js';
-import { applicationsOf, decideAdmission, NOTHING_DROPPED, RESOLUTIONS, rowsOf } from '../usage-rules.js';
+import { createUsageDeletion, usageRemovals } from '../usage/deletion.js';
+import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from '../usage/dialect.js';
+import type { ApplicationRegistration, DroppedUsage, UsageBatch, UsageStorage } from '../usage/port.js';
+import { createUsageReader } from '../usage/reading.js';
+import { applicationsOf, decideAdmission, NOTHING_DROPPED, RESOLUTIONS, rowsOf } from '../usage/rules.js';
 import type { WriteQueue } from './database.js';
 import {
   type Connection,
@@ -115,21 +115,14 @@ function recorder({ database, prefix, dialect, run }: RecorderOptions) {
   function admit(batch: UsageBatch) {
     const { at, reporter } = batch;
     const names = applicationsOf(batch);
-    const found = names.map((name) => [name, statements.isPublic.get(name) as number | undefined] as const);
-    const stored = new Map(found.flatMap(([name, is]) => (is === undefined ? [] : [[name, { isPublic: is === 1 }]])));
-    const further = names.length - stored.size;
-    const total = further > 0 ? (statements.countAll.get() as number) : 0;
-    const isFull = total + further > LIMITS.applications;
+    const stored = new Set(names.filter((name) => statements.isStored.get(name) !== undefined));
+    const isComplete = stored.size === names.length;
     const admission = decideAdmission(batch, {
       stored,
-      total,
-      owned: further > 0 && reporter ? (statements.countOf.get(reporter.token) as number) : 0,
-      spare: isFull ? (statements.spare.all(JSON.stringify(names), further) as string[]) : [],
+      total: isComplete ? 0 : (statements.countAll.get() as number),
+      owned: isComplete || !reporter ? 0 : (statements.countOf.get(reporter.token) as number),
     });
-    const [token, isPublic] = [reporter?.token ?? null, Number(reporter?.isPublic ?? false)];
-    if (admission.displaced.length > 0) run(removals.applications(admission.displaced));
-    for (const name of admission.created) statements.create.run(name, at, token, isPublic);
-    for (const name of admission.adopted) statements.adopt.run(token, name);
+    for (const name of admission.created) statements.create.run(name, at, reporter?.token ?? null);
     return admission;
   }
 
@@ -188,20 +181,14 @@ function recordStatements(database: SqliteDatabase, prefix: string) {
       ON CONFLICT (flag) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
     ),
     dropNames: prepare(database, `UPDATE ${applications} SET dropped_names = dropped_names + ? WHERE name = ?`),
-    isPublic: preparePluck(database, `SELECT is_public FROM ${applications} WHERE name = ?`),
+    isStored: preparePluck(database, `SELECT 1 FROM ${applications} WHERE name = ?`),
     countAll: preparePluck(database, `SELECT count(*) FROM ${applications}`),
     countOf: preparePluck(database, `SELECT count(*) FROM ${applications} WHERE token = ?`),
-    spare: preparePluck(
-      database,
-      `SELECT name FROM ${applications} WHERE is_public AND name NOT IN (SELECT value FROM json_each(?))
-      ORDER BY (SELECT max(seen_at) FROM ${instances} WHERE application = name), name LIMIT ?`,
-    ),
     create: prepare(
       database,
-      `INSERT INTO ${applications} (name, strategies, description, url, icon, created_at, token, is_public)
-      VALUES (?, '[]', '', '', '', ?, ?, ?)`,
+      `INSERT INTO ${applications} (name, strategies, description, url, icon, created_at, token)
+      VALUES (?, '[]', '', '', '', ?, ?)`,
     ),
-    adopt: prepare(database, `UPDATE ${applications} SET token = ?, is_public = 0 WHERE name = ?`),
     register: prepare(
       database,
       `UPDATE ${applications} SET

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Commit, DocumentKey, FlagsStorage } from '../../storage/port.js';
+import { usageOf } from '../../storage/usage/port.js';
 import { commit, conflict, eventsOf, flag, happened, idsOf, project, put, type StorageRule, same } from './samples.js';
 
 export function commitRules(rule: StorageRule): void {
@@ -204,7 +205,7 @@ export function dataVersionRules(rule: StorageRule): void {
   });
 
   rule('returns a new data version after every change of its usage', async (storage, again) => {
-    const { usage } = (await again()) ?? storage;
+    const usage = usageOf((await again()) ?? storage);
     if (!storage.dataVersion || !usage) return;
     const sighting = { application: 'shop', instance: { id: 'shop-1' } };
     const versions = new Set([await storage.dataVersion()]);

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { usageOf } from '../../../src/storage/usage/port.js';
 import { busy, creation, flag, put } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -334,7 +335,7 @@ describe('host transactions', () => {
     });
     await expect(storage.list({ kind: 'flag', part: 'summary' })).rejects.toMatchObject(busy);
     await expect(storage.dataVersion?.()).rejects.toMatchObject(busy);
-    await expect(storage.usage?.sum({ resolution: 'ever', by: ['flag'] })).rejects.toMatchObject(busy);
+    await expect(usageOf(storage)?.sum({ resolution: 'ever', by: ['flag'] })).rejects.toMatchObject(busy);
     orders.return?.();
     expect(await storage.get(flag('a'))).toMatchObject({ revision: 1 });
     expect(await storage.dataVersion?.()).not.toBe(before);

@@ -20,6 +20,7 @@ import { findDriverVersion } from '../../../src/storage/sqlite/driver-version.cj
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
 import { chooseDriver, driverRefusal } from '../../../src/storage/sqlite/open-database.js';
 import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/storage.js';
+import { usageOf } from '../../../src/storage/usage/port.js';
 import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { fill, watched } from './backup-sources.js';
@@ -182,10 +183,10 @@ describe('opening a SQLite storage', () => {
     const storage = await sqliteStorage(path);
     const counts = [{ flag: 'a', yes: 2, no: 1 }];
     const reports = [{ application: 'shop', instance: { id: 'i' }, stop: 5_000, counts }];
-    await storage.usage?.record({ id: '1', at: 5_000, reports });
+    await usageOf(storage)?.record({ id: '1', at: 5_000, reports });
     await storage.close();
     const reopened = await sqliteStorage(path);
-    expect(await reopened.usage?.sum({ resolution: 'minute', by: ['flag'] })).toEqual(counts);
+    expect(await usageOf(reopened)?.sum({ resolution: 'minute', by: ['flag'] })).toEqual(counts);
     await reopened.close();
   });
 

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../base/common.types.js';
-import type { Resolution } from './usage-port.js';
+import type { Awaitable } from '../../base/common.types.js';
+import type { Resolution } from './port.js';
 
 /** A statement with a question mark for each value. */
 export interface UsageStatement {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { memoryUsage } from '../../storage/memory/memory-usage.js';
+import { memoryUsage } from '../../../src/storage/memory/usage.js';
 import type {
   ApplicationRegistration,
   SumQuery,
@@ -7,9 +7,9 @@ import type {
   UsageReport,
   UsageStorage,
   UsageSum,
-} from '../../storage/usage-port.js';
-import { DAY, MINUTE, NOTHING_DROPPED, SECOND } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+} from '../../../src/storage/usage/port.js';
+import { DAY, MINUTE, NOTHING_DROPPED, SECOND } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,

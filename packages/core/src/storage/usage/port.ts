@@ -1,10 +1,11 @@
-import type { Awaitable } from '../base/common.types.js';
+import type { Awaitable } from '../../base/common.types.js';
 
 /**
- * The usage port: stores how often flags were evaluated, when, and by which applications.
+ * The usage port: stores how often flags were evaluated, when, and by which applications. It is internal: our own storages
+ * implement it, and usage of any other storage is in memory.
  *
  * Usage is separate from documents: a report never changes a flag's revision. Recording is commutative, so that any number of
- * processes may write at once. Prove an implementation with `usageConformance` of `@flags/core/testing`.
+ * processes may write at once.
  *
  * Times are milliseconds since 1970. Counts are integers from 0 to 2^53 − 1; sums stop at that maximum. Names are any text
  * but the empty one, including `__proto__`. A method may return a value or a promise.
@@ -32,12 +33,9 @@ export interface UsageStorage {
    *
    * It applies these `LIMITS`; concurrent calls in several processes may exceed them for a moment:
    *
-   * - `applications`: a further application replaces the least recently seen one that only public reporters have named. If
-   *   there is none, or its own reporter is public, it is not stored: of its reports, only the counts of flags by second
-   *   and minute and the last-seen times are
-   * - `applicationsPerToken`, or `applicationsPerFrontendToken` if the reporter is public: a further application of this
-   *   token is not stored. An application belongs to the token that named it first. One of a public reporter belongs to
-   *   the first other reporter that names it
+   * - `applications`, and for one token `applicationsPerToken`, or `applicationsPerFrontendToken` if the reporter is public:
+   *   a further application is not stored: of its reports, only the counts of flags by second and minute and the last-seen
+   *   times are. An application belongs to the token that named it first
    * - `instancesPerApplication`: a further instance replaces the one that was seen least recently
    * - `unknownNamesPerApplication`: a further name replaces one that only public reporters have named, otherwise the one
    *   that was reported least recently
@@ -113,7 +111,7 @@ export interface UsageBatch {
   readonly reports?: readonly UsageReport[];
 }
 
-/** The sender of a batch. Without one, its applications belong to no token, and replace no others. */
+/** The sender of a batch. Without one, its applications belong to no token. */
 export interface Reporter {
   /** The id of its API token; '' without one. */
   readonly token: string;
@@ -303,4 +301,9 @@ export interface UsageRetention {
      */
     readonly isFlag: (name: string) => boolean;
   };
+}
+
+/** Returns the usage of a storage; undefined if it is not one of ours. */
+export function usageOf({ usage }: { readonly usage?: object }): UsageStorage | undefined {
+  return usage as UsageStorage | undefined;
 }

@@ -1,7 +1,7 @@
-import { groupBy } from '../base/collections.js';
-import { type ReadUsage, tableOf, type UsageDialect } from './usage-dialect.js';
-import type { StoredInstance, SumQuery, UsageKey, UsageStorage, UsageSum } from './usage-port.js';
-import { RESOLUTIONS } from './usage-rules.js';
+import { groupBy } from '../../base/collections.js';
+import { type ReadUsage, tableOf, type UsageDialect } from './dialect.js';
+import type { StoredInstance, SumQuery, UsageKey, UsageStorage, UsageSum } from './port.js';
+import { RESOLUTIONS } from './rules.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 

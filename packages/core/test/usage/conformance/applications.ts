@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { InstanceSighting } from '../../storage/usage-port.js';
-import { MINUTE } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+import type { InstanceSighting } from '../../../src/storage/usage/port.js';
+import { MINUTE } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,

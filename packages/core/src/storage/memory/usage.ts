@@ -15,8 +15,9 @@ import type {
   UsageRetention,
   UsageStorage,
   UsageSum,
-} from '../usage-port.js';
+} from '../usage/port.js';
 import {
+  addCount,
   addDropped,
   applicationsOf,
   boundedSum,
@@ -28,24 +29,25 @@ import {
   largestFirst,
   NOTHING_DROPPED,
   rowsOf,
-  startOf,
-} from '../usage-rules.js';
-import { createHeldCounts, type HeldCounts } from './held-counts.js';
+} from '../usage/rules.js';
 
-/** Rows of counts in memory. Those by second and minute are bounded too, because databases have more room for them. */
+/** Rows of counts: databases have more room for them. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
-  second: 50_000,
-  minute: 50_000,
-  hour: 0.7 * LIMITS.usageRowsInMemory,
-  day: 0.3 * LIMITS.usageRowsInMemory,
-  ever: 50_000,
+  second: 0.1 * LIMITS.usageRowsInMemory,
+  minute: 0.3 * LIMITS.usageRowsInMemory,
+  hour: 0.3 * LIMITS.usageRowsInMemory,
+  day: 0.1 * LIMITS.usageRowsInMemory,
+  ever: 0.2 * LIMITS.usageRowsInMemory,
 };
 const RESOLUTIONS_HELD = Object.keys(MOST_ROWS) as Resolution[];
+
+/** Rows may exceed their bounds by this factor until `prune` deletes them. */
+const TOLERANCE = 1.25;
 
 /** Instances of all applications. */
 const MOST_INSTANCES = 50_000;
 
-/** Characters of all registrations. */
+/** The texts of all registrations, in bytes. */
 const MOST_TEXT = 16_777_216;
 
 /**
@@ -53,14 +55,15 @@ const MOST_TEXT = 16_777_216;
  *
  * Its bounds are lower than those of a database: see `LIMITS.usageRowsInMemory`. Safe to call concurrently. `close` has no
  * effect.
- *
- * @example
- * const flags = await createFlags({ storage: ownStorage, usage: { storage: memoryUsage() } });
  */
 export function memoryUsage(): UsageStorage {
-  const counts = Object.fromEntries(
-    RESOLUTIONS_HELD.map((resolution) => [resolution, createHeldCounts(resolution)]),
-  ) as Readonly<Record<Resolution, HeldCounts>>;
+  const counts: Readonly<Record<Resolution, Map<string, CountRow>>> = {
+    second: new Map(),
+    minute: new Map(),
+    hour: new Map(),
+    day: new Map(),
+    ever: new Map(),
+  };
   const lastSeen = new Map<string, number>();
   const batches = new Map<string, number>();
   const applications = memoryApplications();
@@ -68,28 +71,37 @@ export function memoryUsage(): UsageStorage {
   function record(batch: UsageBatch): DroppedUsage {
     if (batches.has(batch.id)) return NOTHING_DROPPED;
     batches.set(batch.id, batch.at);
-    const { admitted, displaced, refused } = applications.admit(batch);
-    for (const name of displaced) removeApplication(name);
+    const { admitted, refused } = applications.admit(batch);
+    let reports = refused;
     for (const registration of batch.registrations ?? []) {
-      if (admitted.has(registration.application)) applications.register(registration);
+      const { application } = registration;
+      if (admitted.has(application) && !applications.register(registration)) reports += 1;
     }
-    const rows = rowsOf(batch, admitted, 'hour or day');
-    for (const row of rows.counts) counts[row.resolution].add(row);
+    const rows = rowsOf(batch, admitted);
+    for (const row of rows.counts) addCount(counts[row.resolution], row);
     for (const [flag, stop] of rows.lastSeen) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? stop, stop));
     for (const instance of rows.instances) applications.see(instance, batch.at);
     for (const [application, names] of rows.droppedNames) applications.dropNames(application, names);
     const leftOut = [...rows.droppedNames.values()].reduce((sum, names) => sum + names, 0);
     const named = new Set((batch.reports ?? []).flatMap((report) => (report.unknown ? [report.application] : [])));
-    return { names: leftOut + trimNames(named), reports: refused, usage: 0 };
+    const names = leftOut + trimNames(named);
+    const crowded = RESOLUTIONS_HELD.filter(
+      (resolution) => counts[resolution].size > TOLERANCE * MOST_ROWS[resolution],
+    );
+    return crowded.map(trimRows).reduce(addDropped, { ...NOTHING_DROPPED, names, reports });
   }
 
   /** Deletes unknown names of applications that have too many. */
   function trimNames(named: ReadonlySet<string>): number {
     if (named.size === 0) return 0;
-    const names = unknownNames(counts.ever.rows(({ application }) => named.has(application)));
+    const names = unknownNames().filter(({ application }) => named.has(application));
     return [...groupBy(names, ({ application }) => application).values()]
       .map((ofOne) => removeNames(excessOf(ofOne, LIMITS.unknownNamesPerApplication)))
       .reduce((sum, removed) => sum + removed, 0);
+  }
+
+  function unknownNames(): readonly CountRow[] {
+    return [...counts.ever.values()].filter(({ isUnknown }) => isUnknown);
   }
 
   function removeNames(names: readonly CountRow[]): number {
@@ -109,35 +121,28 @@ export function memoryUsage(): UsageStorage {
 
   function removeWhere(resolutions: readonly Resolution[], isRemoved: (row: CountRow) => boolean): void {
     for (const resolution of resolutions) {
-      for (const row of counts[resolution].rows()) if (isRemoved(row)) counts[resolution].remove(row);
+      for (const [key, row] of counts[resolution]) if (isRemoved(row)) counts[resolution].delete(key);
     }
   }
 
-  /** Deletes rows beyond the bound. Returns how many. */
-  function trimRows(resolution: Resolution): number {
-    if (counts[resolution].size <= MOST_ROWS[resolution]) return 0;
-    const known = [...counts[resolution].rows()].filter(({ isUnknown }) => resolution !== 'ever' || !isUnknown);
-    const excess = excessOf(known, MOST_ROWS[resolution]);
-    for (const row of excess) drop(resolution, row);
-    return excess.length;
-  }
-
-  /** Hours are summed by the day when they are dropped. Until then, days would only repeat them. */
-  function drop(resolution: Resolution, row: CountRow): void {
-    counts[resolution].remove(row);
-    if (resolution === 'hour') counts.day.add(byDay(row));
-  }
-
-  function* rowsByDay(): Iterable<CountRow> {
-    yield* counts.day.rows();
-    for (const row of counts.hour.rows()) yield byDay(row);
+  /** Deletes rows beyond the bounds. Unknown names have a bound of their own. */
+  function trimRows(resolution: Resolution): DroppedUsage {
+    const isName = ({ isUnknown }: CountRow) => resolution === 'ever' && isUnknown;
+    const rows = [...counts[resolution].values()];
+    const excess = new Set(
+      excessOf(
+        rows.filter((row) => !isName(row)),
+        MOST_ROWS[resolution],
+      ),
+    );
+    if (excess.size > 0) removeWhere([resolution], (row) => excess.has(row));
+    const names = removeNames(excessOf(rows.filter(isName), LIMITS.unknownNames));
+    return { names, reports: 0, usage: excess.size };
   }
 
   function dropUnseen({ since, isFlag }: NonNullable<UsageRetention['unseen']>): void {
     for (const name of applications.dropUnseen(since)) removeApplication(name);
-    const expired = unknownNames(counts.ever.rows()).filter(({ at }) => at < since);
-    const names = new Set(expired.map(({ application, flag }) => JSON.stringify([application, flag])));
-    removeWhere(['ever'], ({ application, flag }) => names.has(JSON.stringify([application, flag])));
+    removeWhere(['ever'], ({ isUnknown, at }) => isUnknown && at < since);
     const gone = new Set([...lastSeen].flatMap(([flag, at]) => (at < since && !isFlag(flag) ? [flag] : [])));
     for (const flag of gone) lastSeen.delete(flag);
     if (gone.size > 0) removeWhere(['second', 'minute', 'ever'], ({ flag }) => gone.has(flag));
@@ -145,7 +150,7 @@ export function memoryUsage(): UsageStorage {
 
   return {
     record,
-    sum: (query) => sumOf(query.resolution === 'day' ? rowsByDay() : counts[query.resolution].rows(), query),
+    sum: (query) => sumOf(counts[query.resolution].values(), query),
     lastSeen: (flags) => new Map(flags.flatMap((flag) => lastSeenPair(lastSeen, flag))),
     applications: applications.list,
     forget(subject) {
@@ -162,32 +167,15 @@ export function memoryUsage(): UsageStorage {
         // Lets other work of the process run in between.
         await setImmediate();
         const first = firstKept(resolution, now);
-        for (const row of counts[resolution].rows(({ start }) => start < first)) drop(resolution, row);
-        const usage = trimRows(resolution);
-        dropped = addDropped(dropped, { names: 0, reports: 0, usage });
+        removeWhere([resolution], ({ start }) => start < first);
+        dropped = addDropped(dropped, trimRows(resolution));
       }
-      const names = unknownNames(counts.ever.rows());
-      dropped = addDropped(dropped, {
-        names: removeNames(excessOf(names, LIMITS.unknownNames)),
-        reports: 0,
-        usage: 0,
-      });
       if (unseen) dropUnseen(unseen);
-      for (const name of applications.trim()) removeApplication(name);
+      applications.trimInstances();
       return dropped;
     },
     close() {},
   };
-}
-
-function unknownNames(rows: Iterable<CountRow>): readonly CountRow[] {
-  const names: CountRow[] = [];
-  for (const row of rows) if (row.isUnknown) names.push(row);
-  return names;
-}
-
-function byDay(row: CountRow): CountRow {
-  return { ...row, resolution: 'day', start: startOf('day', row.start) };
 }
 
 function lastSeenPair(lastSeen: ReadonlyMap<string, number>, flag: string): [string, number][] {
@@ -197,7 +185,8 @@ function lastSeenPair(lastSeen: ReadonlyMap<string, number>, flag: string): [str
 
 interface Aged {
   readonly application: string;
-  readonly isPublic: boolean;
+  /** Absent: false. */
+  readonly isPublic?: boolean;
   /** Absent: 0. */
   readonly start?: number;
   readonly at: number;
@@ -278,13 +267,14 @@ function compareKeys(one: string | number, other: string | number): number {
 
 interface HeldApplication {
   about: Omit<StoredApplication, 'instances'>;
-  token: string | undefined;
-  isPublic: boolean;
+  /** The token that named it first. */
+  readonly token: string | undefined;
   readonly instances: Map<string, StoredInstance>;
 }
 
 function memoryApplications() {
   const held = new Map<string, HeldApplication>();
+  let text = 0;
 
   function ownedBy(token: string | undefined): number {
     if (token === undefined) return 0;
@@ -293,38 +283,27 @@ function memoryApplications() {
     return owned;
   }
 
-  /** Returns the applications of public reporters that a batch does not name, the least recently seen first. */
-  function spareFor(names: readonly string[]): readonly string[] {
-    const named = new Set(names);
-    return [...held.values()]
-      .filter(({ about, isPublic }) => isPublic && !named.has(about.name))
-      .sort((one, other) => one.about.seenAt - other.about.seenAt)
-      .map(({ about }) => about.name);
-  }
-
   return {
-    /** Creates and adopts applications. The caller deletes those that are displaced. */
+    /** Creates the further applications of a batch. */
     admit(batch: UsageBatch) {
-      const names = applicationsOf(batch);
-      const stored = new Map(names.flatMap((name) => toPair(name, held.get(name))));
-      const isComplete = stored.size === names.length;
-      const admission = decideAdmission(batch, {
-        stored,
-        total: held.size,
-        owned: isComplete ? 0 : ownedBy(batch.reporter?.token),
-        spare: held.size + names.length > LIMITS.applications && !isComplete ? spareFor(names) : [],
-      });
-      const owner = { token: batch.reporter?.token, isPublic: batch.reporter?.isPublic ?? false };
+      const stored = new Set(applicationsOf(batch).filter((name) => held.has(name)));
+      const token = batch.reporter?.token;
+      const admission = decideAdmission(batch, { stored, total: held.size, owned: ownedBy(token) });
       for (const name of admission.created) {
-        held.set(name, { about: newApplication(name, batch.at), ...owner, instances: new Map() });
+        held.set(name, { about: newApplication(name, batch.at), token, instances: new Map() });
       }
-      for (const name of admission.adopted) Object.assign(held.get(name) ?? {}, owner);
       return admission;
     },
-    /** The application must have been admitted. */
-    register(registration: ApplicationRegistration): void {
+    /** The application must have been admitted. Returns false if there is no room for its texts. */
+    register(registration: ApplicationRegistration): boolean {
       const application = held.get(registration.application);
-      if (application) application.about = registered(application.about, registration);
+      if (!application) return false;
+      const about = registered(application.about, registration);
+      const grown = text + textOf(about) - textOf(application.about);
+      if (grown > MOST_TEXT) return false;
+      text = grown;
+      application.about = about;
+      return true;
     },
     /** The application must have been admitted. */
     see({ application: name, id, clientIp, sdkVersion }: InstanceRow, at: number): void {
@@ -349,7 +328,11 @@ function memoryApplications() {
       if (!application) return;
       application.about = { ...application.about, droppedNames: application.about.droppedNames + dropped };
     },
-    remove: (name: string): boolean => held.delete(name),
+    remove(name: string): boolean {
+      const application = held.get(name);
+      if (application) text -= textOf(application.about);
+      return held.delete(name);
+    },
     list({ seenSince = 0, names, after, limit, instances = false }: ApplicationQuery): StoredApplication[] {
       const wanted = names ? names.flatMap((name) => held.get(name) ?? []) : [...held.values()];
       return wanted
@@ -367,28 +350,15 @@ function memoryApplications() {
       }
       return [...held].flatMap(([name, { instances }]) => (instances.size === 0 ? [name] : []));
     },
-    /** Deletes instances beyond the bound. Returns the names of applications to delete. */
-    trim(): readonly string[] {
-      const instances = [...held].flatMap(([application, { isPublic, instances: ofOne }]) =>
-        [...ofOne.values()].map(({ id, seenAt: at }) => ({ application, isPublic, id, at })),
+    /** Deletes instances beyond the bound. */
+    trimInstances(): void {
+      const instances = [...held].flatMap(([application, { instances: ofOne }]) =>
+        [...ofOne.values()].map(({ id, seenAt: at }) => ({ application, id, at })),
       );
       for (const { application, id } of excessOf(instances, MOST_INSTANCES))
         held.get(application)?.instances.delete(id);
-      const byAge = [...held.values()].sort(
-        (one, other) => Number(other.isPublic) - Number(one.isPublic) || one.about.seenAt - other.about.seenAt,
-      );
-      let text = byAge.reduce((sum, { about }) => sum + textOf(about), 0);
-      return byAge.flatMap(({ about }) => {
-        if (text <= MOST_TEXT) return [];
-        text -= textOf(about);
-        return [about.name];
-      });
     },
   };
-}
-
-function toPair(name: string, application: HeldApplication | undefined): [string, HeldApplication][] {
-  return application ? [[name, application]] : [];
 }
 
 function newApplication(name: string, at: number): HeldApplication['about'] {
@@ -415,6 +385,11 @@ function toStored({ about, instances }: HeldApplication, withInstances: boolean)
   return { ...stored, instances: sorted.map((instance) => ({ ...instance })) };
 }
 
-function textOf({ strategies }: HeldApplication['about']): number {
-  return strategies.reduce((sum, strategy) => sum + strategy.length, 0);
+/** The memory of a string that is not shared, in bytes. */
+const STRING_SIZE = 32;
+
+/** Returns about how many bytes the texts of a registration take. */
+function textOf({ strategies, description, url, icon, color }: HeldApplication['about']): number {
+  const texts = [description, url, icon, color ?? ''].reduce((sum, one) => sum + one.length, 0);
+  return strategies.reduce((sum, strategy) => sum + strategy.length + STRING_SIZE, texts);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { LIMITS } from '../../base/limits.js';
-import type { Reporter, UsageStorage } from '../../storage/usage-port.js';
-import { MINUTE, SECOND } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+import { LIMITS } from '../../../src/base/limits.js';
+import type { Reporter, UsageStorage } from '../../../src/storage/usage/port.js';
+import { MINUTE, SECOND } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,
@@ -122,44 +122,16 @@ export function reporterRules(rule: UsageRule): void {
     same([await countOf(usage), dropped.reports], [101, 0]);
   });
 
-  rule('gives an application of a public token to the first other reporter', async (usage) => {
-    const applications = namesOf(LIMITS.applicationsPerFrontendToken).map((application) => report({ application }));
-    await record(usage, applications, { reporter: PAGE });
-    await record(usage, report({ application: 'name-10000' }), { reporter: SERVER });
-    await record(usage, report({ application: 'name-10001' }));
-    const further = ['new-1', 'new-2', 'new-3'].map((application) => report({ application }));
-    await record(usage, further, { reporter: PAGE });
-    same(await storedOf(usage, 'new-1', 'new-2', 'new-3'), ['new-1', 'new-2']);
-  });
-
-  rule('drops the least recent applications of public tokens when others need their room', async (usage) => {
-    await fillExcept(usage, 3);
-    for (const [index, application] of ['p-1', 'p-2', 'p-3'].entries()) {
-      const counted = report({ application, counts: once('a'), unknown: once('b') });
-      await record(usage, counted, { at: NOW + index, reporter: PAGE });
-    }
-    await record(usage, report({ application: 'p-1' }), { at: NOW + MINUTE, reporter: PAGE });
-    await record(usage, report({ application: 'p-4' }), { reporter: PAGE });
-    await register(usage, registration({ application: 'ours-1' }), { reporter: SERVER });
-    same(await storedOf(usage, 'p-1', 'p-2', 'p-3', 'p-4', 'ours-1'), ['ours-1', 'p-1', 'p-3']);
-    const pairs = (await pairsIn(usage)).filter(({ flag }) => flag !== 'checkout');
-    same(
-      pairs.map(({ application, flag }) => [application, flag]),
-      [
-        ['p-1', 'a'],
-        ['p-1', 'b'],
-        ['p-3', 'a'],
-        ['p-3', 'b'],
-      ],
-    );
-    // One that a server has named is no longer dropped.
-    await record(usage, report({ application: 'p-3' }), { reporter: SERVER });
-    await record(usage, [report({ application: 'ours-2' }), report({ application: 'ours-3' })]);
-    await record(usage, report({ application: 'p-5' }), { reporter: PAGE });
-    const left = await storedOf(usage, 'p-1', 'p-3', 'p-5', 'ours-1', 'ours-2', 'ours-3');
-    same(left, ['ours-1', 'ours-2', 'p-3']);
+  rule('displaces no application of a public token for another reporter', async (usage) => {
+    await fillExcept(usage, 1);
+    await record(usage, report({ application: 'page' }), { reporter: PAGE });
+    const at = NOW + MINUTE;
+    const further = report({ application: 'ours', stop: at, counts: once('a'), unknown: once('b') });
+    same(await record(usage, further, { at, reporter: SERVER }), { names: 0, reports: 1, usage: 0 });
+    same(await storedOf(usage, 'page', 'ours'), ['page']);
+    same((await countsIn(usage))[0], { flag: 'a', yes: 1, no: 0 });
+    same(await seenTimes(usage, 'a'), [['a', at]]);
     assert.equal(await countOf(usage), LIMITS.applications);
-    same((await countsIn(usage))[0], { flag: 'a', yes: 3, no: 0 });
   });
 
   rule('drops the names of public reporters before those of others', async (usage) => {

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../../base/common.types.js';
-import type { UsageStorage } from '../../storage/usage-port.js';
-import { declareSuite, type Topics, withInstances } from '../test-runner.js';
+import type { Awaitable } from '../../../src/base/common.types.js';
+import type { UsageStorage } from '../../../src/storage/usage/port.js';
+import { declareSuite, type Topics, withInstances } from '../../../src/testing/test-runner.js';
 import { applicationRules, instanceRules, registrationRules } from './applications.js';
 import { countRules, lastSeenRules, nameRules, pairRules, windowRules } from './counting.js';
 import { limitRules, reporterRules, rowRules, unknownNameRules } from './limits.js';
@@ -29,25 +29,11 @@ export interface UsageUnderTest {
 }
 
 /**
- * Declares the tests that every `UsageStorage` must pass, including concurrent reports. Call it at the top level of a test
- * file, with any test runner that has global `describe` and `it`.
- *
- * The suite passes all times as parameters: it neither waits nor depends on the clock.
+ * Declares the tests that each of our storages of usage must pass, including concurrent reports. The suite passes all times
+ * as parameters: it neither waits nor depends on the clock.
  *
  * @param name the storage in the names of the tests
  * @param open opens an empty storage; called once per rule
- * @throws Error if there is no global `describe` and `it`
- *
- * @example
- * usageConformance('our usage', async () => {
- *   const schema = await createEmptySchema();
- *   return {
- *     usage: await openOurUsage(schema),
- *     again: () => openOurUsage(schema),
- *     refuse: (flag) => addTriggerThatRaises(schema, flag),
- *     dispose: () => dropSchema(schema),
- *   };
- * });
  */
 export function usageConformance(name: string, open: () => Awaitable<UsageUnderTest>): void {
   declareSuite(`${name} conforms to the usage port`, TOPICS, async (body) => {

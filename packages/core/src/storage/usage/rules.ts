@@ -1,5 +1,5 @@
-import { LIMITS } from '../base/limits.js';
-import type { DroppedUsage, FlagCount, Resolution, UsageBatch, UsageReport } from './usage-port.js';
+import { LIMITS } from '../../base/limits.js';
+import type { DroppedUsage, FlagCount, Resolution, UsageBatch, UsageReport } from './port.js';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -52,9 +52,6 @@ export interface CountRow {
   isUnknown: boolean;
 }
 
-/** A stored count without its key. */
-export type CountValues = Pick<CountRow, 'yes' | 'no' | 'at' | 'isPublic' | 'isUnknown'>;
-
 /** The sightings of an instance in a batch. */
 export interface InstanceRow {
   readonly application: string;
@@ -76,17 +73,8 @@ export interface UsageRows {
   readonly droppedNames: ReadonlyMap<string, number>;
 }
 
-/**
- * Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application.
- *
- * @param lasting how counts by application are stored: by the hour and by the day, or by the day only if the hour is no
- * longer kept
- */
-export function rowsOf(
-  batch: UsageBatch,
-  admitted: ReadonlySet<string>,
-  lasting: 'hour and day' | 'hour or day' = 'hour and day',
-): UsageRows {
+/** Returns the rows of a batch. For an application that is not admitted, it counts only flags, without the application. */
+export function rowsOf(batch: UsageBatch, admitted: ReadonlySet<string>): UsageRows {
   const { registrations = [], reports = [] } = batch;
   const counts: CountRow[] = [];
   const lastSeen = new Map<string, number>();
@@ -107,9 +95,9 @@ export function rowsOf(
   for (const report of reports) {
     for (const { flag } of report.counts) lastSeen.set(flag, Math.max(lastSeen.get(flag) ?? 0, report.stop));
     const isAdmitted = admitted.has(report.application);
-    for (const row of countsOf(report, batch, { isAdmitted, lasting })) counts.push(row);
+    for (const row of countsOf(report, batch, isAdmitted ? 'by application' : 'of flags')) counts.push(row);
     const { application, droppedNames: dropped = 0 } = report;
-    if (dropped > 0 && admitted.has(application)) {
+    if (dropped > 0 && isAdmitted) {
       droppedNames.set(application, (droppedNames.get(application) ?? 0) + dropped);
     }
   }
@@ -120,7 +108,7 @@ export function rowsOf(
 function countsOf(
   report: UsageReport,
   { at, reporter }: UsageBatch,
-  { isAdmitted, lasting }: { readonly isAdmitted: boolean; readonly lasting: 'hour and day' | 'hour or day' },
+  extent: 'by application' | 'of flags',
 ): CountRow[] {
   const { application, environment = '', stop, hour = stop, counts, unknown = [] } = report;
   const isPublic = reporter?.isPublic ?? false;
@@ -129,7 +117,7 @@ function countsOf(
       .map((resolution) => ({ resolution, start: startOf(resolution, time) }))
       .filter(({ resolution, start }) => start >= firstKept(resolution, at));
   const recent = keptPeriods(['second', 'minute'], stop);
-  const periods = keptPeriods(['hour', 'day'], hour).slice(0, lasting === 'hour or day' ? 1 : 2);
+  const periods = keptPeriods(['hour', 'day'], hour);
   const ever = { resolution: 'ever', start: 0 } as const;
   const rows: CountRow[] = [];
 
@@ -144,7 +132,7 @@ function countsOf(
 
   for (const count of counts) {
     for (const period of recent) add(period, count);
-    if (!isAdmitted) continue;
+    if (extent === 'of flags') continue;
     add(ever, count, { application });
     for (const period of periods) {
       add(period, count, { application, environment });
@@ -153,7 +141,7 @@ function countsOf(
       }
     }
   }
-  if (!isAdmitted) return rows;
+  if (extent === 'of flags') return rows;
   for (const count of unknown) {
     for (const period of [...recent, ever]) add(period, count, { application, isUnknown: true });
   }
@@ -174,31 +162,21 @@ export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
     counts.set(key, row);
     return;
   }
-  mergeCount(known, row);
-}
-
-/** Adds a count to a stored one with the same key. */
-export function mergeCount(known: CountValues, { yes, no, at, isPublic, isUnknown }: CountValues): void {
-  known.yes = boundedSum(known.yes, yes);
-  known.no = boundedSum(known.no, no);
-  known.at = Math.max(known.at, at);
-  known.isPublic &&= isPublic;
-  known.isUnknown &&= isUnknown;
+  known.yes = boundedSum(known.yes, row.yes);
+  known.no = boundedSum(known.no, row.no);
+  known.at = Math.max(known.at, row.at);
+  known.isPublic &&= row.isPublic;
+  known.isUnknown &&= row.isUnknown;
 }
 
 /** What a storage knows about the applications of a batch. */
 export interface AdmissionState {
-  /** The named applications that are stored, and whether only public reporters have named them. */
-  readonly stored: ReadonlyMap<string, { readonly isPublic: boolean }>;
+  /** Those that are stored. */
+  readonly stored: ReadonlySet<string>;
   /** Number of all stored applications. */
   readonly total: number;
   /** Number of stored applications that belong to the reporter's token. */
   readonly owned: number;
-  /**
-   * Applications that only public reporters have named, and this batch does not: at least as many as the batch has further
-   * applications, the least recently seen first.
-   */
-  readonly spare: readonly string[];
 }
 
 /** Which applications of a batch are stored. */
@@ -207,10 +185,6 @@ export interface Admission {
   readonly admitted: ReadonlySet<string>;
   /** Those to create, for the reporter. */
   readonly created: readonly string[];
-  /** Those that now belong to the reporter, who is not public. */
-  readonly adopted: readonly string[];
-  /** Other applications to delete first. */
-  readonly displaced: readonly string[];
   /** Number of refused registrations and reports. */
   readonly refused: number;
 }
@@ -221,17 +195,14 @@ export function applicationsOf({ registrations = [], reports = [] }: UsageBatch)
 }
 
 /** Decides which applications may be stored: known ones, and further ones while there is room. */
-export function decideAdmission(batch: UsageBatch, { stored, total, owned, spare }: AdmissionState): Admission {
+export function decideAdmission(batch: UsageBatch, { stored, total, owned }: AdmissionState): Admission {
   const { reporter, registrations = [], reports = [] } = batch;
   const names = applicationsOf(batch);
-  const further = names.filter((name) => !stored.has(name)).slice(0, Math.max(0, limitOf(reporter) - owned));
-  const room = Math.max(0, LIMITS.applications - total);
-  const displaced = reporter?.isPublic ? [] : spare.slice(0, Math.max(0, further.length - room));
-  const created = further.slice(0, room + displaced.length);
+  const room = Math.max(0, Math.min(LIMITS.applications - total, limitOf(reporter) - owned));
+  const created = names.filter((name) => !stored.has(name)).slice(0, room);
   const admitted = new Set([...names.filter((name) => stored.has(name)), ...created]);
-  const adopted = reporter?.isPublic ? [] : names.filter((name) => stored.get(name)?.isPublic);
   const refused = [...registrations, ...reports].filter(({ application }) => !admitted.has(application)).length;
-  return { admitted, created, adopted, displaced, refused };
+  return { admitted, created, refused };
 }
 
 /** Returns how many applications may belong to a reporter. */

@@ -1,6 +1,6 @@
-import { LIMITS } from '../base/limits.js';
-import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from './usage-dialect.js';
-import type { DroppedUsage, Resolution, UsageRetention, UsageStorage } from './usage-port.js';
+import { LIMITS } from '../../base/limits.js';
+import { type ReadUsage, tableOf, type UsageDialect, type UsageStatement, type UsageValues } from './dialect.js';
+import type { DroppedUsage, Resolution, UsageRetention, UsageStorage } from './port.js';
 import {
   addDropped,
   DATABASE_BOUNDS,
@@ -10,7 +10,7 @@ import {
   NOTHING_DROPPED,
   RESOLUTIONS,
   type UsageBounds,
-} from './usage-rules.js';
+} from './rules.js';
 
 const EVER = RESOLUTIONS.ever.code;
 const IS_RECENT = `resolution IN (${RESOLUTIONS.second.code}, ${RESOLUTIONS.minute.code})`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { UsageStorage } from '../../storage/usage-port.js';
-import { MINUTE, RESOLUTIONS, SECOND } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+import type { UsageStorage } from '../../../src/storage/usage/port.js';
+import { MINUTE, RESOLUTIONS, SECOND } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import {
   applicationOf,
   applicationsIn,

@@ -1,6 +1,6 @@
-import type { SumQuery, UsageReport, UsageStorage, UsageSum } from '../../storage/usage-port.js';
-import { DAY, HOUR, MINUTE, startOf } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+import type { SumQuery, UsageReport, UsageStorage, UsageSum } from '../../../src/storage/usage/port.js';
+import { DAY, HOUR, MINUTE, startOf } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import { NOW, once, pairsIn, record, report, type UsageRule } from './samples.js';
 
 const TODAY = startOf('day', NOW);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { UsageStorage } from '../../storage/usage-port.js';
-import { DAY, HOUR, MINUTE, SECOND } from '../../storage/usage-rules.js';
-import { same } from '../test-runner.js';
+import type { UsageStorage } from '../../../src/storage/usage/port.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/storage/usage/rules.js';
+import { same } from '../../../src/testing/test-runner.js';
 import { ALL } from './counting.js';
 import {
   applicationOf,

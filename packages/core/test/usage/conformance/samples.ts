@@ -8,8 +8,8 @@ import type {
   UsageBatch,
   UsageReport,
   UsageStorage,
-} from '../../storage/usage-port.js';
-import type { Rule } from '../test-runner.js';
+} from '../../../src/storage/usage/port.js';
+import type { Rule } from '../../../src/testing/test-runner.js';
 
 /**
  * Declares one rule of the usage port, and its test on an empty storage. `again` opens another instance on the same data, or
