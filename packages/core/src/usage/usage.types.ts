@@ -164,9 +164,8 @@ export interface UsageOperations {
    * Records a client's registration. The latest registration sets the application's strategies. Safe to call
    * concurrently.
    *
-   * The storage keeps at most 10,000 applications: 1,000 of one API token, and 100 of one frontend token. It drops further
-   * ones, and `status().dropped` counts them. Applications that only frontend tokens have reported make room for others.
-   * Each application keeps the 1,000 instances seen most recently.
+   * The storage keeps at most 10,000 applications: 1,000 of one API token, and 100 of one frontend token. It does not store
+   * further ones, and `status().dropped` counts them. Each application keeps the 1,000 instances seen most recently.
    *
    * @throws FlagsError `invalid_input`
    * @example

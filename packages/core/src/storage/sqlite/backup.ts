@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { link, open, rename, rm, unlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { FlagsError, isFlagsError } from '../../errors.js';
-import { assertOpen, type BackupProgress, busyError, type Connection, pause, readWhenFree } from './database.js';
+import { busyError, type Connection, isBusy, pathOf, readWhenFree, type SqliteDatabase } from './database.js';
+import versions from './driver-version.cjs';
+import { isAdapted, withDriverCode } from './node-database.js';
 import { createPrivateFile, openDatabase } from './open-database.js';
 import { DEFAULT_BUSY_TIMEOUT } from './options.js';
 
@@ -58,10 +62,6 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-/** Pages to copy before other work runs. A page usually has 4 KiB. */
-const PAGES_PER_STEP = 100;
-const MAX_PAGES = 2 ** 31 - 1;
-
 /**
  * Copies the database of a file into a new file, as `SqliteStorage.backup` does, while others use it. The tables may be
  * of any version, and stay as they are: make such a copy before you migrate.
@@ -90,7 +90,8 @@ export async function backUp(connection: Connection, path: string): Promise<void
   const partial = `${target}.${randomUUID()}.partial`;
   try {
     createPrivateFile(partial);
-    await copyWhenFree(connection, partial);
+    await copy(connection, partial);
+    await flush(partial);
     await publishFile(partial, target);
   } catch (error) {
     await Promise.allSettled([partial, `${partial}-journal`].map((file) => rm(file, { force: true })));
@@ -114,53 +115,93 @@ function assertTarget(path: string): string {
 }
 
 /**
- * Starts the copy when the host has no open transaction, and retries while the database is locked. If it is locked at
- * the first step, the driver leaves the file empty.
+ * Copies the database into an empty file: on a connection of its own in a worker, so that neither the event loop nor a writer
+ * waits. The connection itself copies a database in memory, which no other connection sees, and one whose driver a worker
+ * cannot load.
  */
-async function copyWhenFree(connection: Connection, partial: string): Promise<void> {
-  const { database, busyTimeout } = connection;
-  const deadline = performance.now() + busyTimeout;
-  for (;;) {
-    await readWhenFree(connection, () => undefined);
-    if (!database.backup) throw unsupported();
-    await database.backup(partial, { progress: createPace(connection) });
-    if ((statSync(partial, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-    if (performance.now() >= deadline) throw busyError(connection);
-    await pause();
-  }
+async function copy(connection: Connection, target: string): Promise<void> {
+  const { database, busyTimeout: timeout } = connection;
+  const source = await readWhenFree(connection, () => pathOf(database));
+  const driver = findDriver(database);
+  if (source !== '' && driver !== undefined) return copyInWorker({ driver, source, target, timeout });
+  await readWhenFree(connection, () => database.prepare(VACUUM).run(target));
 }
 
+/** The file of better-sqlite3; '' is `node:sqlite`. */
+type DriverFile = string;
+
 /**
- * Returns the callback that decides how many pages to copy next.
- *
- * SQLite copies later writes of this connection too. A commit of another connection makes it restart the copy. After
- * each restart the step doubles, until the copy fits between two commits of other connections.
+ * Returns the driver of a connection. The worker must load the same one: the locks of SQLite belong to the process, and a
+ * second library in it would release those of the first.
  */
-function createPace(connection: Connection): (progress: BackupProgress) => number {
-  let pages = PAGES_PER_STEP;
-  let copied = 0;
-  let movedAt = performance.now();
-  return ({ totalPages, remainingPages }) => {
-    const now = performance.now();
-    const reached = totalPages - remainingPages;
-    const isRestarted = reached <= copied && reached === Math.min(pages, totalPages);
-    if (isRestarted) pages = Math.min(pages * 2, MAX_PAGES);
-    if (isRestarted || reached > copied) movedAt = now;
-    if (now - movedAt > connection.busyTimeout) throw busyError(connection);
-    copied = reached;
-    return pages;
-  };
+function findDriver(database: SqliteDatabase): DriverFile | undefined {
+  if (isAdapted(database)) return '';
+  const load = [
+    () => versions.findDriver(),
+    () => versions.findDriver(createRequire(process.argv[1] ?? resolve('main'))),
+  ];
+  for (const find of load) {
+    const { file, driver } = find() ?? {};
+    if (file && typeof driver === 'function' && database instanceof driver) return file;
+  }
+  return undefined;
+}
+
+interface WorkerCopy {
+  readonly driver: DriverFile;
+  readonly source: string;
+  readonly target: string;
+  readonly timeout: number;
+}
+
+/** A consistent copy of the last commit. In WAL mode, others write meanwhile. */
+const VACUUM = 'VACUUM INTO ?';
+
+/** A text, because bundlers do not find the file of a worker. It posts the error, or null. */
+const WORKER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { driver, source, target, timeout } = workerData;
+  try {
+    const database = driver
+      ? new (require(driver))(source, { readonly: true, fileMustExist: true, timeout })
+      : new (require('node:sqlite').DatabaseSync)(source, { readOnly: true, timeout });
+    try {
+      database.prepare('${VACUUM}').run(target);
+    } finally {
+      database.close();
+    }
+    parentPort.postMessage(null);
+  } catch ({ code, errcode, message }) {
+    parentPort.postMessage({ code, errcode, message });
+  }`;
+
+function copyInWorker(workerData: WorkerCopy): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData });
+    worker.once('message', (failure: { readonly message: string } | null) => {
+      if (failure === null) resolve();
+      else reject(withDriverCode(Object.assign(new Error(failure.message), failure)));
+    });
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`its worker ended with ${code}`)));
+  });
+}
+
+/** SQLite may leave it to the operating system when the copy reaches the disk. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 function explain(connection: Connection, target: string, error: unknown): unknown {
   if (isFlagsError(error)) return error;
   if ((error as { code?: unknown }).code === 'EEXIST') return occupied(target);
   if (error instanceof NameNotDurable) return nameNotDurable(target, error);
-  try {
-    assertOpen(connection);
-  } catch (closed) {
-    return closed;
-  }
+  if (isBusy(error)) return busyError(connection);
   const reason = error instanceof Error ? error.message : String(error);
   return new FlagsError(
     'storage_unavailable',
@@ -183,9 +224,4 @@ function occupied(target: string): FlagsError {
     'invalid_input',
     `${target} exists, and a backup does not overwrite files. Choose another path.`,
   );
-}
-
-function unsupported(): FlagsError {
-  const message = 'The given database cannot be backed up: it lacks the method backup() of better-sqlite3.';
-  return new FlagsError('storage_unsupported', message);
 }

@@ -13,15 +13,7 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
-  /** Needed for backups only. */
-  backup?(path: string, options: { progress: (progress: BackupProgress) => number }): Promise<unknown>;
   close(): unknown;
-}
-
-/** Progress of a backup. The callback returns the number of pages to copy next. */
-export interface BackupProgress {
-  readonly totalPages: number;
-  readonly remainingPages: number;
 }
 
 /** A prepared statement of {@link SqliteDatabase}. */
@@ -78,6 +70,12 @@ export function statementsByText(database: SqliteDatabase, prepareOne = prepareR
     prepared.set(sql, statement);
     return statement;
   };
+}
+
+/** Returns the path of the main database file; '' for a database in memory. */
+export function pathOf(database: SqliteDatabase): string {
+  const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
+  return databases.find(({ name }) => name === 'main')?.file ?? '';
 }
 
 /** Runs several reads on one consistent state, independent of concurrent commits. */
@@ -194,7 +192,7 @@ export function busyError({ busyTimeout }: Connection): FlagsError {
  * Returns whether another connection holds the lock, or the host iterates over a query on this one. Compares code and
  * text, because driver errors may come from another realm.
  */
-function isBusy(error: unknown): boolean {
+export function isBusy(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return code.startsWith('SQLITE_BUSY');
   return typeof message === 'string' && message.endsWith('is busy executing a query');

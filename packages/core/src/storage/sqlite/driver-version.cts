@@ -11,4 +11,13 @@ function findDriverVersion(): string | undefined {
   }
 }
 
-export = { findDriverVersion };
+/** Returns the file and the class of the better-sqlite3 that `load` finds; undefined if it finds none, as in an ESM bundle. */
+function findDriver(load = require): { readonly file: string; readonly driver: unknown } | undefined {
+  try {
+    return { file: load.resolve('better-sqlite3'), driver: load('better-sqlite3') };
+  } catch {
+    return undefined;
+  }
+}
+
+export = { findDriver, findDriverVersion };

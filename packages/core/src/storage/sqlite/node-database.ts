@@ -1,4 +1,4 @@
-import type { BackupProgress, SqliteDatabase, SqliteStatement } from './database.js';
+import type { SqliteDatabase, SqliteStatement } from './database.js';
 
 /** The part of a `DatabaseSync` of `node:sqlite` that the library uses. */
 export interface NodeDatabase {
@@ -27,11 +27,6 @@ interface NodeOptions {
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: NodeOptions) => NodeDatabase;
   readonly StatementSync: { readonly prototype: object };
-  readonly backup: (
-    source: NodeDatabase,
-    path: string,
-    options: { readonly rate: number; readonly progress: (progress: BackupProgress) => void },
-  ) => Promise<unknown>;
 }
 
 /**
@@ -40,7 +35,7 @@ interface NodeSqlite {
  */
 export function findNodeSqlite(): NodeSqlite | undefined {
   const sqlite = process.getBuiltinModule?.('node:sqlite') as Partial<NodeSqlite> | undefined;
-  if (!sqlite?.DatabaseSync || !sqlite.backup) return undefined;
+  if (!sqlite?.DatabaseSync) return undefined;
   // Added in the same release as `isTransaction`, which only an open database has.
   return 'setReturnArrays' in (sqlite.StatementSync?.prototype ?? {}) ? (sqlite as NodeSqlite) : undefined;
 }
@@ -51,11 +46,18 @@ export function isNodeDatabase(database: SqliteDatabase | NodeDatabase): databas
 }
 
 const adapted = new WeakMap<NodeDatabase, SqliteDatabase>();
+const adapters = new WeakSet<SqliteDatabase>();
+
+/** Whether a database is one of `node:sqlite`. */
+export function isAdapted(database: SqliteDatabase): boolean {
+  return adapters.has(database);
+}
 
 /** Adapts a `DatabaseSync` to the interface of better-sqlite3. Returns the same object for the same database. */
 export function adaptNodeDatabase(database: NodeDatabase): SqliteDatabase {
   const known = adapted.get(database) ?? adapt(database);
   adapted.set(database, known);
+  adapters.add(known);
   return known;
 }
 
@@ -76,7 +78,6 @@ function adapt(database: NodeDatabase): SqliteDatabase {
       statement.pluck();
       return statement.get();
     },
-    backup: (path, { progress }) => backUp(database, path, progress),
     close: () => {
       if (database.isOpen) database.close();
     },
@@ -139,11 +140,12 @@ function withDriverCodes<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw translate(error);
+    throw withDriverCode(error);
   }
 }
 
-function translate(error: unknown): unknown {
+/** Gives an error of `node:sqlite` the code of better-sqlite3. Returns other errors unchanged. */
+export function withDriverCode(error: unknown): unknown {
   const { code, errcode } = Object(error) as { readonly code?: unknown; readonly errcode?: unknown };
   if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return error;
   const name = errcode === WRITE_FAILED ? 'IOERR_WRITE' : (CODES[errcode & 0xff] ?? 'ERROR');
@@ -153,48 +155,4 @@ function translate(error: unknown): unknown {
 /** Opens a database file, or `:memory:`. */
 export function openNodeDatabase({ DatabaseSync }: NodeSqlite, path: string, options: NodeOptions): SqliteDatabase {
   return adaptNodeDatabase(withDriverCodes(() => new DatabaseSync(path, options)));
-}
-
-/** Ends a copy whose next step needs more pages. */
-class LargerStep extends Error {
-  constructor(readonly pages: number) {
-    super('The backup continues with a larger step.');
-  }
-}
-
-/** Pages of the first step. `node:sqlite` calls `progress` only after it. */
-const FIRST_STEP = 100;
-
-/** Copies the database. `node:sqlite` cannot change the step, so a larger step restarts the copy. */
-async function backUp(
-  database: NodeDatabase,
-  path: string,
-  progress: (progress: BackupProgress) => number,
-): Promise<unknown> {
-  const sqlite = findNodeSqlite();
-  if (!sqlite) throw new Error('This runtime has no backup in node:sqlite.');
-  let rate = FIRST_STEP;
-  let failure: unknown;
-  for (;;) {
-    const check = (state: BackupProgress) => {
-      try {
-        const pages = progress(state);
-        if (pages > rate) throw new LargerStep(pages);
-      } catch (error) {
-        failure = error;
-        throw error;
-      }
-    };
-    try {
-      failure = undefined;
-      const pages = await sqlite.backup(database, path, { rate, progress: check });
-      // Closing the source ends the copy without an error.
-      if (!database.isOpen) throw new Error('The database was closed during the backup.');
-      return pages;
-    } catch (error) {
-      const cause = failure ?? translate(error);
-      if (!(cause instanceof LargerStep)) throw cause;
-      rate = cause.pages;
-    }
-  }
 }

@@ -10,6 +10,7 @@ import {
   type Connection,
   createWriteQueue,
   inSnapshot,
+  pathOf,
   preparePluck,
   readWhenFree,
   type SqliteDatabase,
@@ -43,10 +44,14 @@ function createDataVersionReader(database: SqliteDatabase): () => string {
 /** A storage in a SQLite database, with backups. */
 export interface SqliteStorage extends FlagsStorage {
   /**
-   * Copies the database into a new file, while any process reads and writes.
+   * Copies the database into a new file, while any process reads and writes. A worker thread makes the copy.
    *
    * The copy holds one consistent state: every change that was acknowledged before the call, and later changes up to some
-   * commit. It contains the whole database, including the host's own tables.
+   * commit. It contains the whole database, including the host's own tables. It fails if an index of the host needs a
+   * function that the host has registered.
+   *
+   * Writers wait for the copy if the host's database is not in WAL mode. The copy blocks the event loop if the database is
+   * in memory, or if the host has another copy of better-sqlite3 than the library finds.
    *
    * The file has mode 0600. It gets its name when it is complete and flushed; a crash leaves at most files named
    * `<path>.<id>.partial*`. Existing files are never overwritten. `close` waits for running backups. Safe to call
@@ -56,7 +61,7 @@ export interface SqliteStorage extends FlagsStorage {
    *
    * @param path the file to create, in an existing directory
    * @throws FlagsError `invalid_input` (the path is unusable or exists), `storage_unavailable` (the file cannot be written),
-   * `storage_busy` (a transaction of the host stayed open), `storage_unsupported` (the handle has no `backup`), `closed`
+   * `storage_busy` (the database stayed locked, or a transaction of the host open), `closed`
    * @example
    * const storage = await sqliteStorage('./flags.db');
    * const flags = await createFlags({ storage });
@@ -221,7 +226,6 @@ function storageOn({ connection, assertFile, tablePrefix, release }: Opened): Sq
       assertOpen();
       assertFile();
       const backup = backUp(connection, path);
-      // They need the connection.
       backups.add(backup);
       return backup.finally(() => backups.delete(backup));
     },
@@ -307,12 +311,6 @@ function identityOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Path of the main database file; empty for a database in memory. */
-function pathOf(database: SqliteDatabase): string {
-  const databases = database.pragma('database_list') as readonly { readonly name: string; readonly file: string }[];
-  return databases.find(({ name }) => name === 'main')?.file ?? '';
 }
 
 /** Returns a function that reads the size of the write-ahead log in bytes; undefined if there is none. */

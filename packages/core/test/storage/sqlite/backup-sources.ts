@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 import type { FlagsStorage } from '../../../src/storage/port.js';
-import type { BackupProgress, SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { happened } from '../samples.js';
 
 /** Documents of a separate kind, of about a page each. */
@@ -23,19 +22,4 @@ export function integrityOf(file: string): unknown {
   const integrity = database.pragma('integrity_check', { simple: true });
   database.close();
   return integrity;
-}
-
-/** A handle that calls `step` before every step of a backup. */
-export function watched(path: string, step: (progress: BackupProgress) => void): Database.Database {
-  const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  const copy = database.backup.bind(database);
-  const watchedCopy: SqliteDatabase['backup'] = (target, { progress }) =>
-    copy(target, {
-      progress: (one) => {
-        step(one);
-        return progress(one);
-      },
-    });
-  return Object.assign(database, { backup: watchedCopy });
 }

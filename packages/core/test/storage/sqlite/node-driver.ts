@@ -26,10 +26,7 @@ function Database(path: string, options: Options = {}): object {
     work();
     database.exec('COMMIT');
   };
-  const { backup } = database;
-  const backUp: typeof backup = (target, { progress } = { progress: () => 100 }) =>
-    Promise.resolve(backup?.(target, { progress }));
-  return Object.assign(database, { defaultSafeIntegers, transaction, backup: backUp });
+  return Object.assign(database, { defaultSafeIntegers, transaction });
 }
 
 /** Calls `verbose` with every statement that runs. */

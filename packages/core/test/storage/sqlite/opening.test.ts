@@ -23,7 +23,6 @@ import { createFileCheck, sqliteStorage } from '../../../src/storage/sqlite/stor
 import { usageOf } from '../../../src/storage/usage/port.js';
 import { closed, creation, flag, unavailable, unsupported } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-import { fill, watched } from './backup-sources.js';
 import { nextMessage } from './child-program.js';
 
 describe('opening a SQLite storage', () => {
@@ -367,17 +366,15 @@ describe('the mode of a private file', () => {
     });
 
     it('is 0600 for a backup, from its first byte on', async () => {
-      const database = watched(path, () => {
-        const partial = readdirSync(directory.path).filter((file) => file.includes('.partial'));
-        expect(partial).not.toEqual([]);
-        expect(partial.map((file) => modeOf(join(directory.path, file)))).toEqual(partial.map(() => '600'));
-      });
-      const storage = await sqliteStorage({ database });
-      await fill(storage, 500);
+      const storage = await sqliteStorage(path);
       const backup = join(directory.path, 'flags.backup');
-      await storage.backup(backup);
+      const made = storage.backup(backup);
+      const partials = () => readdirSync(directory.path).filter((file) => file.includes('.partial'));
+      await until(() => partials().length > 0);
+      expect(partials().map((file) => modeOf(join(directory.path, file)))).toEqual(['600']);
+      await made;
       expect(modeOf(backup)).toBe('600');
-      database.close();
+      await storage.close();
     });
 
     it('is not set for a file in a folder that does not exist', async () => {
