@@ -136,12 +136,10 @@ type DriverFile = string;
  */
 function findDriver(database: SqliteDatabase): DriverFile | undefined {
   if (isAdapted(database)) return '';
-  const load = [
-    () => versions.findDriver(),
-    () => versions.findDriver(createRequire(process.argv[1] ?? resolve('main'))),
-  ];
-  for (const find of load) {
-    const { file, driver } = find() ?? {};
+  // In an ESM bundle, the library has no `require` of its own.
+  const fromMain = createRequire(resolve(process.argv[1] ?? 'main'));
+  for (const found of [versions.findDriver(), versions.findDriver(fromMain)]) {
+    const { file, driver } = found ?? {};
     if (file && typeof driver === 'function' && database instanceof driver) return file;
   }
   return undefined;

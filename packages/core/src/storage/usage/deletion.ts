@@ -14,7 +14,7 @@ import {
 
 const EVER = RESOLUTIONS.ever.code;
 const IS_RECENT = `resolution IN (${RESOLUTIONS.second.code}, ${RESOLUTIONS.minute.code})`;
-const IS_LASTING = `resolution IN (${RESOLUTIONS.hour.code}, ${RESOLUTIONS.day.code}, ${EVER})`;
+const IS_LONG_TERM = `resolution IN (${RESOLUTIONS.hour.code}, ${RESOLUTIONS.day.code}, ${EVER})`;
 const IS_NAME = `resolution = ${EVER} AND is_unknown`;
 const EXPIRING = ['second', 'minute', 'hour', 'day'] as const satisfies readonly Resolution[];
 
@@ -225,7 +225,7 @@ export function createUsageDeletion(options: DeletionOptions): Pick<UsageStorage
       if ('application' in subject) return (await write(removals.applications([subject.application]))) > 0;
       const [isNamed, values] = [isOneOf('flag'), [subject.flags]];
       await deleteRows({ table: recentCounts, condition: `${IS_RECENT} AND ${isNamed}`, values });
-      const condition = `${IS_LASTING} AND ${isNamed}`;
+      const condition = `${IS_LONG_TERM} AND ${isNamed}`;
       await deleteRows({ table: counts, index: indexedBy('counts_by_flag'), condition, values });
       await write([{ text: `DELETE FROM ${lastSeen} WHERE ${isNamed}`, values }]);
       return true;
