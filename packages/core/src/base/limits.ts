@@ -103,7 +103,7 @@ export const LIMITS = {
   /** Flags that applications have evaluated: one row per flag and application. */
   usagePairs: 300_000,
   /** Counts in memory: seconds, minutes, hours, days, and pairs of a flag and an application, together. */
-  usageRowsInMemory: 50_000,
+  usageRowsInMemory: 60_000,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

@@ -144,7 +144,7 @@ describe('the bounds of stored usage', () => {
   describe('in memory', () => {
     it('limits usage over time, and drops the oldest rows, also between prunings', async () => {
       const usage = memoryUsage();
-      const most = 0.3 * LIMITS.usageRowsInMemory;
+      const most = 0.25 * LIMITS.usageRowsInMemory;
       const counts = names(most / 5).map((flag) => ({ flag, yes: 1, no: 0 }));
       const dropped: DroppedUsage[] = [];
       for (let age = 7; age >= 0; age--) dropped.push(await record(usage, { stop: NOW - age * HOUR, counts }));

@@ -33,9 +33,9 @@ import {
 
 /** Rows of counts: databases have more room for them. */
 const MOST_ROWS: Readonly<Record<Resolution, number>> = {
-  second: 0.1 * LIMITS.usageRowsInMemory,
-  minute: 0.3 * LIMITS.usageRowsInMemory,
-  hour: 0.3 * LIMITS.usageRowsInMemory,
+  second: 0.2 * LIMITS.usageRowsInMemory,
+  minute: 0.25 * LIMITS.usageRowsInMemory,
+  hour: 0.25 * LIMITS.usageRowsInMemory,
   day: 0.1 * LIMITS.usageRowsInMemory,
   ever: 0.2 * LIMITS.usageRowsInMemory,
 };
