@@ -171,7 +171,7 @@ function runUnlessBusy<T>({ database }: Connection, work: () => T): { readonly v
 }
 
 /** Waits between two attempts, for a random time, so that waiting processes do not retry in step. */
-export async function pause(): Promise<void> {
+async function pause(): Promise<void> {
   await setTimeout(5 + Math.random() * 20);
 }
 
