@@ -10,7 +10,6 @@ export type {
   ProjectRef,
   StrategyRef,
 } from './base/common.types.js';
-export { EVENT_TYPES, type EventType } from './base/domain-event.js';
 export { LIMITS } from './base/limits.js';
 export { paginate } from './base/pages.js';
 export type { FlagsSettings } from './base/settings.types.js';
@@ -86,6 +85,7 @@ export type {
 export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
 export type { FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';
+export { EVENT_TYPES, type EventType } from './kinds.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,

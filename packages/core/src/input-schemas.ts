@@ -1,5 +1,4 @@
 import type { JsonPatch } from './base/common.types.js';
-import { EVENT_TYPES } from './base/domain-event.js';
 import { deepFreeze } from './base/json.js';
 import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
@@ -33,6 +32,7 @@ import {
 import type { StrategyPlace } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
+import { EVENT_TYPES } from './kinds.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';
 import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';

@@ -31,6 +31,8 @@ export {
 export { projectsIn, projectsOf } from './events/event.types.js';
 // Validation
 export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-schemas.js';
+// Events
+export { describeEvent } from './kinds.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {

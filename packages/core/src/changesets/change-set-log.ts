@@ -3,12 +3,12 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { CommittedDocuments } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { MOVING_EVENTS, projectsIn } from '../events/event.types.js';
+import { projectsIn, projectsOf } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
+import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
-import { foldEvents, hasHistory } from './aggregates.js';
-import { compareByEvents } from './differences.decide.js';
+import { compareByEvents } from './differences.js';
 import { holdsDocument, stateBefore, walkBack } from './event-log.js';
 
 /** The events of one change set, in their order. */
@@ -70,7 +70,7 @@ export async function readProjects(storage: FlagsStorage, id: string): Promise<r
     types.add(head.type);
   }
   if (types.size === 0) throw setNotFound(id);
-  for (const type of MOVING_EVENTS.filter((one) => types.has(one))) {
+  for (const type of [...types].filter((one) => describeEvent(one).moves)) {
     for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
       for (const project of projectsIn(event)) projects.add(project);
     }

@@ -1,8 +1,7 @@
-import type { EventType } from '../base/domain-event.js';
 import { pause } from '../base/paced.js';
+import { describeEvent, foldEvents } from '../kinds.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-import { foldEvents } from './aggregates.js';
 import { readCheckpoint } from './unit-of-work.js';
 
 const EVENTS_PER_READ = 256;
@@ -33,21 +32,9 @@ async function* walkBackPages(storage: FlagsStorage, query: WalkQuery): AsyncGen
   }
 }
 
-const DOCUMENT_EVENTS: ReadonlySet<string> = new Set<EventType>([
-  'flag-created',
-  'flag-deleted',
-  'project-created',
-  'project-deleted',
-  'segment-created',
-  'segment-updated',
-  'segment-deleted',
-  'token-created',
-  'token-deleted',
-]);
-
 /** Whether the data of an event is the whole document, or ends it. */
 export function holdsDocument(type: string): boolean {
-  return DOCUMENT_EVENTS.has(type);
+  return describeEvent(type).isWhole === true;
 }
 
 interface Moment {

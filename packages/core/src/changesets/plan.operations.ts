@@ -14,9 +14,11 @@ import {
   type StoredSide,
   shownConstraints,
 } from '../flags/effect.decide.js';
-import { environmentOf, type FlagState, flagDocuments } from '../flags/flag.js';
+import { environmentOf, type FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import type {
   Change,
   ChangePlan,

@@ -3,10 +3,13 @@ import type { Awaitable } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
 import { withoutHash } from '../events/feed.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
-import { type FlagEvent, flagDocuments } from '../flags/flag.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { FlagEvent } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import type { EventType } from '../kinds.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { nameOf } from '../storage/documents.js';
-import { tokenDocuments } from '../tokens/token.js';
+import { tokenDocuments } from '../tokens/token.kind.js';
 import type { PlannedDocument, PlannedEvent, PlannedSet, SegmentUseRequest } from './change-set.types.js';
 import type { DecidedSet } from './engine.js';
 import type { RecordedEvent } from './unit-of-work.js';
@@ -27,7 +30,7 @@ export function toPlannedEvent({ subject, project, event, op }: RecordedEvent): 
   const { type, environment = null, data, before } = event;
   const shown = showingOf(subject.kind);
   const flag = subject.kind === flagDocuments.kind ? subject.id : null;
-  const planned = { type, project, flag, environment, data: shown(data), before: shown(before) };
+  const planned = { type: type as EventType, project, flag, environment, data: shown(data), before: shown(before) };
   return op === undefined ? planned : { ...planned, op };
 }
 

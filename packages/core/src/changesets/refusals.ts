@@ -2,6 +2,7 @@ import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
 import type { PreparedChange } from '../engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
+import { kindOf } from '../kinds.js';
 import type { DocumentKey } from '../storage/port.js';
 
 /** A document that must be at a revision. */
@@ -61,17 +62,12 @@ export function locateRefusal(error: unknown, path: string | undefined): unknown
   return new FlagsError(error.code, error.message, details, { cause: error });
 }
 
-/** What makes a document smaller, by its kind. */
-const ADVICE: ReadonlyMap<string, string> = new Map([
-  ['flag', 'shorten its texts and lists, or move constraints into segments'],
-  ['segment', 'divide it into several segments'],
-  ['project', 'remove members first'],
-  ['segment-registry', 'it holds the names of all segments: delete segments, or choose shorter names'],
-]);
+/** The only index document that grows is the one of all names of segments. */
+const INDEX_ADVICE = 'it holds the names of all segments: delete segments, or choose shorter names';
 
 /** @param path the place of the last change of the document in the caller's input */
 export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path: string | undefined): unknown {
-  const advice = ADVICE.get(kind) ?? 'make it smaller';
+  const advice = kindOf(kind)?.smaller ?? INDEX_ADVICE;
   const message = `The ${kind} ${id} would have ${bytes} bytes, but a document may have at most ${LIMITS.documentBytes}; ${advice}.`;
   return locateRefusal(new FlagsError('document_too_large', message), path);
 }

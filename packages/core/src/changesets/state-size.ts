@@ -1,7 +1,7 @@
 import { FlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag.js';
-import { projectDocuments } from '../projects/project.js';
-import { segmentDocuments } from '../segments/segment.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { projectDocuments } from '../projects/project.kind.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { nameOf } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type DocumentChange, isNeverRefused } from './unit-of-work.js';

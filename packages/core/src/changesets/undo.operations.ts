@@ -1,14 +1,8 @@
 import type { ChangeSetRef } from '../base/common.types.js';
-import { isSameJson } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { type FlagState, flagDocuments } from '../flags/flag.js';
-import { assertOwnerStays } from '../projects/members.decide.js';
-import { ownerOf } from '../projects/members.operations.js';
-import { type ProjectState, projectDocuments } from '../projects/project.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
-import type { Documents } from '../storage/documents.js';
+import { KINDS_WITH_HISTORY } from '../kinds.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, ChangeSet, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from './change-set-log.js';
@@ -16,8 +10,7 @@ import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.j
 import type { ChangeEngine } from './engine.js';
 import { previewPlanned, withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
-import { type MergedVersions, mergeFlag, mergeVersions, type Versions } from './restore.decide.js';
-import { type Restoration, type Restorations, restoreDocuments } from './restore.operations.js';
+import { type Restoration, restoreDocuments, restorerOf } from './restore.operations.js';
 import { toContext } from './run-operation.js';
 
 export async function undoChangeSet(
@@ -61,8 +54,8 @@ async function prepareUndo(
     throw new FlagsError('undo_conflict', message);
   }
   const decide = async (unit: UnitOfWork) => {
-    const targets = await mergeAll(engine, unit, { set, changed });
-    await restoreDocuments(unit, targets).catch((error: unknown) => {
+    const restorations = await mergeAll(engine, unit, { set, changed });
+    await restoreDocuments(unit, restorations).catch((error: unknown) => {
       throw toConflict(id, error);
     });
   };
@@ -75,36 +68,22 @@ interface ReadSet {
 }
 
 /** Merges every document with its current state. Throws `undo_conflict` if a part was changed again since the set. */
-async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restorations> {
+async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restoration[]> {
   const conflicts: Conflict[] = [];
-
-  async function mergeKind<State>(
-    documents: Documents<State>,
-    merge: (versions: Versions<State>) => MergedVersions<State>,
-  ): Promise<Restoration<State>[]> {
-    const merged: Restoration<State>[] = [];
-    for await (const { key, ...states } of paced(changed.filter(({ key }) => key.kind === documents.kind))) {
-      const now = (await unit.read(documents, key.id))?.state;
-      const { before, after } = states as Pick<Versions<State>, 'before' | 'after'>;
-      const { target, conflicts: paths } = merge({ before, after, now });
-      if (paths.length > 0) conflicts.push({ key, paths });
-      merged.push({ id: key.id, target });
+  const restorations: Restoration[] = [];
+  for (const documents of KINDS_WITH_HISTORY) {
+    const { kind, history } = documents;
+    for await (const { key, before, after } of paced(changed.filter(({ key }) => key.kind === kind))) {
+      const now = (await unit.read<unknown>(documents, key.id))?.state;
+      const versions = { before, after, now };
+      const merged = history.merge(versions);
+      if (merged.conflicts.length > 0) conflicts.push({ key, paths: merged.conflicts });
+      restorerOf(kind).assertMergeable?.(engine, versions, merged.target);
+      restorations.push({ kind, id: key.id, target: merged.target });
     }
-    return merged;
   }
-
-  const targets = {
-    projects: await mergeKind<ProjectState>(projectDocuments, (versions) => {
-      const merged = mergeVersions(versions);
-      const isAsBefore = isSameJson(merged.target?.members, versions.before?.members);
-      if (!isAsBefore) assertOwnerStays(versions.now, merged.target, ownerOf(engine));
-      return merged;
-    }),
-    segments: await mergeKind<SegmentState>(segmentDocuments, mergeVersions),
-    flags: await mergeKind<FlagState>(flagDocuments, mergeFlag),
-  };
   if (conflicts.length > 0) throw await conflictError(engine, set, conflicts);
-  return targets;
+  return restorations;
 }
 
 /** Parts of a document that the set has changed, and that have changed again since. */

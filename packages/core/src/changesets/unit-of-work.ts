@@ -1,10 +1,11 @@
 import { compareCodePoints } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
-import type { DomainEvent, EventType } from '../base/domain-event.js';
+import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
 import type { UnitOfWork } from '../engine.js';
+import { describeEvent, hasHistory } from '../kinds.js';
 import {
   type Aggregate,
   type DocumentReader,
@@ -26,7 +27,6 @@ import type {
   ListQuery,
   Vacancy,
 } from '../storage/port.js';
-import { hasHistory } from './aggregates.js';
 import { documentTooLarge, setTooLarge } from './refusals.js';
 
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
@@ -347,24 +347,11 @@ function toChange({ key, found, pending }: PendingEntry): DocumentChange {
 }
 
 /**
- * Events that shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
+ * Whether events shrink a document, or add a few bytes only. Size limits do not apply to them, so that callers can
  * disable, archive and empty a flag of any size.
  */
-const NEVER_REFUSED: ReadonlySet<EventType> = new Set([
-  'flag-archived',
-  'flag-revived',
-  'flag-deleted',
-  'flag-stale-on',
-  'flag-stale-off',
-  'environment-enabled',
-  'environment-disabled',
-  'strategy-removed',
-  'dependency-removed',
-  'member-removed',
-]);
-
 export function isNeverRefused(events: readonly DomainEvent[]): boolean {
-  return events.every(({ type }) => NEVER_REFUSED.has(type));
+  return events.every(({ type }) => describeEvent(type).shrinks);
 }
 
 /** Whether a change makes a document too large. One that is already too large may shrink, or keep its size. */

@@ -3,10 +3,13 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { type FlagState, flagDocuments } from '../flags/flag.js';
+import { type FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
 import type { Strategy } from '../flags/strategy.types.js';
-import { findProject, type ProjectState, projectDocuments } from '../projects/project.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { ProjectState } from '../projects/project.js';
+import { findProject, projectDocuments } from '../projects/project.kind.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import type {
   DefinedEnvironment,
   DefinedFlag,

@@ -9,17 +9,20 @@ import type { ChangeEngine, SetContext, UnattributedContext } from '../changeset
 import { effectsOf, type PlannedState } from '../changesets/plan.operations.js';
 import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
 import { ChangesHash, deriveId } from '../changesets/repetition.js';
-import { type Restorations, restoreDocuments } from '../changesets/restore.operations.js';
+import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
 import { locateRefusals } from '../errors.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
-import { type FlagState, flagDocuments, type StoredFlagSummary } from '../flags/flag.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentWeight, createFlagWeightCheck } from '../flags/flag-weight.js';
 import { assertOwnerStays } from '../projects/members.decide.js';
 import { ownerOf } from '../projects/members.operations.js';
-import { DEFAULT_PROJECT, projectDocuments } from '../projects/project.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import { DEFAULT_PROJECT } from '../projects/project.js';
+import { projectDocuments } from '../projects/project.kind.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { readDefinitions } from './check-definitions.js';
 import type {
   Definitions,
@@ -230,27 +233,17 @@ function toChange(engine: ChangeEngine, plan: ImportPlan, items: readonly Item[]
 type PlacedDocument = Pick<Item, 'planned' | 'path'>;
 
 async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
-  const restorations: { [Kind in keyof Restorations]: Restorations[Kind][number][] } = {
-    projects: [],
-    segments: [],
-    flags: [],
-  };
+  const restorations: Restoration[] = [];
   for await (const { planned, path: place } of paced(documents)) {
     // Pruned flags have no place in the document.
     const path = place || undefined;
     const { kind, current, target } = planned;
-    if (kind === 'project') {
-      await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
-      restorations.projects.push({ id: target.id, target });
-    } else if (kind === 'segment') {
+    if (kind === 'project') await locateRefusals(path, () => assertOwnerStays(current, target, ownerOf(engine)));
+    if (kind === 'segment' && current && !isSameJson(current.constraints, target.constraints)) {
       const { id, constraints } = target;
-      if (current && !isSameJson(current.constraints, constraints)) {
-        await locateRefusals(path, () => assertSegmentWeight(engine, unit, { id, constraints }));
-      }
-      restorations.segments.push({ id: `${id}`, target, path });
-    } else {
-      restorations.flags.push({ id: target.name, target, path });
+      await locateRefusals(path, () => assertSegmentWeight(engine, unit, { id, constraints }));
     }
+    restorations.push({ kind, id: idOf(planned), target, path });
   }
   await restoreDocuments(unit, restorations);
   const assertWeight = createFlagWeightCheck(engine, unit);

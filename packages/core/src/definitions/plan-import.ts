@@ -3,17 +3,13 @@ import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { restoreFlag, restoreProject, restoreSegment } from '../changesets/restore.decide.js';
-import { environmentOf, flagDocuments } from '../flags/flag.js';
+import { environmentOf } from '../flags/flag.js';
+import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
-import { projectDocuments } from '../projects/project.js';
-import {
-  NO_SEGMENTS,
-  SEGMENT_REGISTRY,
-  type SegmentState,
-  segmentDocuments,
-  segmentRegistries,
-} from '../segments/segment.js';
+import { kindOf } from '../kinds.js';
+import { projectDocuments, restoreProject } from '../projects/project.kind.js';
+import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
 import type {
@@ -147,9 +143,8 @@ export async function readTarget(
 }
 
 export function eventsOf(planned: Planned): readonly DomainEvent[] {
-  if (planned.kind === 'project') return restoreProject(planned.current, planned.target);
-  if (planned.kind === 'segment') return restoreSegment(planned.current, planned.target);
-  return restoreFlag(planned.current, planned.target);
+  const { kind, current, target } = planned;
+  return kindOf(kind)?.history?.restore(current, target) ?? [];
 }
 
 /** Returns the events that would bring an empty document to a new one. */

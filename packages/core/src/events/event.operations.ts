@@ -3,7 +3,7 @@ import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions } from '../base/validator.js';
 import type { Engine } from '../engine.js';
-import { flagDocuments } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
 import type { EventFilter } from '../storage/port.js';
 import type { EventLog, EventQuery, FeedPage, FeedQuery, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { toFlagsEvent } from './feed.js';

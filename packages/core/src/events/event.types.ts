@@ -1,5 +1,6 @@
 import type { ListPage } from '../base/common.types.js';
-import type { DomainEvent, EventType } from '../base/domain-event.js';
+import type { DomainEvent } from '../base/domain-event.js';
+import { describeEvent, type EventType } from '../kinds.js';
 import type { TokenKind } from '../tokens/token.types.js';
 
 /** One fact, recorded in the same commit as the change that it describes. */
@@ -136,12 +137,9 @@ interface EventStates extends Pick<DomainEvent, 'data' | 'before'> {
   readonly project: string | null;
 }
 
-/** The events that may move a flag or a segment from one project to another. Their states name both. */
-export const MOVING_EVENTS = ['flag-moved', 'segment-updated'] as const;
-
 /** Returns the projects in the states of an event that may move a flag or a segment; null for the instance. */
 export function projectsIn({ type, data, before }: Omit<EventStates, 'project'>): readonly (string | null)[] {
-  if (!MOVING_EVENTS.some((one) => one === type)) return [];
+  if (!describeEvent(type).moves) return [];
   return [projectIn(data), projectIn(before)].filter((project) => project !== undefined);
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { EventType } from '../base/domain-event.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { type Polling, startPolling } from '../base/polling.js';
 import { isFlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import type { EventType } from '../kinds.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
-import { tokenDocuments } from '../tokens/token.js';
+import { tokenDocuments } from '../tokens/token.kind.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { newestPosition, readFeed } from './feed-pages.js';

@@ -2,18 +2,10 @@ import type { Awaitable, FlagRef } from '../base/common.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { Actor, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { segmentDocuments } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Read, Versioned } from '../storage/documents.js';
-import {
-  dependencyEdges,
-  edgeId,
-  type FlagEvent,
-  type FlagState,
-  findFlag,
-  flagDocuments,
-  segmentsOf,
-  throwFlagNotFound,
-} from './flag.js';
+import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { findFlag, flagDocuments, mayRefer, throwFlagNotFound } from './flag.kind.js';
 import type { Strategy } from './strategy.types.js';
 
 /**
@@ -41,29 +33,6 @@ async function applyWithReferences(unit: UnitOfWork, name: string, events: reado
     ...newParents.map((parent) => unit.put(dependencyEdges, edgeId({ parent, child: name }), { parent, child: name })),
     ...without(from.parents, to.parents).map((parent) => unit.remove(dependencyEdges, edgeId({ parent, child: name }))),
   ]);
-}
-
-/** Whether an event may add or remove a reference. */
-function mayRefer(event: FlagEvent): boolean {
-  switch (event.type) {
-    case 'strategy-added':
-    case 'strategy-updated':
-    case 'strategy-removed':
-      return hasSegments(event.data) || hasSegments(event.before);
-    case 'flag-created':
-    case 'flag-deleted':
-    case 'flag-moved':
-    case 'dependency-added':
-    case 'dependency-updated':
-    case 'dependency-removed':
-      return true;
-    default:
-      return false;
-  }
-}
-
-function hasSegments(strategy: Strategy | null): boolean {
-  return (strategy?.segments ?? []).length > 0;
 }
 
 interface References {

@@ -6,7 +6,8 @@ import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
 import type { Dependency, DependencyInput } from './dependency.types.js';
-import { type DependencyEdge, dependencyEdges, type FlagState, findFlag, flagDocuments } from './flag.js';
+import { type DependencyEdge, dependencyEdges, type FlagState } from './flag.js';
+import { findFlag, flagDocuments } from './flag.kind.js';
 import { BY_NAME, listLiveFlags } from './flag-lists.operations.js';
 
 /** Lists the names of the flags that depend on a flag, archived or not, in name order. */

@@ -4,9 +4,10 @@ import { invalidInput } from '../base/validator.js';
 import type { Engine, UnitOfWork } from '../engine.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
 import { constraintsWeight, strategyWeight } from '../evaluation/weight.js';
-import { segmentDocuments } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Documents } from '../storage/documents.js';
-import { environmentOf, type FlagState, flagDocuments } from './flag.js';
+import { environmentOf, type FlagState } from './flag.js';
+import { flagDocuments } from './flag.kind.js';
 import type { Strategy } from './strategy.types.js';
 
 const ADVICE = 'use fewer or simpler regular expressions, and shorter lists';

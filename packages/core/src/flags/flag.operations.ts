@@ -4,20 +4,14 @@ import { applyPatch, clonePatch } from '../base/json-patch.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange } from '../engine.js';
-import { findProject } from '../projects/project.js';
+import { findProject } from '../projects/project.kind.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
-import {
-  assertNotArchived,
-  type FlagState,
-  findFlag,
-  flagDocuments,
-  orderedEnvironmentOf,
-  throwFlagNotFound,
-} from './flag.js';
+import { assertNotArchived, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import * as lifecycle from './lifecycle.decide.js';
 import * as metadata from './metadata.decide.js';

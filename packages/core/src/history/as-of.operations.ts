@@ -12,18 +12,13 @@ import { stateAt } from '../changesets/event-log.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
-import {
-  type DependencyEdge,
-  dependencyEdges,
-  type FlagState,
-  findFlag,
-  flagDocuments,
-  segmentsOf,
-} from '../flags/flag.js';
+import { type DependencyEdge, dependencyEdges, type FlagState, segmentsOf } from '../flags/flag.js';
+import { findFlag, flagDocuments } from '../flags/flag.kind.js';
 import { toDetail } from '../flags/flag.operations.js';
 import type { FlagDetail } from '../flags/flag.types.js';
 import { compileEnvironment } from '../replica/environment.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
 import type { ChangeHistoryOperations, FlagsView } from './history.types.js';

@@ -3,7 +3,8 @@ import type { Role } from '../base/settings.types.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import * as memberRules from './members.decide.js';
-import { findProject, type ProjectEvent, type ProjectState } from './project.js';
+import type { ProjectEvent, ProjectState } from './project.js';
+import { findProject } from './project.kind.js';
 import { changeProject } from './project.operations.js';
 import type { Member } from './project.types.js';
 

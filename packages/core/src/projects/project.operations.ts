@@ -4,25 +4,23 @@ import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { applyToFlag } from '../flags/change-flag.js';
-import { type FlagState, flagDocuments } from '../flags/flag.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
 import { listLiveFlags, listStoredFlags, summarizeFlags } from '../flags/flag-lists.operations.js';
 import { deleteFlag } from '../flags/lifecycle.decide.js';
-import { deleteSegment, segmentDocuments, unregisterSegment } from '../segments/segment.js';
+import { deleteSegment, unregisterSegment } from '../segments/segment.decide.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import { changeRegistry, readAll } from '../segments/segment.operations.js';
 import type { Versioned } from '../storage/documents.js';
 import type { ListedDocument } from '../storage/port.js';
-import { deleteToken, isSharedWith, tokenDocuments } from '../tokens/token.js';
+import { deleteToken } from '../tokens/token.decide.js';
+import { isSharedWith } from '../tokens/token.js';
+import { tokenDocuments } from '../tokens/token.kind.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
-import * as projectRules from './project.js';
-import {
-  findProject,
-  type ProjectEvent,
-  type ProjectState,
-  projectDocuments,
-  type StoredProjectSummary,
-  throwProjectNotFound,
-} from './project.js';
+import * as projectRules from './project.decide.js';
+import type { ProjectEvent, ProjectState } from './project.js';
+import { findProject, projectDocuments, type StoredProjectSummary, throwProjectNotFound } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 interface ProjectChange<Result> {

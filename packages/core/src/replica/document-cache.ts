@@ -1,15 +1,15 @@
 import { freezeJson } from '../base/json.js';
-import { type FlagState, flagDocuments } from '../flags/flag.js';
-import { type SegmentState, segmentDocuments } from '../segments/segment.js';
+import type { FlagState } from '../flags/flag.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import { KINDS_IN_MEMORY } from '../kinds.js';
+import type { SegmentState } from '../segments/segment.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';
 
 /** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
 export class DocumentCache {
-  private readonly kinds = new Map<string, CachedKind>([
-    [segmentDocuments.kind, new CachedKind()],
-    [flagDocuments.kind, new CachedKind()],
-  ]);
+  private readonly kinds = new Map(KINDS_IN_MEMORY.map((kind) => [kind, new CachedKind()]));
   readonly flags = this.statesOf<FlagState>(flagDocuments.kind);
   readonly segments = this.statesOf<SegmentState>(segmentDocuments.kind);
 

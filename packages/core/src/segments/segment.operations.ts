@@ -6,24 +6,22 @@ import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { type FlagState, flagDocuments, type StoredFlagSummary, usesOfSegment } from '../flags/flag.js';
+import { type FlagState, usesOfSegment } from '../flags/flag.js';
+import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
 import { assertPatterns } from '../flags/patterns.js';
-import { findProject } from '../projects/project.js';
+import { findProject } from '../projects/project.kind.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
-import * as segmentRules from './segment.js';
+import * as segmentRules from './segment.decide.js';
+import { movesAway, registerSegment, renameSegment, unregisterSegment } from './segment.decide.js';
 import {
-  movesAway,
   NO_SEGMENTS,
-  registerSegment,
-  renameSegment,
   SEGMENT_REGISTRY,
   type SegmentRegistry,
   type SegmentState,
-  segmentDocuments,
   segmentRegistries,
-  unregisterSegment,
 } from './segment.js';
+import { segmentDocuments } from './segment.kind.js';
 import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];

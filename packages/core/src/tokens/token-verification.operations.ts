@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { UnitOfWork } from '../engine.js';
 import type { DocumentReader, Documents, Read } from '../storage/documents.js';
 import type { DocumentCheck, DocumentPut, FlagsStorage } from '../storage/port.js';
-import type { FindToken, TokenUseRecorder, TokenVerifier } from './token.js';
-import { type StoredToken, type TokenState, tokenDocuments } from './token.js';
+import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
+import { tokenDocuments } from './token.kind.js';
 import type { Token } from './token.types.js';
 
 export async function verifyToken(

@@ -5,17 +5,11 @@ import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { findProject, projectDocuments } from '../projects/project.js';
+import { findProject, projectDocuments } from '../projects/project.kind.js';
 import type { DocumentReader } from '../storage/documents.js';
-import * as tokenRules from './token.js';
-import {
-  createSecret,
-  type StoredToken,
-  TOKEN_REGISTRY,
-  type TokenState,
-  tokenDocuments,
-  tokenRegistries,
-} from './token.js';
+import * as tokenRules from './token.decide.js';
+import { createSecret, type StoredToken, TOKEN_REGISTRY, type TokenState, tokenRegistries } from './token.js';
+import { tokenDocuments } from './token.kind.js';
 import type {
   CreatedToken,
   ListedToken,

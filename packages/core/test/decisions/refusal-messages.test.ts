@@ -4,9 +4,11 @@ import { assertNotArchived } from '../../src/flags/flag.js';
 import { createFlag, deleteFlag } from '../../src/flags/lifecycle.decide.js';
 import { enable, findStrategy } from '../../src/flags/strategies.decide.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
-import { createProject, DEFAULT_PROJECT, deleteProject } from '../../src/projects/project.js';
-import { NO_SEGMENTS, registerSegment } from '../../src/segments/segment.js';
-import { createToken } from '../../src/tokens/token.js';
+import { createProject, deleteProject } from '../../src/projects/project.decide.js';
+import { DEFAULT_PROJECT } from '../../src/projects/project.js';
+import { NO_SEGMENTS } from '../../src/segments/segment.js';
+import { registerSegment } from '../../src/segments/segment.decide.js';
+import { createToken } from '../../src/tokens/token.decide.js';
 import { flagState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 

@@ -1,4 +1,4 @@
-import { hasHistory } from '../../src/changesets/aggregates.js';
+import { hasHistory } from '../../src/kinds.js';
 import { stateAt } from '../../src/changesets/event-log.js';
 import { edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';

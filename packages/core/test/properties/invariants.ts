@@ -1,9 +1,11 @@
-import { type FlagState, flagDocuments } from '../../src/flags/flag.js';
-import { type ProjectState, projectDocuments } from '../../src/projects/project.js';
-import { segmentDocuments } from '../../src/segments/segment.js';
+import { type FlagState } from '../../src/flags/flag.js';
+import { flagDocuments } from '../../src/flags/flag.kind.js';
+import { type ProjectState } from '../../src/projects/project.js';
+import { projectDocuments } from '../../src/projects/project.kind.js';
+import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import { type Aggregate, nameOf } from '../../src/storage/documents.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { tokenDocuments } from '../../src/tokens/token.js';
+import { tokenDocuments } from '../../src/tokens/token.kind.js';
 import { expectSoundReferences } from './references.js';
 import { type Content, contentOf } from './stored-content.js';
 

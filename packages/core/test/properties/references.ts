@@ -1,4 +1,5 @@
-import { type DependencyEdge, edgeId, evolveFlag, type FlagState, segmentsOf } from '../../src/flags/flag.js';
+import { type DependencyEdge, edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
+import { evolveFlag } from '../../src/flags/flag.kind.js';
 import { nameOf } from '../../src/storage/documents.js';
 import type { Content } from './stored-content.js';
 

@@ -1,6 +1,6 @@
-import { flagDocuments } from '../../src/flags/flag.js';
+import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type EventQuery, type Flags, memoryStorage, type PageQuery, paginate } from '../../src/index.js';
-import { segmentDocuments } from '../../src/segments/segment.js';
+import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
 import { eventsOf, factsOf } from './facts.js';
 import { onEveryStorage } from './on-every-storage.js';

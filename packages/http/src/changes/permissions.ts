@@ -2,14 +2,13 @@ import type {
   AuthorizeChanges,
   Change,
   ChangeSet,
-  EventType,
   Flags,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { paced, projectsOf } from '@flags/core/integration';
+import { describeEvent, paced, projectsOf } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn, unchecked } from '../body.js';
 import type { Action } from '../roles.js';
@@ -213,39 +212,6 @@ function memberOf(value: unknown, member: string): unknown {
   return (Object(value) as Readonly<Record<string, unknown>>)[member];
 }
 
-/** The action that causes an event. Undo and import have no operations, and restore no tokens. */
-const ACTIONS: Readonly<Record<EventType, Action | undefined>> = {
-  'project-created': 'createProject',
-  'project-updated': 'updateProject',
-  'project-deleted': 'deleteProject',
-  'member-added': 'addMember',
-  'member-role-changed': 'changeMemberRole',
-  'member-removed': 'removeMember',
-  'flag-created': 'createFlag',
-  'flag-updated': 'updateFlag',
-  'flag-stale-on': 'updateFlag',
-  'flag-stale-off': 'updateFlag',
-  'flag-archived': 'archiveFlag',
-  'flag-revived': 'reviveFlag',
-  'flag-deleted': 'deleteFlag',
-  'flag-moved': 'moveFlag',
-  'strategy-added': 'addStrategy',
-  'strategy-updated': 'updateStrategy',
-  'strategy-removed': 'removeStrategy',
-  'environment-enabled': 'enable',
-  'environment-disabled': 'disable',
-  'variants-updated': 'setVariants',
-  'dependency-added': 'addDependency',
-  'dependency-updated': 'addDependency',
-  'dependency-removed': 'removeDependency',
-  'segment-created': 'createSegment',
-  'segment-updated': 'updateSegment',
-  'segment-deleted': 'deleteSegment',
-  'token-created': undefined,
-  'token-updated': undefined,
-  'token-deleted': undefined,
-};
-
 /**
  * Checks the permissions of a decided set before its commit: the action of each event in each project that it is
  * about, and the use of every segment that a strategy starts to use.
@@ -291,7 +257,7 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   // Every operation of a change set has an action with the same name.
   if (op !== undefined) return [op as Action];
-  const action = ACTIONS[type];
+  const action = describeEvent(type).action;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
 }

@@ -1,5 +1,5 @@
-import type { EventType, Flags, FlagsEvent, HistoryEntry } from '@flags/core';
-import { projectsOf } from '@flags/core/integration';
+import type { Flags, FlagsEvent, HistoryEntry } from '@flags/core';
+import { describeEvent, projectsOf } from '@flags/core/integration';
 
 /** Resolves to whether the caller may read a project; null stands for the instance. */
 export type ProjectFilter = (project: string | null) => Promise<boolean>;
@@ -74,18 +74,9 @@ export async function areAll(projects: Iterable<string | null>, maySee: ProjectF
   return true;
 }
 
-const ACCESS_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
-  'token-created',
-  'token-updated',
-  'token-deleted',
-  'member-added',
-  'member-role-changed',
-  'member-removed',
-]);
-
 /** Whether an event is about tokens or members. A history shows it to callers who may read the event log. */
 export function isAboutAccess({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>): boolean {
-  return ACCESS_EVENTS.has(type) || hasMembers(data) || hasMembers(before);
+  return describeEvent(type).isAboutAccess === true || hasMembers(data) || hasMembers(before);
 }
 
 /** Whether the state of a project holds members. */

@@ -1,0 +1,24 @@
+import type { Engine, UnitOfWork } from '../engine.js';
+import type { Versions } from './kind.js';
+
+/** A document of a restoration, with its present and its target state. */
+export interface Restored<State> {
+  readonly id: string;
+  /** Undefined: no document. */
+  readonly before: State | undefined;
+  readonly target: State | undefined;
+  /** Its place in the input, for refusals. */
+  readonly path: string | undefined;
+}
+
+/** Brings documents of a kind to given states, as an undo and an import do. */
+export interface Restorer<State> {
+  /** Applies the events that lead to the target. Returns whether there are any. */
+  readonly restore: (unit: UnitOfWork, document: Restored<State>) => Promise<boolean>;
+  /** Updates the index documents of the kind, after all its documents. */
+  readonly updateIndex?: (unit: UnitOfWork, documents: readonly Restored<State>[]) => Promise<void>;
+  /** Checks the rules between documents on the final state. Not called for unchanged documents. */
+  readonly check?: (unit: UnitOfWork, document: Restored<State>) => Promise<void>;
+  /** Refuses the result of a merge that no single operation would allow. */
+  readonly assertMergeable?: (engine: Engine, versions: Versions<State>, target: State | undefined) => void;
+}

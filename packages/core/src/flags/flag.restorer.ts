@@ -1,0 +1,66 @@
+import type { Restorer } from '../engine/restorer.js';
+import type { UnitOfWork } from '../engine.js';
+import { FlagsError, locateRefusals } from '../errors.js';
+import { findProject } from '../projects/project.kind.js';
+import { segmentDocuments } from '../segments/segment.kind.js';
+import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
+import { assertCanDepend } from './dependencies.decide.js';
+import { listChildren, listLiveChildren } from './dependencies.operations.js';
+import { type FlagState, segmentsOf } from './flag.js';
+import { flagDocuments, restoreFlag } from './flag.kind.js';
+import { assertNoChildren } from './lifecycle.decide.js';
+
+export const flagRestorer: Restorer<FlagState> = {
+  async restore(unit, { id, before, target, path }) {
+    const events = restoreFlag(before, target);
+    if (before && target) {
+      const { project } = before;
+      await locateRefusals(path, () => assertSegmentsUsable(unit.read, { project, events }));
+    }
+    await applyToFlag(unit, id, events);
+    return events.length > 0;
+  },
+  async check(unit, { id, target, path }) {
+    await locateRefusals(path, () => assertReferences(unit, id, target));
+    if (target && !target.archived) await assertDependencies(unit, target, path);
+  },
+};
+
+async function assertReferences(unit: UnitOfWork, name: string, target: FlagState | undefined): Promise<void> {
+  if (!target || target.archived) {
+    assertNoChildren(name, await listLiveChildren(unit, name));
+    if (!target) return;
+  }
+  await findProject(unit.read, target);
+  await assertSegmentsExist(unit, target);
+  await assertSegmentsMovable(unit.read, target, target.project);
+  await assertChildrenInProject(unit, target);
+}
+
+/** Only for live flags: an archived flag may depend on deleted flags. */
+async function assertDependencies(unit: UnitOfWork, child: FlagState, path: string | undefined): Promise<void> {
+  const children = await listChildren(unit, child.name);
+  for (const [index, dependency] of child.dependencies.entries()) {
+    const parent = (await unit.read(flagDocuments, dependency.flag))?.state;
+    const place = path === undefined ? undefined : `${path}/dependencies/${index}`;
+    await locateRefusals(place, () => assertCanDepend(child, dependency, { parent, children }));
+  }
+}
+
+/** Dependencies stay within a project. */
+async function assertChildrenInProject(unit: UnitOfWork, { name, project }: FlagState): Promise<void> {
+  const children = await listLiveChildren(unit, name);
+  const found = await Promise.all(children.map((child) => unit.read(flagDocuments, child)));
+  assertNoChildren(
+    name,
+    children.filter((_, index) => found[index]?.state.project !== project),
+  );
+}
+
+async function assertSegmentsExist(unit: UnitOfWork, flag: FlagState): Promise<void> {
+  for (const id of segmentsOf(flag)) {
+    if (await unit.read(segmentDocuments, `${id}`)) continue;
+    const message = `The flag ${flag.name} would use the segment ${id}, which does not exist any more.`;
+    throw new FlagsError('segment_not_found', message);
+  }
+}

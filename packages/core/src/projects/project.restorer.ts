@@ -1,0 +1,38 @@
+import { isSameJson } from '../base/json.js';
+import type { Restorer } from '../engine/restorer.js';
+import type { UnitOfWork } from '../engine.js';
+import { FlagsError } from '../errors.js';
+import { isSharedWith } from '../tokens/token.js';
+import { listStoredTokens } from '../tokens/token.operations.js';
+import { assertOwnerStays } from './members.decide.js';
+import { ownerOf } from './members.operations.js';
+import { deleteProject } from './project.decide.js';
+import type { ProjectState } from './project.js';
+import { projectDocuments, restoreProject } from './project.kind.js';
+
+export const projectRestorer: Restorer<ProjectState> = {
+  async restore(unit, { id, before, target }) {
+    if (before && !target) await assertEmpty(unit, before);
+    const events = restoreProject(before, target);
+    await unit.apply(projectDocuments, id, events);
+    return events.length > 0;
+  },
+  assertMergeable(engine, { before, now }, target) {
+    if (isSameJson(target?.members, before?.members)) return;
+    assertOwnerStays(now, target, ownerOf(engine));
+  },
+};
+
+/** Refuses to delete a project that still has documents. */
+async function assertEmpty(unit: UnitOfWork, project: ProjectState): Promise<void> {
+  const shared = (await listStoredTokens(unit)).filter((token) => isSharedWith(token, project.id));
+  deleteProject(project, 0, shared.length);
+  for (const kind of ['flag', 'segment', 'token']) {
+    const listed = await unit.list({ kind, parent: project.id, part: 'summary', limit: 1 });
+    if (listed.length > 0) {
+      const message = `The project ${project.id} has a ${kind} now, ${listed[0]?.key.id}; delete or move it first.`;
+      throw new FlagsError('project_not_empty', message);
+    }
+    unit.requireVacant({ kind, parent: project.id });
+  }
+}

@@ -1,0 +1,44 @@
+import type { Restored, Restorer } from '../engine/restorer.js';
+import type { UnitOfWork } from '../engine.js';
+import { FlagsError, locateRefusals } from '../errors.js';
+import { findProject } from '../projects/project.kind.js';
+import { deleteSegment, restoreRegistry } from './segment.decide.js';
+import type { SegmentState } from './segment.js';
+import { restoreSegment, segmentDocuments } from './segment.kind.js';
+import { changeRegistry, listUses } from './segment.operations.js';
+
+export const segmentRestorer: Restorer<SegmentState> = {
+  async restore(unit, { id, before, target }) {
+    if (before && !target) deleteSegment(before, (await listUses(unit.unchecked, before.id)).length);
+    const events = restoreSegment(before, target);
+    await unit.apply(segmentDocuments, id, events);
+    return events.length > 0;
+  },
+  updateIndex: restoreNames,
+  check: (unit, { before, target, path }) =>
+    target ? locateRefusals(path, () => assertUsable(unit, target, before)) : Promise.resolve(),
+};
+
+/** Releases all names before it takes any, because two segments may exchange theirs. */
+async function restoreNames(unit: UnitOfWork, segments: readonly Restored<SegmentState>[]): Promise<void> {
+  const renamed = segments.filter(({ before, target }) => before?.name !== target?.name);
+  const released = renamed.flatMap(({ before }) => before?.name ?? []);
+  const taken = renamed.flatMap(({ target }) => target ?? []);
+  if (renamed.length > 0) await changeRegistry(unit, (all) => restoreRegistry(all, { released, taken }));
+}
+
+/** Refuses a segment of one project that flags of another project use. */
+async function assertUsable(
+  unit: UnitOfWork,
+  { id, project }: SegmentState,
+  before: SegmentState | undefined,
+): Promise<void> {
+  if (project === undefined) return;
+  await findProject(unit.read, { project });
+  // The flags of the set are checked already. No other flag can use a new segment.
+  if (!before || before.project === project) return;
+  const others = (await listUses(unit.unchecked, id)).filter((use) => use.project !== project);
+  if (others.length === 0) return;
+  const message = `The segment ${id} is used by strategies of other projects; take it out of them first.`;
+  throw new FlagsError('segment_in_use', message);
+}
