@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { compareCodePoints } from '../base/collections.js';
 import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
@@ -7,13 +6,7 @@ import { createValidator, invalidInput } from '../base/validator.js';
 import type { StrategyDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, EvaluationContext, FlagExplanation } from '../evaluation/evaluation.types.js';
 import type { Snapshot, StrategyRollout } from '../evaluation/snapshot.js';
-import {
-  compareVisibility,
-  createVisibility,
-  type FlagEffect,
-  type StoredSide,
-  shownConstraints,
-} from '../flags/effect.decide.js';
+import { createComparison, type FlagEffect, isSameForClients } from '../flags/effect.decide.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { toConfiguration, toSegmentConfiguration } from '../replica/environment.js';
@@ -53,23 +46,17 @@ export async function effectsOf(
   const states = statesOf(engine, documents);
   const names = [...(await affectedFlags(states))].sort(compareCodePoints);
   const flags = names.map((name) => ({ name, before: states.flag(name, 'before'), after: states.flag(name, 'after') }));
-  const sides = await createSides(engine, states, flags);
+  const isSameSegment = await compareSegments(engine, states);
+  const sideOf = (side: Side) => ({ flag: (name: string) => states.flag(name, side) });
+  const sides = { before: sideOf('before'), after: sideOf('after') };
   const effects: FlagEffect[] = [];
   for (const environment of await environmentsOf(states, flags)) {
-    const seen = {
-      before: createVisibility(environment, sides.before),
-      after: createVisibility(environment, sides.after),
-    };
+    const compare = createComparison(environment, sides, isSameSegment);
     for await (const { name, before, after } of paced(flags)) {
-      for (const side of SIDES) {
-        for await (const parent of paced(parentsOf({ before, after }[side]))) seen[side](parent);
-      }
       // A flag that moves becomes absent in one project, and appears in the other.
       for (const project of new Set([before, after].flatMap((state) => state?.project ?? []))) {
-        const effect = compareVisibility(
-          before?.project === project ? seen.before(name) : ABSENT,
-          after?.project === project ? seen.after(name) : ABSENT,
-        );
+        const within = (state: FlagState | undefined) => (state?.project === project ? state : undefined);
+        const effect = compare({ before: within(before), after: within(after) });
         if (effect) effects.push({ project, flag: name, environment, ...effect });
       }
     }
@@ -79,12 +66,6 @@ export async function effectsOf(
 
 /** The kinds of documents that clients can see. */
 const KINDS: ReadonlySet<string> = new Set([flagDocuments.kind, segmentDocuments.kind]);
-const ABSENT = { state: 'absent' } as const;
-const SIDES = ['before', 'after'] as const;
-
-function parentsOf(flag: FlagState | undefined): readonly string[] {
-  return flag?.dependencies.map((dependency) => dependency.flag) ?? [];
-}
 
 /** A flag on both sides; undefined where it is absent or archived. */
 interface AffectedFlag {
@@ -107,49 +88,21 @@ async function environmentsOf(states: States, flags: readonly AffectedFlag[]): P
   return [...names].sort(compareCodePoints);
 }
 
-/** Creates both sides. Digests the segments of the flags and their parents in slices: together they may be large. */
-async function createSides(
+/** Compares the changed segments in slices, each once: they may be large, and many strategies may use them. */
+async function compareSegments(
   { replica }: ChangeEngine,
-  states: States,
-  flags: readonly AffectedFlag[],
-): Promise<Readonly<Record<Side, StoredSide>>> {
-  const planned = new Map(states.changedSegments.map((one) => [one.id, one]));
-  const digests = new Map<SegmentState, string>();
-
-  function createSide(side: Side): StoredSide {
-    return {
-      flag: (name) => states.flag(name, side),
-      segment(id) {
-        const key = String(id);
-        const document = planned.get(key);
-        const state = (document ? document[side] : replica.documents.segments.get(key)) as
-          | SegmentState
-          | null
-          | undefined;
-        if (!state) return null;
-        const known = digests.get(state) ?? digest(JSON.stringify(shownConstraints(state.constraints)));
-        digests.set(state, known);
-        return known;
-      },
-      digest,
-    };
-  }
-
-  const sides = { before: createSide('before'), after: createSide('after') };
-  for (const side of SIDES) {
-    const names = new Set(flags.flatMap(({ name, [side]: flag }) => [name, ...parentsOf(flag)]));
-    for (const name of names) {
-      for (const { strategies } of states.flag(name, side)?.environments ?? []) {
-        const ids = strategies.flatMap(({ segments = [] }) => segments);
-        for await (const id of paced(ids)) sides[side].segment(id);
-      }
-    }
-  }
-  return sides;
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64');
+  { changedSegments }: States,
+): Promise<(before: number, after: number) => boolean> {
+  const changed = new Map(changedSegments.map((one) => [Number(one.id), one]));
+  const segmentOf = (id: number, side: Side) => {
+    const planned = changed.get(id);
+    return planned ? (planned[side] as SegmentState | null) : replica.documents.segments.get(`${id}`);
+  };
+  const isSame = (before: number, after: number) =>
+    isSameForClients(segmentOf(before, 'before') ?? undefined, segmentOf(after, 'after') ?? undefined);
+  const unchanged = new Map<number, boolean>();
+  for await (const id of paced(changed.keys())) unchanged.set(id, isSame(id, id));
+  return (before, after) => (before === after ? (unchanged.get(before) ?? true) : isSame(before, after));
 }
 
 /** Validates a query from an untyped caller. Contexts may have any members. */

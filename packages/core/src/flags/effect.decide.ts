@@ -1,81 +1,105 @@
+import { isSameJson } from '../base/json.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
+import type { SegmentState } from '../segments/segment.js';
 import type { Dependency } from './dependency.types.js';
 import { environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
-/** The visibility of a flag for clients of one environment. */
-export type Visibility =
-  | { readonly state: 'absent' }
-  /** `hasPayloads`: the variants have payloads. OFREP then sends no value. */
-  | { readonly state: 'off'; readonly hasPayloads: boolean }
-  /** The digest of the definition that clients receive. */
-  | { readonly state: 'on'; readonly definition: string };
-
 /** One side of a change: the stored state before it, or after it. */
 export interface StoredSide {
   /** Returns a flag that is not archived. */
   flag(name: string): FlagState | undefined;
-  /** Returns the digest of a segment's constraints; null if there is no such segment. */
-  segment(id: number): string | null;
-  /** Returns a text that is equal for equal JSON texts only. */
-  digest(text: string): string;
 }
 
-const ABSENT: Visibility = { state: 'absent' };
+/** A flag on both sides of a change; undefined where clients have no such flag. */
+interface BothSides {
+  readonly before: FlagState | undefined;
+  readonly after: FlagState | undefined;
+}
 
 /**
- * Returns a function that decides the visibility of a flag in an environment. It uses stored state only, and no options
- * or snapshots of this node. It caches the result per flag, because many flags may share a parent.
+ * Creates a function that returns the effect of a change on a flag in an environment; undefined if clients see the
+ * same. It compares what clients receive, from stored state only: no options or snapshots of this node. It remembers
+ * the results, because many flags may share a parent or a segment.
  */
-export function createVisibility(environment: string, side: StoredSide): (flag: string) => Visibility {
-  const known = new Map<string, Visibility>();
-  return function visibilityOf(name) {
-    const visibility = known.get(name) ?? decideVisibility(side.flag(name), { environment, side, visibilityOf });
-    known.set(name, visibility);
-    return visibility;
-  };
-}
+export function createComparison(
+  environment: string,
+  sides: { readonly before: StoredSide; readonly after: StoredSide },
+  isSameSegment: (before: number, after: number) => boolean,
+): (flags: BothSides) => EffectState | undefined {
+  const parents = new Map<string, boolean>();
 
-interface VisibilityScope {
-  readonly environment: string;
-  readonly side: StoredSide;
-  readonly visibilityOf: (flag: string) => Visibility;
-}
-
-function decideVisibility(
-  flag: FlagState | undefined,
-  { environment, side, visibilityOf }: VisibilityScope,
-): Visibility {
-  if (!flag) return ABSENT;
-  const { enabled, strategies } = environmentOf(flag, environment);
-  // Clients do not receive disabled strategies.
-  const inUse = inOrder(strategies).filter(({ disabled }) => !disabled);
-  if (!enabled || parentThatIsOff(flag, environment, side)) {
-    return { state: 'off', hasPayloads: [flag, ...inUse].some(hasPayloads) };
+  function compare({ before, after }: BothSides): EffectState | undefined {
+    const states = { before: seenState(before, sides.before), after: seenState(after, sides.after) };
+    if (states.before !== states.after) return states;
+    if (!before || !after || states.before === 'absent') return undefined;
+    if (states.before === 'off') return showsPayloads(before) === showsPayloads(after) ? undefined : states;
+    return isSameDefinition(before, after) ? undefined : { ...states, changed: true };
   }
-  const definition = {
-    strategies: inUse.map((strategy) => shownStrategy(strategy, side)),
-    // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
-    isForEverybody: strategies.length === 0,
-    variants: flag.variants.map(shownVariant),
-    parents: flag.dependencies.map((dependency) => {
-      const parent = visibilityOf(dependency.flag);
-      return { ...shownDependency(dependency), definition: parent.state === 'on' ? parent.definition : null };
-    }),
-  };
-  return { state: 'on', definition: side.digest(JSON.stringify(definition)) };
+
+  function seenState(flag: FlagState | undefined, side: StoredSide): FlagVisibility {
+    if (!flag) return 'absent';
+    return environmentOf(flag, environment).enabled && !parentThatIsOff(flag, environment, side) ? 'on' : 'off';
+  }
+
+  function showsPayloads(flag: FlagState): boolean {
+    return [flag, ...inUse(flag)].some(hasPayloads);
+  }
+
+  /** Clients do not receive disabled strategies. */
+  function inUse(flag: FlagState): readonly Strategy[] {
+    return inOrder(environmentOf(flag, environment).strategies).filter(({ disabled }) => !disabled);
+  }
+
+  function isSameDefinition(before: FlagState, after: FlagState): boolean {
+    return (
+      // An enabled flag without strategies is on for everybody. With only disabled strategies it is off for everybody.
+      isForEverybody(before) === isForEverybody(after) &&
+      isSameList(inUse(before), inUse(after), isSameStrategy) &&
+      isSameJson(before.variants.map(shownVariant), after.variants.map(shownVariant)) &&
+      isSameList(before.dependencies, after.dependencies, isSameDependency)
+    );
+  }
+
+  function isForEverybody(flag: FlagState): boolean {
+    return environmentOf(flag, environment).strategies.length === 0;
+  }
+
+  function isSameStrategy(before: Strategy, after: Strategy): boolean {
+    return (
+      (before === after || isSameJson(shownStrategy(before), shownStrategy(after))) &&
+      isSameList(before.segments ?? [], after.segments ?? [], isSameSegment)
+    );
+  }
+
+  function isSameDependency(before: Dependency, after: Dependency): boolean {
+    if (!isSameJson(shownDependency(before), shownDependency(after))) return false;
+    const known = parents.get(after.flag) ?? isSameParent(after.flag);
+    parents.set(after.flag, known);
+    return known;
+  }
+
+  /** Children see whether a parent is on, and its definition. */
+  function isSameParent(name: string): boolean {
+    const [before, after] = [sides.before.flag(name), sides.after.flag(name)];
+    const [isOn, isStillOn] = [seenState(before, sides.before) === 'on', seenState(after, sides.after) === 'on'];
+    if (!isOn || !isStillOn || !before || !after) return isOn === isStillOn;
+    return isSameDefinition(before, after);
+  }
+
+  return compare;
+}
+
+function isSameList<T>(before: readonly T[], after: readonly T[], isSame: (one: T, other: T) => boolean): boolean {
+  return before.length === after.length && before.every((one, at) => isSame(one, after[at] as T));
 }
 
 /**
  * Returns the name of the first parent that switches a flag off for everybody: it is absent, has parents itself, or
  * must be on and is off.
  */
-export function parentThatIsOff(
-  flag: FlagState,
-  environment: string,
-  { flag: find }: Pick<StoredSide, 'flag'>,
-): string | undefined {
+export function parentThatIsOff(flag: FlagState, environment: string, { flag: find }: StoredSide): string | undefined {
   return flag.dependencies.find((dependency) => {
     const parent = find(dependency.flag);
     if (!parent || parent.dependencies.length > 0) return true;
@@ -83,30 +107,15 @@ export function parentThatIsOff(
   })?.flag;
 }
 
-/** Compares both sides. Returns undefined if clients see the same. */
-export function compareVisibility(before: Visibility, after: Visibility): EffectState | undefined {
-  const states = { before: before.state, after: after.state };
-  if (before.state !== after.state) return states;
-  if (before.state === 'on' && after.state === 'on') {
-    return before.definition === after.definition ? undefined : { ...states, changed: true };
-  }
-  if (before.state === 'off' && after.state === 'off' && before.hasPayloads !== after.hasPayloads) return states;
-  return undefined;
-}
-
 function hasPayloads({ variants = [] }: { readonly variants?: readonly { readonly payload?: unknown }[] }): boolean {
   return variants.some(({ payload }) => payload !== undefined && payload !== null);
 }
 
-function shownStrategy(
-  { name, parameters, constraints, segments = [], variants = [] }: Strategy,
-  { segment }: StoredSide,
-) {
+function shownStrategy({ name, parameters, constraints, variants = [] }: Strategy) {
   return {
     name,
     parameters: shownParameters(parameters ?? {}),
     constraints: shownConstraints(constraints),
-    segments: segments.map(segment),
     variants: variants.map(shownVariant),
   };
 }
@@ -117,8 +126,17 @@ function shownParameters(parameters: NonNullable<Strategy['parameters']>) {
   return entries.map(([name, value]) => [name, value === null ? null : String(value)]);
 }
 
+/** Returns whether clients receive the same constraints of two segments. */
+export function isSameForClients(before: SegmentState | undefined, after: SegmentState | undefined): boolean {
+  if (!before || !after) return before === after;
+  return (
+    before.constraints === after.constraints ||
+    isSameJson(shownConstraints(before.constraints), shownConstraints(after.constraints))
+  );
+}
+
 /** Returns constraints as clients receive them. */
-export function shownConstraints(constraints: readonly Constraint[] = []) {
+function shownConstraints(constraints: readonly Constraint[] = []) {
   return constraints.map(
     ({ contextName, operator, values = [], value = null, inverted = false, caseInsensitive = false }) => {
       return { contextName, operator, values, value, inverted, caseInsensitive };
@@ -142,7 +160,7 @@ function shownVariant({
   };
 }
 
-function shownDependency({ flag, enabled, variants }: Dependency) {
+function shownDependency({ flag, enabled = true, variants = [] }: Dependency) {
   return { flag, enabled, variants };
 }
 
