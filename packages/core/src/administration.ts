@@ -12,6 +12,7 @@ import type {
 } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
+import { FLAG, PROJECT, SEGMENT } from './engine/operation.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -28,7 +29,6 @@ import type {
 import * as flagLists from './flags/flag-lists.operations.js';
 import { searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagListOperations, FlagPage, FlagQuery } from './flags/flag-search.types.js';
-import * as strategies from './flags/strategies.operations.js';
 import type {
   EnvironmentInput,
   FlagEnvironment,
@@ -98,15 +98,15 @@ export class Administration<Own extends string = never>
   // Projects and members
 
   createProject(input: NewProject, context?: ChangeContext): Promise<Project> {
-    return change(this, (engine) => projects.createProject(engine, input), { op: 'createProject', input, context });
+    return change(this, 'createProject', { input, context });
   }
 
   updateProject(ref: ProjectRef, input: ProjectChanges, context?: ChangeContext): Promise<Project> {
-    return change(this, projects.updateProject, { op: 'updateProject', ref, input, context });
+    return change(this, 'updateProject', { ref, input, context });
   }
 
   deleteProject(ref: ProjectRef, context?: ChangeContext): Promise<void> {
-    return change(this, projects.deleteProject, { op: 'deleteProject', ref, context });
+    return change(this, 'deleteProject', { ref, context });
   }
 
   listProjects(page?: PageQuery): Promise<ListPage<ProjectSummary>> {
@@ -114,45 +114,47 @@ export class Administration<Own extends string = never>
   }
 
   getProject(ref: ProjectRef): Promise<ProjectOverview> {
-    return run(this, { op: 'getProject', ref }, (engine) => projects.getProject(engine, ref));
+    return run(this, { op: 'getProject', members: PROJECT, ref }, (engine) => projects.getProject(engine, ref));
   }
 
   addMember(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, members.addMember, { op: 'addMember', ref, input, context });
+    return change(this, 'addMember', { ref, input, context });
   }
 
   changeMemberRole(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, members.changeMemberRole, { op: 'changeMemberRole', ref, input, context });
+    return change(this, 'changeMemberRole', { ref, input, context });
   }
 
   removeMember(ref: ProjectRef, input: Member, context?: ChangeContext): Promise<void> {
-    return change(this, members.removeMember, { op: 'removeMember', ref, input, context });
+    return change(this, 'removeMember', { ref, input, context });
   }
 
   listMembers(ref: ProjectRef): Promise<ListPage<Member>> {
-    return run(this, { op: 'listMembers', ref }, (engine) => members.listMembers(engine, ref));
+    return run(this, { op: 'listMembers', members: PROJECT, ref }, (engine) => members.listMembers(engine, ref));
   }
 
   // Flags
 
   createFlag(ref: ProjectRef, input: NewFlag, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.createFlag, { op: 'createFlag', ref, input, context });
+    return change(this, 'createFlag', { ref, input, context });
   }
 
   getFlag(ref: FlagRef): Promise<FlagDetail> {
-    return run(this, { op: 'getFlag', ref }, (engine) => flags.getFlag(engine, ref));
+    return run(this, { op: 'getFlag', members: FLAG, ref }, (engine) => flags.getFlag(engine, ref));
   }
 
   locateFlag(ref: { readonly flag: string }): Promise<FlagRef> {
-    return run(this, { op: 'locateFlag', ref }, (engine) => flags.locateFlag(engine, ref));
+    return run(this, { op: 'locateFlag', members: ['flag'], ref }, (engine) => flags.locateFlag(engine, ref));
   }
 
   listFlags(ref: ProjectRef, page?: PageQuery): Promise<ListPage<FlagSummary>> {
-    return run(this, { op: 'listFlags', ref, options: page }, (engine) => flagLists.listFlags(engine, ref, page));
+    return run(this, { op: 'listFlags', members: PROJECT, ref, options: page }, (engine) =>
+      flagLists.listFlags(engine, ref, page),
+    );
   }
 
   listArchivedFlags(ref?: Partial<ProjectRef>, page?: PageQuery): Promise<ListPage<ArchivedFlag>> {
-    return run(this, { op: 'listArchivedFlags', ref, options: page }, (engine) =>
+    return run(this, { op: 'listArchivedFlags', members: ['project?'], ref, options: page }, (engine) =>
       flagLists.listArchivedFlags(engine, ref, page),
     );
   }
@@ -162,59 +164,59 @@ export class Administration<Own extends string = never>
   }
 
   updateFlag(ref: FlagRef, input: FlagChanges, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.updateFlag, { op: 'updateFlag', ref, input, context });
+    return change(this, 'updateFlag', { ref, input, context });
   }
 
   patchFlag(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.patchFlag, { op: 'patchFlag', ref, input, context });
+    return change(this, 'patchFlag', { ref, input, context });
   }
 
   changeLabels(ref: FlagRef, input: LabelChanges, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.changeLabels, { op: 'changeLabels', ref, input, context });
+    return change(this, 'changeLabels', { ref, input, context });
   }
 
   cloneFlag(ref: FlagRef, input: { readonly name: string }, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.cloneFlag, { op: 'cloneFlag', ref, input, context });
+    return change(this, 'cloneFlag', { ref, input, context });
   }
 
   archiveFlag(ref: FlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, flags.archiveFlag, { op: 'archiveFlag', ref, context });
+    return change(this, 'archiveFlag', { ref, context });
   }
 
   reviveFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.reviveFlag, { op: 'reviveFlag', ref, context });
+    return change(this, 'reviveFlag', { ref, context });
   }
 
   deleteFlag(ref: AnyFlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, flags.deleteFlag, { op: 'deleteFlag', ref, context });
+    return change(this, 'deleteFlag', { ref, context });
   }
 
   moveFlag(ref: FlagRef, input: ProjectRef, context?: ChangeContext): Promise<Flag> {
-    return change(this, flags.moveFlag, { op: 'moveFlag', ref, input, context });
+    return change(this, 'moveFlag', { ref, input, context });
   }
 
   setVariants(ref: FlagRef, input: readonly VariantInput[], context?: ChangeContext): Promise<readonly Variant[]> {
-    return change(this, flags.setVariants, { op: 'setVariants', ref, input, context });
+    return change(this, 'setVariants', { ref, input, context });
   }
 
   patchVariants(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<readonly Variant[]> {
-    return change(this, flags.patchVariants, { op: 'patchVariants', ref, input, context });
+    return change(this, 'patchVariants', { ref, input, context });
   }
 
   addDependency(ref: FlagRef, input: DependencyInput, context?: ChangeContext): Promise<Dependency> {
-    return change(this, dependencies.addDependency, { op: 'addDependency', ref, input, context });
+    return change(this, 'addDependency', { ref, input, context });
   }
 
   removeDependency(ref: FlagRef, input: { readonly flag: string }, context?: ChangeContext): Promise<void> {
-    return change(this, dependencies.removeDependency, { op: 'removeDependency', ref, input, context });
+    return change(this, 'removeDependency', { ref, input, context });
   }
 
   removeDependencies(ref: FlagRef, context?: ChangeContext): Promise<void> {
-    return change(this, dependencies.removeDependencies, { op: 'removeDependencies', ref, context });
+    return change(this, 'removeDependencies', { ref, context });
   }
 
   listPossibleParents(ref: FlagRef, page?: PageQuery): Promise<ListPage<string>> {
-    return run(this, { op: 'listPossibleParents', ref, options: page }, (engine) =>
+    return run(this, { op: 'listPossibleParents', members: FLAG, ref, options: page }, (engine) =>
       dependencies.listPossibleParents(engine, ref, page),
     );
   }
@@ -222,19 +224,19 @@ export class Administration<Own extends string = never>
   // Strategies
 
   addStrategy(ref: EnvironmentRef, input: StrategyInput<Own>, context?: ChangeContext): Promise<Strategy> {
-    return change(this, strategies.addStrategy, { op: 'addStrategy', ref, input, context });
+    return change(this, 'addStrategy', { ref, input, context });
   }
 
   updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy> {
-    return change(this, strategies.updateStrategy, { op: 'updateStrategy', ref, input, context });
+    return change(this, 'updateStrategy', { ref, input, context });
   }
 
   patchStrategy(ref: StrategyRef, input: JsonPatch, context?: ChangeContext): Promise<Strategy> {
-    return change(this, strategies.patchStrategy, { op: 'patchStrategy', ref, input, context });
+    return change(this, 'patchStrategy', { ref, input, context });
   }
 
   removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void> {
-    return change(this, strategies.removeStrategy, { op: 'removeStrategy', ref, context });
+    return change(this, 'removeStrategy', { ref, context });
   }
 
   orderStrategies(
@@ -242,15 +244,15 @@ export class Administration<Own extends string = never>
     input: readonly StrategyPlace[],
     context?: ChangeContext,
   ): Promise<readonly Strategy[]> {
-    return change(this, strategies.orderStrategies, { op: 'orderStrategies', ref, input, context });
+    return change(this, 'orderStrategies', { ref, input, context });
   }
 
   enable(ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, strategies.enable, { op: 'enable', ref, context });
+    return change(this, 'enable', { ref, context });
   }
 
   disable(ref: EnvironmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, strategies.disable, { op: 'disable', ref, context });
+    return change(this, 'disable', { ref, context });
   }
 
   configureEnvironment(
@@ -258,53 +260,55 @@ export class Administration<Own extends string = never>
     input: EnvironmentInput<Own>,
     context?: ChangeContext,
   ): Promise<FlagEnvironment> {
-    return change(this, strategies.configureEnvironment, { op: 'configureEnvironment', ref, input, context });
+    return change(this, 'configureEnvironment', { ref, input, context });
   }
 
   // Segments
 
   createSegment(input: NewSegment, context?: ChangeContext): Promise<Segment> {
-    return change(this, (engine) => segments.createSegment(engine, input), { op: 'createSegment', input, context });
+    return change(this, 'createSegment', { input, context });
   }
 
   updateSegment(ref: SegmentRef, input: SegmentChanges, context?: ChangeContext): Promise<Segment> {
-    return change(this, segments.updateSegment, { op: 'updateSegment', ref, input, context });
+    return change(this, 'updateSegment', { ref, input, context });
   }
 
   deleteSegment(ref: SegmentRef, context?: ChangeContext): Promise<void> {
-    return change(this, segments.deleteSegment, { op: 'deleteSegment', ref, context });
+    return change(this, 'deleteSegment', { ref, context });
   }
 
   getSegment(ref: SegmentRef): Promise<Segment> {
-    return run(this, { op: 'getSegment', ref }, (engine) => segments.getSegment(engine, ref));
+    return run(this, { op: 'getSegment', members: SEGMENT, ref }, (engine) => segments.getSegment(engine, ref));
   }
 
   listSegments(query?: SegmentQuery, page?: PageQuery): Promise<ListPage<Segment>> {
-    return run(this, { op: 'listSegments', ref: query, options: page }, (engine) =>
+    return run(this, { op: 'listSegments', members: ['strategy?'], ref: query, options: page }, (engine) =>
       segments.listSegments(engine, query, page),
     );
   }
 
   listSegmentUses(ref: SegmentRef): Promise<ListPage<SegmentUse>> {
-    return run(this, { op: 'listSegmentUses', ref }, (engine) => segments.listSegmentUses(engine, ref));
+    return run(this, { op: 'listSegmentUses', members: SEGMENT, ref }, (engine) =>
+      segments.listSegmentUses(engine, ref),
+    );
   }
 
   // Tokens
 
   createToken(input: NewToken, context?: TokenChangeContext): Promise<CreatedToken> {
-    return change(this, (engine) => tokens.createToken(engine, input), { op: 'createToken', input, context });
+    return change(this, 'createToken', { input, context });
   }
 
   updateToken(ref: TokenRef, input: TokenChanges, context?: TokenChangeContext): Promise<Token> {
-    return change(this, tokens.updateToken, { op: 'updateToken', ref, input, context });
+    return change(this, 'updateToken', { ref, input, context });
   }
 
   rotateToken(ref: TokenRef, input: TokenRotation = {}, context?: TokenChangeContext): Promise<CreatedToken> {
-    return change(this, tokens.rotateToken, { op: 'rotateToken', ref, input, context });
+    return change(this, 'rotateToken', { ref, input, context });
   }
 
   deleteToken(ref: TokenRef, context?: TokenChangeContext): Promise<void> {
-    return change(this, tokens.deleteToken, { op: 'deleteToken', ref, context });
+    return change(this, 'deleteToken', { ref, context });
   }
 
   listTokens(page?: PageQuery): Promise<ListPage<ListedToken>> {

@@ -27,6 +27,7 @@ import type {
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
 import type { FlagDrift, FlagsSchema } from './definitions/schema.types.js';
+import { CHANGE_SET } from './engine/operation.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
 import { listEvents, listNextEvents, subscribe } from './events/event.operations.js';
 import type {
@@ -201,15 +202,17 @@ export class Flags<Own extends string = never>
   }
 
   undoChangeSet(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet> {
-    return run(this, { op: 'undoChangeSet', ref, options }, (engine) => undoChangeSet(engine, ref, options));
+    return run(this, { op: 'undoChangeSet', members: CHANGE_SET, ref, options }, (engine) =>
+      undoChangeSet(engine, ref, options),
+    );
   }
 
   planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan> {
-    return run(this, { op: 'planUndo', ref, options }, (engine) => planUndo(engine, ref, options));
+    return run(this, { op: 'planUndo', members: CHANGE_SET, ref, options }, (engine) => planUndo(engine, ref, options));
   }
 
   previewUndo(ref: ChangeSetRef, options: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview> {
-    return run(this, { op: 'previewUndo', ref, options }, (engine) => previewUndo(engine, ref, options));
+    return run(this, { op: 'previewUndo', members: CHANGE_SET, ref, options }, (engine) => previewUndo(engine, ref, options));
   }
 
   listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {
@@ -217,11 +220,13 @@ export class Flags<Own extends string = never>
   }
 
   getChangeSet(ref: ChangeSetRef): Promise<HistoryEntry> {
-    return run(this, { op: 'getChangeSet', ref }, (engine) => history.getChangeSet(engine, ref));
+    return run(this, { op: 'getChangeSet', members: CHANGE_SET, ref }, (engine) => history.getChangeSet(engine, ref));
   }
 
   listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>> {
-    return run(this, { op: 'listChangeSetProjects', ref }, (engine) => history.listChangeSetProjects(engine, ref));
+    return run(this, { op: 'listChangeSetProjects', members: CHANGE_SET, ref }, (engine) =>
+      history.listChangeSetProjects(engine, ref),
+    );
   }
 
   // Events
@@ -237,7 +242,9 @@ export class Flags<Own extends string = never>
   // Flags as code
 
   exportDefinitions(ref?: ExportQuery): Promise<Definitions> {
-    return run(this, { op: 'exportDefinitions', ref }, (engine) => exportDefinitions(engine, ref));
+    return run(this, { op: 'exportDefinitions', members: ['project?'], ref }, (engine) =>
+      exportDefinitions(engine, ref),
+    );
   }
 
   importDefinitions(document: Definitions, options?: ImportOptions): Promise<ImportResult> {
@@ -275,7 +282,7 @@ export class Flags<Own extends string = never>
   }
 
   listApplications(filter?: ApplicationFilter, page?: PageQuery): Promise<ListPage<Application>> {
-    return run(this, { op: 'listApplications', ref: filter, options: page }, (engine) =>
+    return run(this, { op: 'listApplications', members: ['strategies?'], ref: filter, options: page }, (engine) =>
       applications.listApplications(engine, filter, page),
     );
   }
@@ -285,11 +292,15 @@ export class Flags<Own extends string = never>
   }
 
   getApplication(ref: ApplicationRef): Promise<ApplicationDetail> {
-    return run(this, { op: 'getApplication', ref }, (engine) => applications.getApplication(engine, ref));
+    return run(this, { op: 'getApplication', members: ['application'], ref }, (engine) =>
+      applications.getApplication(engine, ref),
+    );
   }
 
   deleteApplication(ref: ApplicationRef): Promise<void> {
-    return run(this, { op: 'deleteApplication', ref }, (engine) => applications.deleteApplication(engine, ref));
+    return run(this, { op: 'deleteApplication', members: ['application'], ref }, (engine) =>
+      applications.deleteApplication(engine, ref),
+    );
   }
 }
 

@@ -7,8 +7,6 @@ export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef, JsonPatchOper
 export type { PartDifference } from './base/parts.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {
-  ChangeOperationName,
-  ChangeVocabulary,
   ContextPreview,
   DocumentName,
   FlagPreview,
@@ -18,6 +16,7 @@ export type {
   SegmentUseRequest,
   UndoOptions,
 } from './changesets/change-set.types.js';
+export type { ChangeOperationName, ChangeVocabulary } from './changesets/operations.js';
 export type { SchemaOptions } from './definitions/define-flags.js';
 export type {
   DefinedEnvironment,

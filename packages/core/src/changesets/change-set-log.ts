@@ -3,7 +3,7 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { CommittedDocuments } from '../engine.js';
 import { FlagsError } from '../errors.js';
-import { projectsIn, projectsOf } from '../events/event.types.js';
+import { projectsIn } from '../events/event.types.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';

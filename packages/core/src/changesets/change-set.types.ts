@@ -1,57 +1,8 @@
-import type {
-  AnyFlagRef,
-  Awaitable,
-  ChangeContext,
-  EnvironmentRef,
-  FlagRef,
-  ProjectRef,
-  StrategyRef,
-} from '../base/common.types.js';
+import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
 import type { FlagsEvent } from '../events/event.types.js';
-import type { DependencyInput } from '../flags/dependency.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
-import type { FlagChanges, NewFlag } from '../flags/flag.types.js';
-import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
-import type { VariantInput } from '../flags/variant.types.js';
-import type { Member, NewProject, ProjectChanges } from '../projects/project.types.js';
-import type { NewSegment, SegmentChanges, SegmentRef } from '../segments/segment.types.js';
-
-/**
- * The reference and the input of every change that a change set may contain, as the operation of that name takes them.
- */
-export interface ChangeVocabulary<Own extends string = never> {
-  readonly createProject: { readonly input: NewProject };
-  readonly updateProject: { readonly ref: ProjectRef; readonly input: ProjectChanges };
-  readonly deleteProject: { readonly ref: ProjectRef };
-  readonly createFlag: { readonly ref: ProjectRef; readonly input: NewFlag };
-  readonly updateFlag: { readonly ref: FlagRef; readonly input: FlagChanges };
-  readonly cloneFlag: { readonly ref: FlagRef; readonly input: { readonly name: string } };
-  readonly archiveFlag: { readonly ref: FlagRef };
-  readonly reviveFlag: { readonly ref: AnyFlagRef };
-  readonly deleteFlag: { readonly ref: AnyFlagRef };
-  /** Moves the flag to the project of the input. */
-  readonly moveFlag: { readonly ref: FlagRef; readonly input: ProjectRef };
-  readonly addStrategy: { readonly ref: EnvironmentRef; readonly input: StrategyInput<Own> };
-  readonly updateStrategy: { readonly ref: StrategyRef; readonly input: StrategyReplacement<Own> };
-  readonly removeStrategy: { readonly ref: StrategyRef };
-  readonly enable: { readonly ref: EnvironmentRef };
-  readonly disable: { readonly ref: EnvironmentRef };
-  readonly configureEnvironment: { readonly ref: EnvironmentRef; readonly input: EnvironmentInput<Own> };
-  readonly setVariants: { readonly ref: FlagRef; readonly input: readonly VariantInput[] };
-  readonly addDependency: { readonly ref: FlagRef; readonly input: DependencyInput };
-  /** The input names the parent. */
-  readonly removeDependency: { readonly ref: FlagRef; readonly input: { readonly flag: string } };
-  readonly createSegment: { readonly input: NewSegment };
-  readonly updateSegment: { readonly ref: SegmentRef; readonly input: SegmentChanges };
-  readonly deleteSegment: { readonly ref: SegmentRef };
-  readonly addMember: { readonly ref: ProjectRef; readonly input: Member };
-  readonly changeMemberRole: { readonly ref: ProjectRef; readonly input: Member };
-  readonly removeMember: { readonly ref: ProjectRef; readonly input: Member };
-}
-
-/** The name of an operation that a change set may contain. */
-export type ChangeOperationName = keyof ChangeVocabulary;
+import type { ChangeOperationName, ChangeVocabulary } from './operations.js';
 
 /**
  * One change as data: an operation, its reference and its input.

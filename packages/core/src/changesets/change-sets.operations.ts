@@ -1,24 +1,16 @@
-import type { Awaitable } from '../base/common.types.js';
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
+import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import type { PreparedChange } from '../engine.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { toFlagsEvent } from '../events/feed.js';
 import { PatternMeter } from '../flags/patterns.js';
-import type {
-  ApplyOptions,
-  Change,
-  ChangeOperationName,
-  ChangeSet,
-  ChangeVocabulary,
-  DocumentName,
-  PlannedDocument,
-} from './change-set.types.js';
+import type { ApplyOptions, Change, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
 import { type LoggedSet, readCommittedSet, readSet } from './change-set-log.js';
 import type { ChangeEngine, UnattributedContext } from './engine.js';
-import { OPERATIONS, REFERENCE_MEMBERS, REFERENCES } from './operations.js';
+import { CHANGE_OPERATIONS, type ChangeOperationName, operationOf, prepareOperation } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
 import { type ExpectedRevision, locateRefusal } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
@@ -66,20 +58,12 @@ async function prepareAll(
     try {
       hash?.add(change);
       meter.add('input' in change ? change.input : undefined);
-      prepared.push({ ...(await prepare(engine, change)), op, ifRevision, path });
+      prepared.push({ ...(await prepareOperation(engine, change)), op, ifRevision, path });
     } catch (error) {
       throw locateRefusal(error, path);
     }
   }
   return prepared;
-}
-
-/** Calls the operation that the change names. */
-function prepare<Op extends ChangeOperationName>(
-  engine: ChangeEngine,
-  change: { readonly op: Op } & ChangeVocabulary<string>[Op],
-): Awaitable<PreparedChange> {
-  return OPERATIONS[change.op](engine, change);
 }
 
 /** Commits a set. Returns it with its event ids and positions, or the first result of a repeated id. */
@@ -125,15 +109,18 @@ function readChanges(changes: unknown): readonly Change<string>[] {
 function findIssues(change: unknown, path: string): readonly ErrorDetail[] {
   if (!isObject(change)) return [{ message: 'must be an object with the members op, ref and input', path }];
   const { op, ref, ifRevision } = change;
-  if (typeof op !== 'string' || !Object.hasOwn(OPERATIONS, op)) {
-    return [{ message: `must be one of ${Object.keys(OPERATIONS).join(', ')}`, path: `${path}/op` }];
+  if (!CHANGE_OPERATIONS.some((name) => name === op)) {
+    return [{ message: `must be one of ${CHANGE_OPERATIONS.join(', ')}`, path: `${path}/op` }];
   }
-  return [...findRefIssues(op, ref, `${path}/ref`), ...findRevisionIssues(ifRevision, `${path}/ifRevision`)];
+  return [
+    ...findRefIssues(op as ChangeOperationName, ref, `${path}/ref`),
+    ...findRevisionIssues(ifRevision, `${path}/ifRevision`),
+  ];
 }
 
-function findRefIssues(op: string, ref: unknown, path: string): readonly ErrorDetail[] {
-  const members = REFERENCES[op];
-  if (!members) return [];
+function findRefIssues(op: ChangeOperationName, ref: unknown, path: string): readonly ErrorDetail[] {
+  const members = operationOf(op)?.ref ?? [];
+  if (members.length === 0) return [];
   if (!isObject(ref)) return [{ message: `must be an object with the members ${members.join(', ')}`, path }];
   return members.flatMap((member): readonly ErrorDetail[] => {
     const name = member.replace('?', '');

@@ -1,125 +1,89 @@
 import type { Awaitable } from '../base/common.types.js';
+import type { Operation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine.js';
-import { addDependency, removeDependency } from '../flags/dependencies.operations.js';
-import * as flags from '../flags/flag.operations.js';
-import * as strategies from '../flags/strategies.operations.js';
-import * as members from '../projects/members.operations.js';
-import * as projects from '../projects/project.operations.js';
-import * as segments from '../segments/segment.operations.js';
-import type { ChangeOperationName, ChangeVocabulary } from './change-set.types.js';
+import { dependencyOperations } from '../flags/dependencies.operations.js';
+import { flagOperations } from '../flags/flag.operations.js';
+import { strategyOperations } from '../flags/strategies.operations.js';
+import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
+import { memberOperations } from '../projects/members.operations.js';
+import { projectOperations } from '../projects/project.operations.js';
+import { segmentOperations } from '../segments/segment.operations.js';
+import { tokenOperations } from '../tokens/token.operations.js';
 
-/** The types of the members of references. Names that end in `?` are optional. */
-export const REFERENCE_MEMBERS = {
-  project: 'string',
-  flag: 'string',
-  environment: 'string',
-  strategy: 'string',
-  segment: 'number',
-  token: 'string',
-  application: 'string',
-  changeSet: 'string',
-  'project?': 'string',
-  'strategy?': 'string',
-  'strategies?': 'object',
-} as const;
-
-export type ReferenceMember = keyof typeof REFERENCE_MEMBERS;
-
-const PROJECT = ['project'] as const;
-const FLAG = ['project', 'flag'] as const;
-const ANY_FLAG = ['flag', 'project?'] as const;
-const ENVIRONMENT = ['project', 'flag', 'environment'] as const;
-const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
-const SEGMENT = ['segment'] as const;
-const TOKEN = ['token'] as const;
-const CHANGE_SET = ['changeSet'] as const;
-
-/** The members of the reference of each operation. Leaves out operations that have none, or validate it themselves. */
-export const REFERENCES: Readonly<Record<string, readonly ReferenceMember[]>> = {
-  updateProject: PROJECT,
-  deleteProject: PROJECT,
-  getProject: PROJECT,
-  createFlag: PROJECT,
-  listFlags: PROJECT,
-  listArchivedFlags: ['project?'],
-  getFlag: FLAG,
-  locateFlag: ['flag'],
-  updateFlag: FLAG,
-  patchFlag: FLAG,
-  changeLabels: FLAG,
-  cloneFlag: FLAG,
-  archiveFlag: FLAG,
-  reviveFlag: ANY_FLAG,
-  deleteFlag: ANY_FLAG,
-  moveFlag: FLAG,
-  addStrategy: ENVIRONMENT,
-  updateStrategy: STRATEGY,
-  patchStrategy: STRATEGY,
-  orderStrategies: ENVIRONMENT,
-  removeStrategy: STRATEGY,
-  enable: ENVIRONMENT,
-  disable: ENVIRONMENT,
-  configureEnvironment: ENVIRONMENT,
-  setVariants: FLAG,
-  patchVariants: FLAG,
-  addDependency: FLAG,
-  removeDependency: FLAG,
-  removeDependencies: FLAG,
-  listPossibleParents: FLAG,
-  updateSegment: SEGMENT,
-  deleteSegment: SEGMENT,
-  getSegment: SEGMENT,
-  listSegments: ['strategy?'],
-  listSegmentUses: SEGMENT,
-  addMember: PROJECT,
-  changeMemberRole: PROJECT,
-  removeMember: PROJECT,
-  listMembers: PROJECT,
-  updateToken: TOKEN,
-  rotateToken: TOKEN,
-  deleteToken: TOKEN,
-  getChangeSet: CHANGE_SET,
-  listChangeSetProjects: CHANGE_SET,
-  undoChangeSet: CHANGE_SET,
-  planUndo: CHANGE_SET,
-  previewUndo: CHANGE_SET,
-  exportDefinitions: ['project?'],
-  listApplications: ['strategies?'],
-  getApplication: ['application'],
-  deleteApplication: ['application'],
+/** Every operation that changes documents. */
+export const OPERATIONS = {
+  ...projectOperations,
+  ...memberOperations,
+  ...flagOperations,
+  ...dependencyOperations,
+  ...strategyOperations,
+  ...segmentOperations,
+  ...tokenOperations,
 };
 
-/** Validates the input of a change, and creates ids and times once. */
-type Prepare<Op extends ChangeOperationName> = (
-  engine: Engine,
-  change: ChangeVocabulary<string>[Op],
-) => Awaitable<PreparedChange>;
+type Operations = typeof OPERATIONS;
 
-/** The operations that a change set may contain. */
-export const OPERATIONS: { readonly [Op in ChangeOperationName]: Prepare<Op> } = {
-  createProject: (engine, { input }) => projects.createProject(engine, input),
-  updateProject: (engine, { ref, input }) => projects.updateProject(engine, ref, input),
-  deleteProject: (engine, { ref }) => projects.deleteProject(engine, ref),
-  createFlag: (engine, { ref, input }) => flags.createFlag(engine, ref, input),
-  updateFlag: (engine, { ref, input }) => flags.updateFlag(engine, ref, input),
-  cloneFlag: (engine, { ref, input }) => flags.cloneFlag(engine, ref, input),
-  archiveFlag: (engine, { ref }) => flags.archiveFlag(engine, ref),
-  reviveFlag: (engine, { ref }) => flags.reviveFlag(engine, ref),
-  deleteFlag: (engine, { ref }) => flags.deleteFlag(engine, ref),
-  moveFlag: (engine, { ref, input }) => flags.moveFlag(engine, ref, input),
-  addStrategy: (engine, { ref, input }) => strategies.addStrategy(engine, ref, input),
-  updateStrategy: (engine, { ref, input }) => strategies.updateStrategy(engine, ref, input),
-  removeStrategy: (engine, { ref }) => strategies.removeStrategy(engine, ref),
-  enable: (engine, { ref }) => strategies.enable(engine, ref),
-  disable: (engine, { ref }) => strategies.disable(engine, ref),
-  configureEnvironment: (engine, { ref, input }) => strategies.configureEnvironment(engine, ref, input),
-  setVariants: (engine, { ref, input }) => flags.setVariants(engine, ref, input),
-  addDependency: (engine, { ref, input }) => addDependency(engine, ref, input),
-  removeDependency: (engine, { ref, input }) => removeDependency(engine, ref, input),
-  createSegment: (engine, { input }) => segments.createSegment(engine, input),
-  updateSegment: (engine, { ref, input }) => segments.updateSegment(engine, ref, input),
-  deleteSegment: (engine, { ref }) => segments.deleteSegment(engine, ref),
-  addMember: (engine, { ref, input }) => members.addMember(engine, ref, input),
-  changeMemberRole: (engine, { ref, input }) => members.changeMemberRole(engine, ref, input),
-  removeMember: (engine, { ref, input }) => members.removeMember(engine, ref, input),
+/** The name of an operation that changes documents. */
+export type OperationName = keyof Operations;
+
+type PrepareOf<Name extends OperationName> = Operations[Name]['prepare'];
+export type RefOf<Name extends OperationName> = Parameters<PrepareOf<Name>>[1];
+export type InputOf<Name extends OperationName> = Parameters<PrepareOf<Name>>[2];
+export type ResultOf<Name extends OperationName> =
+  PrepareOf<Name> extends (...given: never[]) => Awaitable<PreparedChange<infer Result>> ? Result : never;
+
+/** The name of an operation that a change set may contain. */
+export type ChangeOperationName = {
+  [Name in OperationName]: Operations[Name]['isInSets'] extends true ? Name : never;
+}[OperationName];
+
+/** The inputs that name strategies: built-in ones, and the host's own. */
+interface StrategyInputs<Own extends string> {
+  readonly addStrategy: StrategyInput<Own>;
+  readonly updateStrategy: StrategyReplacement<Own>;
+  readonly configureEnvironment: EnvironmentInput<Own>;
+}
+
+type ChangeInput<Name extends ChangeOperationName, Own extends string> = Name extends keyof StrategyInputs<Own>
+  ? StrategyInputs<Own>[Name]
+  : InputOf<Name>;
+
+/** The reference and the input of every change that a change set may contain, as the method of that name takes them. */
+export type ChangeVocabulary<Own extends string = never> = {
+  readonly [Name in ChangeOperationName]: (undefined extends RefOf<Name> ? unknown : { readonly ref: RefOf<Name> }) &
+    (unknown extends InputOf<Name> ? unknown : { readonly input: ChangeInput<Name, Own> });
 };
+
+type AnyOperation = Operation<unknown, unknown, unknown>;
+
+const BY_NAME: ReadonlyMap<string, AnyOperation> = new Map(
+  Object.entries(OPERATIONS).map(([name, row]) => [name, row as unknown as AnyOperation]),
+);
+
+/** Returns the row of an operation; undefined for other names. */
+export function operationOf(name: string): AnyOperation | undefined {
+  return BY_NAME.get(name);
+}
+
+/** The names of the operations that a change set may contain. */
+export const CHANGE_OPERATIONS = [...BY_NAME].flatMap(([name, { isInSets }]) =>
+  isInSets ? [name as ChangeOperationName] : [],
+);
+
+/** A call of an operation. */
+interface OperationCall {
+  readonly op: string;
+  readonly ref?: unknown;
+  readonly input?: unknown;
+}
+
+/**
+ * Validates the input of an operation, and prepares its change.
+ *
+ * @throws FlagsError `invalid_input`
+ */
+export function prepareOperation(engine: Engine, { op, ref, input }: OperationCall): Awaitable<PreparedChange> {
+  const row = BY_NAME.get(op) as AnyOperation;
+  const valid = row.input ? (engine.validate[row.input] as (input: unknown) => unknown)(input) : undefined;
+  return row.prepare(engine, ref, valid);
+}

@@ -6,7 +6,7 @@ import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
 import type { DocumentPut, FlagsStorage } from '../storage/port.js';
 import type { RepetitionKey, SetContext } from './engine.js';
-import { REFERENCES } from './operations.js';
+import { operationOf } from './operations.js';
 
 /** A change as the caller names it. */
 export interface HashedChange {
@@ -26,7 +26,7 @@ export class ChangesHash {
    * @throws FlagsError `invalid_input` for an input that is not JSON
    */
   add({ op, ref, input }: HashedChange): void {
-    const members = (REFERENCES[op] ?? []).filter((member) => !member.endsWith('?') && isObject(ref));
+    const members = (operationOf(op)?.ref ?? []).filter((member) => !member.endsWith('?') && isObject(ref));
     const named = members.map((member) => (ref as Readonly<Record<string, unknown>>)[member]);
     this.addValue([op, named, input]);
   }

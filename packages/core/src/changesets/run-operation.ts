@@ -1,14 +1,22 @@
-import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
+import type { ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
+import type { ReferenceMember } from '../engine/operation.js';
 import type { CommittedDocuments, PreparedChange } from '../engine.js';
 import { hasHistory } from '../kinds.js';
 import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
 import { readDocumentsAfter } from './change-set-log.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
-import { REFERENCES } from './operations.js';
+import {
+  type InputOf,
+  type OperationName,
+  operationOf,
+  prepareOperation,
+  type RefOf,
+  type ResultOf,
+} from './operations.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
@@ -22,21 +30,15 @@ interface WithEngine {
 interface MethodArguments {
   /** The name of the operation. */
   readonly op: string;
+  /** The members of its reference. Absent or empty: the operation has none, or validates it itself. */
+  readonly members?: readonly ReferenceMember[];
   readonly ref?: unknown;
-  /** The input of a change; present in changes that need one. */
-  readonly input?: unknown;
   readonly options?: unknown;
 }
 
-/** Throws `invalid_input` unless a method was called with its reference, its input and options of the right type. */
-function assertArguments({ op, options, ...given }: MethodArguments): void {
-  const members = REFERENCES[op];
-  if (members) {
-    assertReference(op, members, given.ref);
-    if ('input' in given && given.input === undefined) {
-      throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
-    }
-  }
+/** Throws `invalid_input` unless a method was called with its reference and options of the right type. */
+function assertArguments({ op, members = [], ref, options }: MethodArguments): void {
+  if (members.length > 0) assertReference(op, members, ref);
   assertOptions(op, options);
 }
 
@@ -60,43 +62,42 @@ function notCalledOnFlags(op: string): Error {
 }
 
 /** The arguments of a change. */
-interface ChangeArguments<Ref, Input> extends Omit<MethodArguments, 'options'> {
-  readonly ref?: Ref;
-  readonly input?: Input;
+interface ChangeArguments<Name extends OperationName> {
+  readonly ref?: RefOf<Name>;
+  readonly input?: InputOf<Name>;
   readonly context: ChangeContext | undefined;
 }
-
-/** Validates the arguments of a change, and creates ids and times once. */
-type Prepare<Ref, Input, Result> = (engine: ChangeEngine, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 
 /**
  * Runs a method of `Flags` as a change set of one change. A repeated id returns the first result, from the state that
  * the first call has left.
  */
-export function change<Ref, Input, Result>(
+export function change<Name extends OperationName>(
   flags: WithEngine,
-  prepare: Prepare<Ref, Input, Result>,
-  { context, ...given }: ChangeArguments<Ref, Input>,
-): Promise<Result> {
-  return run(flags, { ...given, options: context }, async (engine) => {
+  op: Name,
+  { ref, input, context }: ChangeArguments<Name>,
+): Promise<ResultOf<Name>> {
+  const row = operationOf(op);
+  const members = row?.ref ?? [];
+  return run(flags, { op, members, ref, options: context }, async (engine) => {
+    if (row?.input && members.length > 0 && input === undefined) {
+      throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
+    }
     const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
     // Before the first wait: the caller may change the input then.
     const hash = id === undefined ? undefined : new ChangesHash();
-    hash?.add(given);
-    const preparing = prepare(
-      id === undefined ? engine : withDerivedIds(engine, id),
-      given.ref as Ref,
-      given.input as Input,
-    );
+    hash?.add({ op, ref, input });
+    const own = id === undefined ? engine : withDerivedIds(engine, id);
+    const preparing = prepareOperation(own, { op, ref, input });
     const unnamed = 'then' in preparing ? await preparing : preparing;
-    const prepared = engine.authorize ? { ...unnamed, op: given.op } : unnamed;
-    if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(given.op);
-    if (!context) return resultOf(prepared, await commitOne(engine, prepared));
+    const prepared = engine.authorize ? { ...unnamed, op } : unnamed;
+    if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(op);
+    if (!context) return resultOf<ResultOf<Name>>(prepared, await commitOne(engine, prepared));
     const { onRevision, ifRevision }: RevisionContext = context;
     const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
     const documents = await commitOne(engine, single, toContext(context, hash));
     if (onRevision) await reportRevision(prepared, documents, onRevision);
-    return resultOf(prepared, documents);
+    return resultOf<ResultOf<Name>>(prepared, documents);
   });
 }
 
@@ -118,7 +119,7 @@ async function commitOne(
 }
 
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
-async function resultOf<Result>({ result }: PreparedChange<Result>, documents: CommittedDocuments): Promise<Result> {
+async function resultOf<Result>({ result }: PreparedChange, documents: CommittedDocuments): Promise<Result> {
   return copyJson(await result(documents)) as Result;
 }
 

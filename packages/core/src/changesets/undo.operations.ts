@@ -19,7 +19,7 @@ export async function undoChangeSet(
   options: UndoOptions = {},
 ): Promise<ChangeSet> {
   const hash = new ChangesHash();
-  hash.add({ op: 'undoChangeSet', ref });
+  hash.add({ op: 'undoChangeSet', input: ref.changeSet });
   const context = toContext(options, hash);
   return commitSet(engine, [await prepareUndo(engine, ref, options)], context);
 }

@@ -3,7 +3,7 @@ import { copyJson } from '../base/json.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { type FlagState } from '../flags/flag.js';
+import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { Strategy } from '../flags/strategy.types.js';
 import type { ProjectState } from '../projects/project.js';

@@ -1,6 +1,7 @@
 import type { FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { cutPage, pageBounds } from '../base/pages.js';
+import { FLAG, operation, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
@@ -39,8 +40,8 @@ export async function inheritableDependencies(
   return dependencies.filter((_, i) => dependencyRules.canBeParent(parents[i]?.state, source.project));
 }
 
-export function addDependency({ validate }: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {
-  const dependency = cloneJson(toDependency(validate.dependency(input)));
+function addDependency(_: Engine, ref: FlagRef, input: DependencyInput): PreparedChange<Dependency> {
+  const dependency = cloneJson(toDependency(input));
   return changeFlag(ref, {
     async decide(child, unit) {
       const parent = await unit.read(flagDocuments, dependency.flag);
@@ -51,19 +52,15 @@ export function addDependency({ validate }: Engine, ref: FlagRef, input: Depende
   });
 }
 
-export function removeDependency(
-  { validate }: Engine,
-  ref: FlagRef,
-  input: { readonly flag: string },
-): PreparedChange<void> {
-  const { flag } = validate.parent(input);
+function removeDependency(_: Engine, ref: FlagRef, input: { readonly flag: string }): PreparedChange<void> {
+  const { flag } = input;
   return changeFlag(ref, {
     decide: (child) => dependencyRules.removeDependency(child, flag),
     result: () => undefined,
   });
 }
 
-export function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void> {
+function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void> {
   return changeFlag(ref, { decide: dependencyRules.removeDependencies, result: () => undefined });
 }
 
@@ -87,3 +84,9 @@ function isPossibleParent(flag: FlagState, child: FlagState): boolean {
 function toDependency({ flag, enabled = true, variants = [] }: DependencyInput): Dependency {
   return { flag, enabled, variants };
 }
+
+export const dependencyOperations = {
+  addDependency: operation({ ref: FLAG, input: 'dependency', prepare: addDependency }),
+  removeDependency: operation({ ref: FLAG, input: 'parent', prepare: removeDependency }),
+  removeDependencies: singleOperation({ ref: FLAG, prepare: removeDependencies }),
+};

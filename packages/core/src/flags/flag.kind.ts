@@ -21,8 +21,8 @@ import {
   enabledEnvironments,
   environmentOf,
   type FlagEvent,
-  type FlagState,
   type FlagHead,
+  type FlagState,
   METADATA,
   segmentsOf,
 } from './flag.js';

@@ -3,6 +3,7 @@ import { cloneJson, copyJson } from '../base/json.js';
 import { applyPatch, clonePatch } from '../base/json-patch.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
+import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { findProject } from '../projects/project.kind.js';
 import type { Versioned } from '../storage/documents.js';
@@ -26,10 +27,9 @@ function copyInput<Input extends NewFlag | FlagChanges>(input: Input): Input {
   return { ...pickMembers(input, INPUT_MEMBERS), ...(labels && { labels: [...labels] }) };
 }
 
-export function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedChange<Flag> {
-  const { validate, now } = engine;
-  const { type = defaultType(engine), ...rest } = copyInput(validate.newFlag(input));
-  const createdAt = now().toISOString();
+function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedChange<Flag> {
+  const { type = defaultType(engine), ...rest } = copyInput(input);
+  const createdAt = engine.now().toISOString();
   return {
     subject: keyOf(rest.name),
     async decide(unit) {
@@ -95,26 +95,26 @@ export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext
   return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
 
-export function updateFlag({ validate }: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
-  const changes = copyInput(validate.flagChanges(input));
+function updateFlag({ validate }: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
+  const changes = copyInput(input);
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
     result: toFlag,
   });
 }
 
-export function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<Flag> {
+function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<Flag> {
   const { validate } = engine;
-  const patch = clonePatch(validate.jsonPatch(input));
+  const patch = clonePatch(input);
   return changeFlag(ref, {
     decide: (flag) => metadata.patchMetadata(flag, { patch, validate: validate.flagChanges }),
     result: toFlag,
   });
 }
 
-export function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): PreparedChange<Flag> {
+function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): PreparedChange<Flag> {
   const { validate } = engine;
-  const { add = [], remove = [] } = validate.labelChanges(input);
+  const { add = [], remove = [] } = input;
   const changes = { add: [...add], remove: [...remove] };
   return changeFlag(ref, {
     decide: (flag) => metadata.changeLabels(flag, changes, validate.flagChanges),
@@ -130,10 +130,9 @@ export function defaultType({ settings }: Engine): string {
   return names.includes(PREFERRED_TYPE) ? PREFERRED_TYPE : (names[0] ?? PREFERRED_TYPE);
 }
 
-export function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string }): PreparedChange<Flag> {
-  const { validate, now } = engine;
-  const { name } = validate.clone(input);
-  const origin = { name, createdAt: now().toISOString(), idFor: rememberIds(engine.newId) };
+function cloneFlag(engine: Engine, ref: FlagRef, input: { readonly name: string }): PreparedChange<Flag> {
+  const { name } = input;
+  const origin = { name, createdAt: engine.now().toISOString(), idFor: rememberIds(engine.newId) };
   return {
     subject: keyOf(name),
     revisionOf: keyOf(ref.flag),
@@ -158,7 +157,7 @@ export function rememberIds(newId: () => string): (name: string) => string {
   };
 }
 
-export function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
+function archiveFlag({ now }: Engine, ref: FlagRef): PreparedChange<void> {
   const archivedAt = now().toISOString();
   return changeFlag(ref, {
     decide: async (flag, { unchecked }) =>
@@ -172,7 +171,7 @@ export async function locateFlag({ read }: Engine, { flag }: { readonly flag: st
   return { project, flag };
 }
 
-export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
+function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
@@ -184,7 +183,7 @@ export function reviveFlag(_: Engine, ref: AnyFlagRef): PreparedChange<Flag> {
   };
 }
 
-export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
+function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
   const { flag } = ref;
   return {
     subject: keyOf(flag),
@@ -196,9 +195,8 @@ export function deleteFlag(_: Engine, ref: AnyFlagRef): PreparedChange<void> {
   };
 }
 
-export function moveFlag(engine: Engine, ref: FlagRef, input: ProjectRef): PreparedChange<Flag> {
-  const { validate } = engine;
-  const target = validate.move(input);
+function moveFlag(_: Engine, ref: FlagRef, input: ProjectRef): PreparedChange<Flag> {
+  const target = { project: input.project };
   return changeFlag(ref, {
     async decide(flag, unit) {
       const { state: project } = await findProject(unit.read, target);
@@ -224,22 +222,14 @@ function assertFound(
   return found.state;
 }
 
-export function setVariants(
-  { validate }: Engine,
-  ref: FlagRef,
-  input: readonly VariantInput[],
-): PreparedChange<readonly Variant[]> {
-  const variants = cloneJson(validate.variants(input));
+function setVariants(_: Engine, ref: FlagRef, input: readonly VariantInput[]): PreparedChange<readonly Variant[]> {
+  const variants = cloneJson(input);
   return changeVariants(ref, () => variants);
 }
 
 /** Applies the patch to the variants that the decision has read. */
-export function patchVariants(
-  { validate }: Engine,
-  ref: FlagRef,
-  input: JsonPatch,
-): PreparedChange<readonly Variant[]> {
-  const patch = clonePatch(validate.jsonPatch(input));
+function patchVariants({ validate }: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<readonly Variant[]> {
+  const patch = clonePatch(input);
   return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {})));
 }
 
@@ -255,3 +245,17 @@ function changeVariants(
     result: ({ state }) => state.variants,
   });
 }
+
+export const flagOperations = {
+  createFlag: operation({ ref: PROJECT, input: 'newFlag', prepare: createFlag }),
+  updateFlag: operation({ ref: FLAG, input: 'flagChanges', prepare: updateFlag }),
+  patchFlag: singleOperation({ ref: FLAG, input: 'jsonPatch', prepare: patchFlag }),
+  changeLabels: singleOperation({ ref: FLAG, input: 'labelChanges', prepare: changeLabels }),
+  cloneFlag: operation({ ref: FLAG, input: 'clone', prepare: cloneFlag }),
+  archiveFlag: operation({ ref: FLAG, prepare: archiveFlag }),
+  reviveFlag: operation({ ref: ANY_FLAG, prepare: reviveFlag }),
+  deleteFlag: operation({ ref: ANY_FLAG, prepare: deleteFlag }),
+  moveFlag: operation({ ref: FLAG, input: 'move', prepare: moveFlag }),
+  setVariants: operation({ ref: FLAG, input: 'variants', prepare: setVariants }),
+  patchVariants: singleOperation({ ref: FLAG, input: 'jsonPatch', prepare: patchVariants }),
+};

@@ -3,13 +3,14 @@ import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { clonePatch } from '../base/json-patch.js';
 import { assertText, invalidInput } from '../base/validator.js';
+import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { idOfSegment } from '../segments/segment.operations.js';
 import type { Read } from '../storage/documents.js';
 import { changeFlag, type FlagChange } from './change-flag.js';
-import { environmentOf, type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { evolveFlag } from './flag.kind.js';
 import { createFlagWeightCheck } from './flag-weight.js';
 import { assertPatterns } from './patterns.js';
@@ -23,28 +24,22 @@ import type {
   StrategyReplacement,
 } from './strategy.types.js';
 
-export function addStrategy(
-  engine: Engine,
-  ref: EnvironmentRef,
-  input: StrategyInput<string>,
-): PreparedChange<Strategy> {
-  const { validate, newId } = engine;
-  const strategy = cloneJson(strategyRules.toStrategy(newId(), validate.strategy(input)));
+function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput<string>): PreparedChange<Strategy> {
+  const strategy = cloneJson(strategyRules.toStrategy(engine.newId(), input));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.addStrategy(flag, ref.environment, strategy),
     result: ({ state }) => strategyRules.findStrategy(state, { ...ref, strategy: strategy.id }),
   });
 }
 
-export function updateStrategy(
+function updateStrategy(
   engine: Engine,
   ref: StrategyRef,
   input: StrategyReplacement<string>,
 ): PreparedChange<Strategy> {
   const { validate } = engine;
-  const valid = validate.strategyReplacement(input);
-  const { name } = valid;
-  const replacement = cloneJson(strategyRules.toStrategy('', valid));
+  const { name } = input;
+  const replacement = cloneJson(strategyRules.toStrategy('', input));
   return changeEnvironment(engine, ref, {
     decide(flag) {
       const named = { ...replacement, name: name ?? strategyRules.findStrategy(flag, ref).name };
@@ -56,59 +51,57 @@ export function updateStrategy(
   });
 }
 
-export function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch): PreparedChange<Strategy> {
+function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch): PreparedChange<Strategy> {
   const { validate } = engine;
-  const change = { patch: clonePatch(validate.jsonPatch(input)), validate: validate.strategy };
+  const change = { patch: clonePatch(input), validate: validate.strategy };
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
     result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
 }
 
-export function orderStrategies(
+function orderStrategies(
   engine: Engine,
   ref: EnvironmentRef,
   input: readonly StrategyPlace[],
 ): PreparedChange<readonly Strategy[]> {
-  const valid = engine.validate.strategyOrder(input);
-  const order = valid.map(({ id, sortOrder }) => ({ id, sortOrder }));
+  const order = input.map(({ id, sortOrder }) => ({ id, sortOrder }));
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.orderStrategies(flag, ref.environment, order),
     result: ({ state }) => orderedEnvironmentOf(state, ref.environment).strategies,
   });
 }
 
-export function removeStrategy(engine: Engine, ref: StrategyRef): PreparedChange<void> {
+function removeStrategy(engine: Engine, ref: StrategyRef): PreparedChange<void> {
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.removeStrategy(flag, ref),
     result: () => undefined,
   });
 }
 
-export function enable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
+function enable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.enable(flag, ref.environment),
     result: () => undefined,
   });
 }
 
-export function disable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
+function disable(engine: Engine, ref: EnvironmentRef): PreparedChange<void> {
   return changeEnvironment(engine, ref, {
     decide: (flag) => strategyRules.disable(flag, ref.environment),
     result: () => undefined,
   });
 }
 
-export function configureEnvironment(
+function configureEnvironment(
   engine: Engine,
   ref: EnvironmentRef,
   input: EnvironmentInput<string>,
 ): PreparedChange<FlagEnvironment> {
-  const { validate, newId } = engine;
-  const { enabled, strategies } = validate.environment(input);
+  const { enabled, strategies } = input;
   // Strategies with an unknown id get the new one, which every decision repeats.
   const configured = strategies.map(({ id, ...strategy }) => {
-    return { id, strategy: cloneJson(strategyRules.toStrategy(newId(), strategy)) };
+    return { id, strategy: cloneJson(strategyRules.toStrategy(engine.newId(), strategy)) };
   });
   const places = new Map<string, string>();
   return changeEnvironment(engine, ref, {
@@ -185,3 +178,14 @@ async function assertSegmentsExist(
 function toIssue({ id, index }: { readonly id: number; readonly index: number }, path: string): ErrorDetail {
   return { message: `must be the id of a segment; there is no segment ${id}`, path: `${path}/segments/${index}` };
 }
+
+export const strategyOperations = {
+  addStrategy: operation({ ref: ENVIRONMENT, input: 'strategy', prepare: addStrategy }),
+  updateStrategy: operation({ ref: STRATEGY, input: 'strategyReplacement', prepare: updateStrategy }),
+  patchStrategy: singleOperation({ ref: STRATEGY, input: 'jsonPatch', prepare: patchStrategy }),
+  removeStrategy: operation({ ref: STRATEGY, prepare: removeStrategy }),
+  orderStrategies: singleOperation({ ref: ENVIRONMENT, input: 'strategyOrder', prepare: orderStrategies }),
+  enable: operation({ ref: ENVIRONMENT, prepare: enable }),
+  disable: operation({ ref: ENVIRONMENT, prepare: disable }),
+  configureEnvironment: operation({ ref: ENVIRONMENT, input: 'environment', prepare: configureEnvironment }),
+};

@@ -1,5 +1,6 @@
 import type { ListPage, ProjectRef } from '../base/common.types.js';
 import type { Role } from '../base/settings.types.js';
+import { operation, PROJECT } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import * as memberRules from './members.decide.js';
@@ -8,8 +9,8 @@ import { findProject } from './project.kind.js';
 import { changeProject } from './project.operations.js';
 import type { Member } from './project.types.js';
 
-export async function addMember(engine: Engine, ref: ProjectRef, input: Member): Promise<PreparedChange<void>> {
-  const member = pickMember(engine, input);
+async function addMember(engine: Engine, ref: ProjectRef, input: Member): Promise<PreparedChange<void>> {
+  const member = pickMember(input);
   const known = await engine.isUser(member.userId);
   return changeMembers(engine, { ref, member }, (project) => {
     if (!known) throw new FlagsError('user_not_found', `There is no user ${member.userId}.`);
@@ -17,15 +18,15 @@ export async function addMember(engine: Engine, ref: ProjectRef, input: Member):
   });
 }
 
-export function changeMemberRole(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
-  const member = pickMember(engine, input);
+function changeMemberRole(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
+  const member = pickMember(input);
   return changeMembers(engine, { ref, member }, (project) =>
     memberRules.changeMemberRole(project, member, ownerOf(engine)),
   );
 }
 
-export function removeMember(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
-  const member = pickMember(engine, input);
+function removeMember(engine: Engine, ref: ProjectRef, input: Member): PreparedChange<void> {
+  const member = pickMember(input);
   return changeMembers(engine, { ref, member }, (project) =>
     memberRules.removeMember(project, member, ownerOf(engine)),
   );
@@ -35,8 +36,7 @@ export async function listMembers({ read }: Engine, ref: ProjectRef): Promise<Li
   return { items: (await findProject(read, ref)).state.members };
 }
 
-function pickMember({ validate }: Engine, input: Member): Member {
-  const { userId, roleId } = validate.member(input);
+function pickMember({ userId, roleId }: Member): Member {
   return { userId, roleId };
 }
 
@@ -66,3 +66,9 @@ export function ownerOf({ settings }: Engine): Role {
   if (!owner) throw new Error(`No role is named ${memberRules.OWNER}.`);
   return owner;
 }
+
+export const memberOperations = {
+  addMember: operation({ ref: PROJECT, input: 'member', prepare: addMember }),
+  changeMemberRole: operation({ ref: PROJECT, input: 'member', prepare: changeMemberRole }),
+  removeMember: operation({ ref: PROJECT, input: 'member', prepare: removeMember }),
+};

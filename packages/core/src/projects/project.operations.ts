@@ -2,6 +2,7 @@ import { groupBy } from '../base/collections.js';
 import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
+import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
@@ -85,22 +86,22 @@ function figuresOf(
   return { health: healthOf(flags, settings.flagTypes, now()), flagCount: flags.length };
 }
 
-export function createProject({ validate, now }: Engine, input: NewProject): PreparedChange<Project> {
-  const valid = validate.newProject(input);
-  const { id } = valid;
+function createProject({ now }: Engine, _: undefined, input: NewProject): PreparedChange<Project> {
+  const project = { ...input };
+  const { id } = project;
   const createdAt = now().toISOString();
   return {
     subject: { kind: projectDocuments.kind, id },
     async decide(unit) {
       const existing = await unit.read(projectDocuments, id);
-      await unit.apply(projectDocuments, id, projectRules.createProject(existing?.state, valid, createdAt));
+      await unit.apply(projectDocuments, id, projectRules.createProject(existing?.state, project, createdAt));
     },
     result: async ({ read }) => toProject(await findProject(read, { project: id })),
   };
 }
 
-export function updateProject({ validate }: Engine, ref: ProjectRef, input: ProjectChanges): PreparedChange<Project> {
-  const changes = validate.projectChanges(input);
+function updateProject(_: Engine, ref: ProjectRef, input: ProjectChanges): PreparedChange<Project> {
+  const changes = { ...input };
   return changeProject(ref, {
     decide: (project) => projectRules.updateProject(project, changes),
     result: toProject,
@@ -149,7 +150,7 @@ export function healthOf(flags: readonly Aging[], types: readonly FlagType[], no
  * the project, the commit conflicts, and the deletion is decided again. A remaining token or segment would belong to a
  * later project of the same id.
  */
-export function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
+function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
   return {
     subject: { kind: projectDocuments.kind, id: ref.project },
     async decide(unit) {
@@ -194,3 +195,9 @@ async function deleteSegments(unit: UnitOfWork, project: string): Promise<void> 
 async function listIds({ list }: UnitOfWork, kind: string, parent: string): Promise<readonly string[]> {
   return (await list({ kind, parent, part: 'summary' })).map(({ key }) => key.id);
 }
+
+export const projectOperations = {
+  createProject: operation({ ref: NO_REFERENCE, input: 'newProject', prepare: createProject }),
+  updateProject: operation({ ref: PROJECT, input: 'projectChanges', prepare: updateProject }),
+  deleteProject: operation({ ref: PROJECT, prepare: deleteProject }),
+};

@@ -4,6 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
+import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
@@ -160,8 +161,8 @@ function throwSegmentNotFound(segment: number): never {
   throw new FlagsError('segment_not_found', `There is no segment ${segment}; create it, or list the segments.`);
 }
 
-export function createSegment({ validate, now }: Engine, input: NewSegment): PreparedChange<Segment> {
-  const valid = copyInput(validate.newSegment(input));
+function createSegment({ now }: Engine, _: undefined, input: NewSegment): PreparedChange<Segment> {
+  const valid = copyInput(input);
   const createdAt = now().toISOString();
   return {
     // The decision assigns the id. Creations wait for each other, because all of them write the registry.
@@ -181,9 +182,9 @@ export function createSegment({ validate, now }: Engine, input: NewSegment): Pre
   };
 }
 
-export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
+function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): PreparedChange<Segment> {
   const id = idOfSegment(ref.segment);
-  const changes = copyInput(engine.validate.segmentChanges(input));
+  const changes = copyInput(input);
   return {
     subject: { kind: segmentDocuments.kind, id },
     async decide(unit) {
@@ -200,7 +201,7 @@ export function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentCha
   };
 }
 
-export function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> {
+function deleteSegment(_: Engine, ref: SegmentRef): PreparedChange<void> {
   const id = idOfSegment(ref.segment);
   return {
     subject: { kind: segmentDocuments.kind, id },
@@ -237,3 +238,9 @@ export async function changeRegistry(
   const found = await unit.read(segmentRegistries, SEGMENT_REGISTRY);
   await unit.put(segmentRegistries, SEGMENT_REGISTRY, apply(found?.state ?? NO_SEGMENTS));
 }
+
+export const segmentOperations = {
+  createSegment: operation({ ref: NO_REFERENCE, input: 'newSegment', prepare: createSegment }),
+  updateSegment: operation({ ref: SEGMENT, input: 'segmentChanges', prepare: updateSegment }),
+  deleteSegment: operation({ ref: SEGMENT, prepare: deleteSegment }),
+};

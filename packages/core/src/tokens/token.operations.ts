@@ -3,6 +3,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
+import { NO_REFERENCE, singleOperation, TOKEN } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
 import { FlagsError } from '../errors.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
@@ -21,10 +22,9 @@ import type {
 } from './token.types.js';
 import { hashSecret, idOfHash, listTokenUses, removeTokenUse, toToken } from './token-verification.operations.js';
 
-export function createToken(engine: Engine, input: NewToken): PreparedChange<CreatedToken> {
-  const valid = engine.validate.newToken(input);
-  const isGiven = valid.secret !== undefined;
-  const { secret, state } = newToken(engine, valid);
+function createToken(engine: Engine, _: undefined, input: NewToken): PreparedChange<CreatedToken> {
+  const isGiven = input.secret !== undefined;
+  const { secret, state } = newToken(engine, input);
   return {
     subject: { kind: tokenDocuments.kind, id: state.id },
     async decide(unit) {
@@ -51,8 +51,8 @@ async function findTokenId({ read }: Engine, { token }: TokenRef): Promise<strin
   return (await read(tokenDocuments, token)) ? token : idOfHash(hashSecret(token));
 }
 
-export async function updateToken(engine: Engine, ref: TokenRef, input: TokenChanges): Promise<PreparedChange<Token>> {
-  const { expiresAt } = engine.validate.tokenChanges(input);
+async function updateToken(engine: Engine, ref: TokenRef, input: TokenChanges): Promise<PreparedChange<Token>> {
+  const { expiresAt } = input;
   const id = await findTokenId(engine, ref);
   return {
     subject: { kind: tokenDocuments.kind, id },
@@ -65,7 +65,7 @@ export async function updateToken(engine: Engine, ref: TokenRef, input: TokenCha
   };
 }
 
-export async function deleteToken(engine: Engine, ref: TokenRef): Promise<PreparedChange<void>> {
+async function deleteToken(engine: Engine, ref: TokenRef): Promise<PreparedChange<void>> {
   const id = await findTokenId(engine, ref);
   return {
     subject: { kind: tokenDocuments.kind, id },
@@ -81,13 +81,13 @@ export async function deleteToken(engine: Engine, ref: TokenRef): Promise<Prepar
 /** The overlap of a rotation that names none, in milliseconds. */
 const OVERLAP = 86_400_000;
 
-export async function rotateToken(
+async function rotateToken(
   engine: Engine,
   { token: id }: TokenRef,
   input: TokenRotation,
 ): Promise<PreparedChange<CreatedToken>> {
-  const { read, validate, now } = engine;
-  const { overlap = OVERLAP, expiresAt } = validate.tokenRotation(input);
+  const { read, now } = engine;
+  const { overlap = OVERLAP, expiresAt } = input;
   const known = (typeof id === 'string' ? await read(tokenDocuments, id) : undefined) ?? throwTokenNotFound();
   const { secret, state } = successorOf(engine, known.state, expiresAt);
   const end = new Date(now().getTime() + overlap);
@@ -192,3 +192,10 @@ async function hasBeenDeleted({ storage }: Engine, id: string): Promise<boolean>
 function throwTokenNotFound(): never {
   throw new FlagsError('token_not_found', 'There is no such token; list the tokens for their ids.');
 }
+
+export const tokenOperations = {
+  createToken: singleOperation({ ref: NO_REFERENCE, input: 'newToken', prepare: createToken }),
+  updateToken: singleOperation({ ref: TOKEN, input: 'tokenChanges', prepare: updateToken }),
+  rotateToken: singleOperation({ ref: TOKEN, input: 'tokenRotation', prepare: rotateToken }),
+  deleteToken: singleOperation({ ref: TOKEN, prepare: deleteToken }),
+};

@@ -1,0 +1,57 @@
+import type { Awaitable } from '../base/common.types.js';
+import type { Engine, PreparedChange } from '../engine.js';
+import type { Validators } from '../input-schemas.js';
+
+/** The types of the members of references. Names that end in `?` are optional. */
+export const REFERENCE_MEMBERS = {
+  project: 'string',
+  flag: 'string',
+  environment: 'string',
+  strategy: 'string',
+  segment: 'number',
+  token: 'string',
+  application: 'string',
+  changeSet: 'string',
+  'project?': 'string',
+  'strategy?': 'string',
+  'strategies?': 'object',
+} as const;
+
+export type ReferenceMember = keyof typeof REFERENCE_MEMBERS;
+
+export const NO_REFERENCE = [] as const;
+export const PROJECT = ['project'] as const;
+export const FLAG = ['project', 'flag'] as const;
+export const ANY_FLAG = ['flag', 'project?'] as const;
+export const ENVIRONMENT = ['project', 'flag', 'environment'] as const;
+export const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
+export const SEGMENT = ['segment'] as const;
+export const TOKEN = ['token'] as const;
+export const CHANGE_SET = ['changeSet'] as const;
+
+/**
+ * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the
+ * vocabulary of change sets follow from its row.
+ */
+export interface Operation<Ref, Input, Result> {
+  /** The members of the reference; empty for an operation without one. */
+  readonly ref: readonly ReferenceMember[];
+  /** The name of the schema of the input. Absent: there is no input. */
+  readonly input?: keyof Validators;
+  /** Whether change sets may contain it. */
+  readonly isInSets: boolean;
+  /** Creates ids and times once, from a valid input. The caller may change the input afterwards, so copy it. */
+  readonly prepare: (engine: Engine, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
+}
+
+type Row<Ref, Input, Result> = Omit<Operation<Ref, Input, Result>, 'isInSets'>;
+
+/** An operation that change sets may contain. */
+export function operation<Ref, Input, Result>(row: Row<Ref, Input, Result>) {
+  return { ...row, isInSets: true } as const satisfies Operation<Ref, Input, Result>;
+}
+
+/** An operation that is a change set of its own only. */
+export function singleOperation<Ref, Input, Result>(row: Row<Ref, Input, Result>) {
+  return { ...row, isInSets: false } as const satisfies Operation<Ref, Input, Result>;
+}
