@@ -212,7 +212,9 @@ export class Flags<Own extends string = never>
   }
 
   previewUndo(ref: ChangeSetRef, options: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview> {
-    return run(this, { op: 'previewUndo', members: CHANGE_SET, ref, options }, (engine) => previewUndo(engine, ref, options));
+    return run(this, { op: 'previewUndo', members: CHANGE_SET, ref, options }, (engine) =>
+      previewUndo(engine, ref, options),
+    );
   }
 
   listHistory(scope?: HistoryRef, page?: PageQuery): Promise<ListPage<HistoryEntry>> {

@@ -1,4 +1,4 @@
-import { type EnvironmentState, type FlagEvent, type FlagState } from '../../src/flags/flag.js';
+import type { EnvironmentState, FlagEvent, FlagState } from '../../src/flags/flag.js';
 import { evolveFlag } from '../../src/flags/flag.kind.js';
 import { toStrategy } from '../../src/flags/strategies.decide.js';
 import type { Strategy } from '../../src/flags/strategy.types.js';

@@ -3,8 +3,8 @@ import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, i
 import type { FlagEffect } from '../../src/index.js';
 import { createSettings } from '../../src/options.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
+import type { ProjectEvent, ProjectState } from '../../src/projects/project.js';
 import { evolveProject } from '../../src/projects/project.kind.js';
-import { type ProjectEvent, type ProjectState } from '../../src/projects/project.js';
 import { healthOf } from '../../src/projects/project.operations.js';
 import type { FlagVisibility } from '../../src/types.js';
 import { refusalOf } from './refusal.js';

@@ -1,6 +1,6 @@
-import { type FlagState } from '../../src/flags/flag.js';
+import type { FlagState } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
-import { type ProjectState } from '../../src/projects/project.js';
+import type { ProjectState } from '../../src/projects/project.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import { type Aggregate, nameOf } from '../../src/storage/documents.js';
