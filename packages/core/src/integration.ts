@@ -13,6 +13,8 @@ export { nextTurn, paced, pause } from './base/paced.js';
 export { readPages } from './base/pages.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
+// Change sets
+export { CHANGE_OPERATIONS } from './changesets/operations.js';
 export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';

@@ -95,7 +95,7 @@ export function toDetail(found: Versioned<FlagState>, context: FlagDetailContext
   return Object.assign(toFlag(found), { lastSeenAt, environments, dependencies, children });
 }
 
-function updateFlag({ validate }: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
+function updateFlag(_: Engine, ref: FlagRef, input: FlagChanges): PreparedChange<Flag> {
   const changes = copyInput(input);
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),

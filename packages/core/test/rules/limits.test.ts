@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { documentTooLarge } from '../../src/changesets/refusals.js';
-import { type Constraint, createFlags, type Flags, type SegmentChanges, type StrategyInput } from '../../src/index.js';
+import {
+  type Constraint,
+  createFlags,
+  type Flags,
+  memoryStorage,
+  type SegmentChanges,
+  type StrategyInput,
+} from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { SILENT } from '../replica/silent.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';

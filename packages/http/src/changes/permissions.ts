@@ -2,15 +2,17 @@ import type {
   AuthorizeChanges,
   Change,
   ChangeSet,
+  ErrorDetail,
   Flags,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
-import { describeEvent, paced, projectsOf } from '@flags/core/integration';
+import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import { projectIn, unchecked } from '../body.js';
+import { invalidInput } from '../errors.js';
 import type { Action } from '../roles.js';
 import type { RouteRequest } from '../route.js';
 
@@ -76,40 +78,8 @@ interface AnyChange {
   readonly input?: unknown;
 }
 
-/** How a change names its projects. The record type requires an entry for every operation. */
-const PLACES: Readonly<Record<ChangeOperationName, 'instance' | 'ref' | 'flag' | 'move' | 'segment' | 'new segment'>> =
-  {
-    createProject: 'instance',
-    updateProject: 'ref',
-    deleteProject: 'ref',
-    createFlag: 'ref',
-    updateFlag: 'ref',
-    cloneFlag: 'ref',
-    archiveFlag: 'ref',
-    reviveFlag: 'flag',
-    deleteFlag: 'flag',
-    moveFlag: 'move',
-    addStrategy: 'ref',
-    updateStrategy: 'ref',
-    removeStrategy: 'ref',
-    enable: 'ref',
-    disable: 'ref',
-    configureEnvironment: 'ref',
-    setVariants: 'ref',
-    addDependency: 'ref',
-    removeDependency: 'ref',
-    createSegment: 'new segment',
-    updateSegment: 'segment',
-    deleteSegment: 'segment',
-    addMember: 'ref',
-    changeMemberRole: 'ref',
-    removeMember: 'ref',
-  };
-
-export const CHANGE_OPERATIONS = Object.keys(PLACES) as readonly ChangeOperationName[];
-
 function isOperation(op: unknown): op is ChangeOperationName {
-  return typeof op === 'string' && Object.hasOwn(PLACES, op);
+  return CHANGE_OPERATIONS.some((name) => name === op);
 }
 
 /**
@@ -117,99 +87,37 @@ function isOperation(op: unknown): op is ChangeOperationName {
  * not validated, because callers without permission may not learn the issues of a change. An unreadable change is
  * about the instance. Reads no document.
  *
- * @returns the changes; references without a project get the checked project, so that the engine refuses a
- * flag or segment that has moved since
+ * @throws FlagsError `invalid_input` for a flag or segment whose reference names no project
  */
-export async function askForChanges(
-  { ask, action, isDryRun, flags }: Asking,
-  given: unknown,
-): Promise<readonly Change[]> {
+export async function askForChanges({ ask, action, isDryRun }: Asking, given: unknown): Promise<readonly Change[]> {
   // The engine refuses other values and longer lists. Such a set is about the instance, like an empty one.
   const isReadable = Array.isArray(given) && given.length <= LIMITS.changesPerSet;
   if (!isReadable || given.length === 0) {
     await ask(action, null);
     return unchecked(given);
   }
-  const locate = createLocate(flags);
-  const placed = new Set<unknown>();
-  const changes: unknown[] = [];
   for (const one of given as readonly unknown[]) {
     const change: AnyChange = Object(one);
-    const { projects, project } = await placesOf(change, locate, placed);
-    for (const place of projects) {
-      await ask(action, place);
-      if (isOperation(change.op) && !isDryRun) await ask(change.op, place);
-    }
-    changes.push(project === undefined ? one : { ...change, ref: { ...Object(change.ref), project } });
-    placed.add(placedBy(change));
-  }
-  return unchecked(changes);
-}
-
-type Locate = (ref: Parameters<Flags['projectOf']>[0]) => Promise<string | null | undefined>;
-
-/** Returns a function that finds the project of a flag or segment in memory; undefined if there is none. */
-function createLocate(flags: Flags): Locate {
-  let refreshed: Promise<unknown> | undefined;
-  return async (ref) => {
-    if (flags.projectOf(ref) === undefined) {
-      // Another process may have just created it.
-      refreshed ??= flags.refresh();
-      await refreshed;
-    }
-    return flags.projectOf(ref);
-  };
-}
-
-interface Places {
-  readonly projects: readonly (string | null)[];
-  /** The project of a flag or segment whose reference names none. */
-  readonly project?: string | null | undefined;
-}
-
-/**
- * Returns the projects that a change names. Flags and segments that earlier changes of the set have placed elsewhere have
- * no entry: the decided events show their project.
- */
-async function placesOf({ op, ref, input }: AnyChange, locate: Locate, placed: ReadonlySet<unknown>): Promise<Places> {
-  const named = projectIn(ref) ?? null;
-  switch (isOperation(op) ? PLACES[op] : 'ref') {
-    case 'instance':
-      return { projects: [null] };
-    case 'ref':
-      return { projects: [named] };
-    case 'move':
-      return { projects: [named, projectIn(input) ?? null] };
-    case 'new segment':
-      return { projects: [projectIn(input) ?? null] };
-    case 'segment': {
-      const segment = memberOf(ref, 'segment');
-      const next = op === 'deleteSegment' ? undefined : projectIn(input);
-      const others = next === undefined ? [] : [next];
-      if (typeof segment !== 'number') return { projects: [null, ...others] };
-      if (placed.has(segment)) return { projects: others };
-      const project = await locate({ segment });
-      return { projects: [project ?? null, ...others], project };
-    }
-    case 'flag': {
-      const flag = memberOf(ref, 'flag');
-      if (named !== null || typeof flag !== 'string') return { projects: [named] };
-      if (placed.has(flag)) return { projects: [] };
-      const project = await locate({ flag });
-      return { projects: [project ?? null], project };
+    for (const project of projectsNamedBy(change)) {
+      await ask(action, project);
+      if (isOperation(change.op) && !isDryRun) await ask(change.op, project);
     }
   }
+  const issues = given.flatMap((one, index) => findReferenceIssues(Object(one), `/changes/${index}/ref/project`));
+  if (issues.length > 0) throw invalidInput(issues.slice(0, LIMITS.issues));
+  return unchecked(given);
 }
 
-/** Returns the name of a flag, or the id of a segment, that a change creates or moves. */
-function placedBy({ op, ref, input }: AnyChange): unknown {
-  if (op === 'createFlag' || op === 'cloneFlag') return memberOf(input, 'name');
-  if (op === 'moveFlag') return memberOf(ref, 'flag');
-  return op === 'updateSegment' && projectIn(input) !== undefined ? memberOf(ref, 'segment') : undefined;
+/** Returns the project of the reference, and that of the input if it names another one; null for the instance. */
+function projectsNamedBy({ ref, input }: AnyChange): ReadonlySet<string | null> {
+  const [from, to] = [projectIn(ref), projectIn(input)];
+  return new Set([from ?? (ref === undefined ? to : undefined) ?? null, to === undefined ? (from ?? null) : to]);
 }
 
-function memberOf(value: unknown, member: string): unknown {
-  return (Object(value) as Readonly<Record<string, unknown>>)[member];
+/** A reference without its project could mean a flag or segment that the caller may not see. */
+function findReferenceIssues({ op, ref }: AnyChange, path: string): readonly ErrorDetail[] {
+  const isNamed = !isOperation(op) || typeof ref !== 'object' || ref === null || projectIn(ref) !== undefined;
+  return isNamed ? [] : [{ message: 'must be the project of the flag or segment; null: the instance', path }];
 }
 
 /**
@@ -257,7 +165,7 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
   // Every operation of a change set has an action with the same name.
   if (op !== undefined) return [op as Action];
-  const action = describeEvent(type).action;
+  const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];
 }

@@ -9,7 +9,7 @@ import type {
   PlannedDocument,
   PlannedEvent,
 } from '@flags/core';
-import { createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
+import { CHANGE_OPERATIONS, createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
 import type { FlagPreview } from '@flags/core/types';
 import { jsonArray } from '../reply.js';
 import {
@@ -38,7 +38,6 @@ import {
 import type { ShownUser } from '../users.js';
 import { contextSchema, type WireContext } from '../wire/client.js';
 import { payloadSchema } from '../wire/flag.js';
-import { CHANGE_OPERATIONS } from './permissions.js';
 
 const previewedVariantSchema = objectComponent(
   'PreviewedVariant',
@@ -191,7 +190,13 @@ const change: JsonSchema = {
     op: { type: 'string', enum: CHANGE_OPERATIONS },
     ref: {
       type: 'object',
-      properties: { project: text, flag: text, environment: text, strategy: text, segment: { type: 'integer' } },
+      properties: {
+        project: { ...nullableText, description: 'Required. null: the instance, for a segment without a project.' },
+        flag: text,
+        environment: text,
+        strategy: text,
+        segment: { type: 'integer' },
+      },
       description: 'The resource to change. Absent for `createProject` and `createSegment`.',
     },
     input: { description: 'The input of the operation; absent if it takes none.' },

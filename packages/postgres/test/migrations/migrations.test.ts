@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { usageOf } from '@flags/core/integration';
 import { Pool } from 'pg';
 import { openDatabase } from '../../src/database.js';
 import { grantSql, migrationSql, postgresStorage } from '../../src/index.js';
@@ -179,10 +180,10 @@ describe('migrations', () => {
       const version = await storage.dataVersion?.();
       const report = { application: 'shop', instance: { id: '1' }, counts: [{ flag: 'checkout', yes: 1, no: 0 }] };
       const reports = [3_600_000, 0, 7_200_000].map((stop) => ({ ...report, stop }));
-      await storage.usage?.record({ id: 'batch', at: 7_200_000, reports });
-      expect(await storage.usage?.sum({ resolution: 'hour', by: ['start'] })).toHaveLength(3);
-      await storage.usage?.prune({ now: 7_200_000, unseen: { since: 7_200_001, isFlag: () => false } });
-      await storage.usage?.forget({ flags: ['checkout'] });
+      await usageOf(storage)?.record({ id: 'batch', at: 7_200_000, reports });
+      expect(await usageOf(storage)?.sum({ resolution: 'hour', by: ['start'] })).toHaveLength(3);
+      await usageOf(storage)?.prune({ now: 7_200_000, unseen: { since: 7_200_001, isFlag: () => false } });
+      await usageOf(storage)?.forget({ flags: ['checkout'] });
       expect(await storage.dataVersion?.()).not.toBe(version);
       await expect(postgresStorage({ pool, schema: 'forbidden to it' })).rejects.toMatchObject(UNSUPPORTED);
       await storage.close();

@@ -136,7 +136,7 @@ function changesOf(segment: number, { base, mine, revision }: Draft<SegmentInput
   const members = (Object.keys(EMPTY) as (keyof SegmentInput)[]).filter((name) => !isSameJson(base[name], mine[name]));
   if (members.length === 0) return [];
   const input = Object.fromEntries(members.map((name) => [name, mine[name]]));
-  return [{ op: 'updateSegment', ref: { segment }, input, ifRevision: revision }];
+  return [{ op: 'updateSegment', ref: { segment, project: base.project ?? null }, input, ifRevision: revision }];
 }
 
 interface SegmentFormProps {

@@ -41,7 +41,13 @@ function Detail({ segment, revision }: DetailProps) {
     title: `Delete ${name}?`,
     text: 'No strategy uses this segment. The deletion can be reverted in the events.',
     confirm: `Confirm: delete ${name}`,
-    changes: [{ op: 'deleteSegment', ref: { segment: id }, ...(revision !== undefined && { ifRevision: revision }) }],
+    changes: [
+      {
+        op: 'deleteSegment',
+        ref: { segment: id, project },
+        ...(revision !== undefined && { ifRevision: revision }),
+      },
+    ],
     done: `The segment ${name} was deleted.`,
     leave: () => navigate(href(['segments'])),
   };
