@@ -315,7 +315,7 @@ describe('entity tags of changes', () => {
   });
 
   it.each([
-    ['that deletes the flag', [{ op: 'deleteFlag', ref: { flag: 'old' } }]],
+    ['that deletes the flag', [{ op: 'deleteFlag', ref: { project: 'default', flag: 'old' } }]],
     [
       'of two flags',
       ['checkout', 'parent'].map((flag) => ({ op: 'updateFlag', ref: { ...CHECKOUT, flag }, input: { stale: true } })),

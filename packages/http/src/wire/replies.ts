@@ -126,7 +126,9 @@ export interface HistoryPage {
 /** One change of a change set. A change of an existing document has the revision that the user has seen. */
 export interface Change {
   readonly op: types.ChangeOperationName;
-  readonly ref?: { readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number };
+  readonly ref?: {
+    readonly [Name in 'project' | 'flag' | 'environment' | 'strategy' | 'segment']?: string | number | null;
+  };
   readonly input?: unknown;
   readonly ifRevision?: number;
 }

@@ -1,10 +1,9 @@
 import { createFlags, type Flags, FlagsError, LIMITS, memoryStorage, type Token, type TokenKind } from '@flags/core';
-import { BUILT_IN_STRATEGIES } from '@flags/core/integration';
+import { BUILT_IN_STRATEGIES, CHANGE_OPERATIONS } from '@flags/core/integration';
 import express, { type Request } from 'express';
 import request from 'supertest';
 import { extent } from '../../../../test/extent.js';
 import { type Action, createFlagsRouter, type FlagsRouterOptions, isApiToken } from '../../../express/src/index.js';
-import { CHANGE_OPERATIONS } from '../../src/changes/permissions.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { VERSION } from '../../src/routes/session.js';
 import { read } from '../docs/documents.js';

@@ -110,7 +110,11 @@ describe('permissions', () => {
       ['GET', `${SEGMENTS}/2/strategies`, undefined],
       ['PUT', `${SEGMENTS}/2`, { description: 'x' }],
       ['DELETE', `${SEGMENTS}/2`, undefined],
-      ['POST', '/api/admin/changes', { changes: [{ op: 'updateSegment', ref: { segment: 2 }, input: { name: 'x' } }] }],
+      [
+        'POST',
+        '/api/admin/changes',
+        { changes: [{ op: 'updateSegment', ref: { segment: 2, project: 'mine' }, input: { name: 'x' } }] },
+      ],
     ] as const)(
       'answers 404 if the segment moves to another project after the check: %s %s',
       async (method, path, body) => {
@@ -139,12 +143,14 @@ describe('permissions', () => {
 
     it('finds the segment in the project to which an earlier change of the set has moved it', async () => {
       const { app, flags, asked } = await createApp(() => true);
-      const change = (input: object) => ({ op: 'updateSegment', ref: { segment: 2 }, input });
+      const change = (project: string | null, input: object) => {
+        return { op: 'updateSegment', ref: { segment: 2, project }, input };
+      };
       const changes = [
-        change({ project: null }),
-        change({ name: 'a' }),
-        change({ project: 'other' }),
-        change({ name: 'b' }),
+        change('mine', { project: null }),
+        change(null, { name: 'a' }),
+        change(null, { project: 'other' }),
+        change('other', { name: 'b' }),
       ];
       await request(app).post('/api/admin/changes').send({ changes }).expect(200);
       expect(await flags.getSegment({ segment: 2 })).toMatchObject({ name: 'b', project: 'other' });

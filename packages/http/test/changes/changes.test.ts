@@ -83,8 +83,8 @@ describe('permissions of planned changes', () => {
     const many = (change: object) => ({ changes: Array(500).fill(change), ...CONTEXTS });
 
     it.each([
-      { op: 'deleteSegment', ref: { segment: EVERYWHERE } },
-      { op: 'updateSegment', ref: { segment: OWN }, input: { project: 'other' } },
+      { op: 'deleteSegment', ref: { segment: EVERYWHERE, project: null } },
+      { op: 'updateSegment', ref: { segment: OWN, project: 'mine' }, input: { project: 'other' } },
       { op: 'deleteFlag', ref: { flag: 'checkout' } },
       { op: 'reviveFlag', ref: { flag: 'checkout' } },
       { op: 'reviveFlag', ref: { flag: 'unknown' } },
@@ -119,7 +119,7 @@ describe('permissions of planned changes', () => {
       [
         'the instance, which the set would move to the project',
         EVERYWHERE,
-        [{ op: 'updateSegment', ref: { segment: EVERYWHERE }, input: { project: 'mine' } }],
+        [{ op: 'updateSegment', ref: { segment: EVERYWHERE, project: null }, input: { project: 'mine' } }],
       ],
     ])('cannot be probed by a plan or a preview: one of %s', async (_, segment, first) => {
       const project = segment === EVERYWHERE ? null : 'mine';
@@ -246,7 +246,7 @@ describe('permissions of planned changes', () => {
       await other.createFlag({ project: 'other' }, { name: 'young' });
       await other.archiveFlag({ project: 'other', flag: 'young' });
       rule = (_action, project) => project === 'other';
-      await post(CHANGES, { changes: [{ op: 'reviveFlag', ref: { flag: 'young' } }] }).expect(200);
+      await post(CHANGES, { changes: [{ op: 'reviveFlag', ref: { project: 'other', flag: 'young' } }] }).expect(200);
     });
   });
 });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Change, Flags } from '@flags/core';
-import { dataVersion } from '@flags/core/integration';
+import { CHANGE_OPERATIONS, dataVersion } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
 import type { Express } from 'express';
 import request from 'supertest';
 import type { Action } from '../../../express/src/index.js';
-import { CHANGE_OPERATIONS } from '../../src/changes/permissions.js';
 import { createHostApp } from '../host-app.js';
 
 const CHANGES = '/api/admin/changes';
@@ -113,12 +112,12 @@ const CASES: Readonly<Record<ChangeOperationName, Case>> = {
     undoAsks: own('reviveFlag'),
   },
   reviveFlag: {
-    change: () => ({ op: 'reviveFlag', ref: { flag: 'old' } }),
+    change: () => ({ op: 'reviveFlag', ref: ARCHIVED }),
     asks: own('reviveFlag'),
     undoAsks: own('archiveFlag'),
   },
   deleteFlag: {
-    change: () => ({ op: 'deleteFlag', ref: { flag: 'old' } }),
+    change: () => ({ op: 'deleteFlag', ref: ARCHIVED }),
     asks: own('deleteFlag'),
     undoAsks: own('createFlag'),
   },
@@ -202,7 +201,7 @@ const CASES: Readonly<Record<ChangeOperationName, Case>> = {
     undoAsks: own('deleteSegment'),
   },
   updateSegment: {
-    change: () => ({ op: 'updateSegment', ref: { segment: OWN }, input: { project: 'other' } }),
+    change: () => ({ op: 'updateSegment', ref: { segment: OWN, project: 'mine' }, input: { project: 'other' } }),
     asks: [
       ['updateSegment', 'mine'],
       ['updateSegment', 'other'],
@@ -213,7 +212,7 @@ const CASES: Readonly<Record<ChangeOperationName, Case>> = {
     ],
   },
   deleteSegment: {
-    change: () => ({ op: 'deleteSegment', ref: { segment: EVERYWHERE } }),
+    change: () => ({ op: 'deleteSegment', ref: { segment: EVERYWHERE, project: null } }),
     asks: [['deleteSegment', null]],
     undoAsks: [['createSegment', null]],
   },
@@ -434,7 +433,11 @@ describe('a set over several projects', () => {
       await world.flags.enable(ref);
     }
     const constraints = [{ contextName: 'country', operator: 'IN', values: ['DE'] }];
-    const change: Change = { op: 'updateSegment', ref: { segment: EVERYWHERE }, input: { constraints } } as Change;
+    const change: Change = {
+      op: 'updateSegment',
+      ref: { segment: EVERYWHERE, project: null },
+      input: { constraints },
+    } as Change;
     const effect = (project: string, flag: string) => {
       return { project, flag, environment: 'production', before: 'on', after: 'on', changed: true };
     };
@@ -462,7 +465,7 @@ describe('a set over several projects', () => {
       await world.flags.addStrategy(ref, { name: 'default', segments: [EVERYWHERE] });
     }
     const body = {
-      changes: [{ op: 'updateSegment', ref: { segment: EVERYWHERE }, input: { description: 'New' } }],
+      changes: [{ op: 'updateSegment', ref: { segment: EVERYWHERE, project: null }, input: { description: 'New' } }],
       environment: 'production',
       contexts: [{}],
     };
@@ -488,6 +491,18 @@ describe('a caller without permission', () => {
     }
   });
 
+  it('must name the project of every flag and segment', async () => {
+    world.allow(() => true);
+    const changes = [
+      { op: 'deleteFlag', ref: { flag: 'old' } },
+      { op: 'updateSegment', ref: { segment: OWN }, input: { name: 'renamed' } },
+      { op: 'createSegment', input: { name: 'new', constraints: [] } },
+    ];
+    const { body } = await apply({ changes }).expect(400);
+    const paths = body.details.map(({ path }: { readonly path: string }) => path);
+    expect(paths).toEqual(['/changes/0/ref/project', '/changes/1/ref/project']);
+  });
+
   it('gets the issues of changes only in permitted projects', async () => {
     world.allow((_, project) => project === 'mine');
     const { body } = await apply({ changes: [{ op: 'enable', ref: { ...PRODUCTION, environment: 7 } }] }).expect(400);
@@ -500,7 +515,7 @@ describe('a caller without permission', () => {
       changes: [
         { op: 'moveFlag', ref: FLAG, input: { project: 'other' } },
         { op: 'archiveFlag', ref: { ...FLAG, project: 'other' } },
-        { op: 'deleteFlag', ref: { flag: 'checkout' } },
+        { op: 'deleteFlag', ref: { ...FLAG, project: 'other' } },
       ],
     }).expect(200);
     expect(world.asked).toContainEqual(['deleteFlag', 'other']);

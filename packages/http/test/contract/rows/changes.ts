@@ -48,7 +48,7 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: 
   ['role_not_found', 404, { op: 'addMember', ref: DEFAULT, input: { userId: 1, roleId: 99 } }],
   ['user_not_found', 404, { op: 'addMember', ref: DEFAULT, input: { userId: 404, roleId: 4 } }],
   ['member_not_found', 404, { op: 'removeMember', ref: DEFAULT, input: { userId: 7, roleId: 4 } }],
-  ['segment_not_found', 404, { op: 'deleteSegment', ref: { segment: 99 } }],
+  ['segment_not_found', 404, { op: 'deleteSegment', ref: { segment: 99, project: null } }],
   ['parent_not_found', 404, { op: 'addDependency', ref: CHECKOUT, input: { flag: 'none' } }, checkout],
   ['dependency_not_found', 404, { op: 'removeDependency', ref: CHECKOUT, input: { flag: 'none' } }, checkout],
   ['project_exists', 409, { op: 'createProject', input: { id: 'default', name: 'Default' } }],
@@ -58,7 +58,7 @@ const REFUSALS: readonly (readonly [code: PossibleCode, status: number, change: 
   ['flag_archived', 409, { op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }, archived],
   ['flag_not_archived', 409, { op: 'deleteFlag', ref: CHECKOUT }, checkout],
   ['flag_has_children', 409, { op: 'archiveFlag', ref: PAYMENTS }, dependent],
-  ['segment_in_use', 409, { op: 'deleteSegment', ref: { segment: 1 } }, usedSegment],
+  ['segment_in_use', 409, { op: 'deleteSegment', ref: { segment: 1, project: null } }, usedSegment],
   ['dependency_cycle', 400, { op: 'addDependency', ref: CHECKOUT, input: { flag: 'checkout' } }, checkout],
   [
     'dependency_too_deep',
