@@ -85,7 +85,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   storage_busy: unavailable,
   storage_unavailable: unavailable,
   outcome_unknown: { status: 504, name: 'OutcomeUnknownError' },
-  history_lost: { status: 400, name: 'HistoryLostError' },
+  history_lost: { status: 410, name: 'HistoryLostError' },
   storage_unsupported: { status: 501, name: 'NotImplementedError' },
   user_lookup_failed: unavailable,
   closed: unavailable,

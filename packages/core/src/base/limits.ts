@@ -1,5 +1,4 @@
-/** All limits of inputs and stored state. Texts are in characters. */
-export const LIMITS = {
+const NUMBERS = {
   /** Names of flags, projects, environments and variants. */
   name: 100,
   /** Display names, context fields, stickiness, and names of strategies, segments and tokens. */
@@ -119,4 +118,7 @@ export const LIMITS = {
   messageWord: 200,
   /** The JSON Pointer of an issue, which may contain names from the input. */
   issuePath: 200,
-} as const;
+};
+
+/** All limits of inputs and stored state. Texts are in characters. A later release may change a number. */
+export const LIMITS: Readonly<typeof NUMBERS> = NUMBERS;

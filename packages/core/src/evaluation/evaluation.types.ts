@@ -309,7 +309,7 @@ export interface SegmentConfiguration {
  * changes; a flag's object stays the same until that flag changes.
  */
 export interface EnvironmentConfiguration {
-  /** Changes after every change, in any requested environment. */
+  /** Internal: the key of documents that the client routes encode. Changes with every change, in any environment. */
   readonly version: number;
   /** Flags that are not archived, in name order (code points). */
   readonly flags: readonly FlagConfiguration[];

@@ -115,19 +115,12 @@ export interface FlagsStorage {
   dataVersion?(): Awaitable<string>;
 
   /**
-   * Optional, for storages that keep documents in this process. Returns a document as the storage keeps it, deeply
-   * frozen. The engine shares it with the storage, so that each document is in memory once.
-   * A storage that wraps another one must omit `peek`, or wrap it like `get`.
-   *
-   * @example
-   * const stored = storage.peek?.({ kind: 'flag', id: 'checkout' });
+   * Internal: returns a document as our memory storage keeps it, deeply frozen, so that each document is in memory once. A
+   * storage that wraps another one leaves it out.
    */
   peek?(key: DocumentKey): StoredDocument | undefined;
 
-  /**
-   * Optional. Returns the size of the write-ahead log on disk in bytes, or undefined if there is none. `flags.status()`
-   * shows it.
-   */
+  /** Internal: the size of the write-ahead log of SQLite in bytes; undefined if there is none. `flags.status()` shows it. */
   walBytes?(): number | undefined;
 
   /**

@@ -132,6 +132,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [403, 'The caller is not permitted to do this.'],
   [404, 'A resource in the path does not exist.'],
   [409, 'The request conflicts with the current state; nothing has changed.'],
+  [410, 'The storage no longer has this event.'],
   [412, 'The resource has changed since the ETag in `If-Match`; nothing has changed now.'],
   [413, 'The body is too large.'],
   [415, 'The media type is not JSON, or the content encoding is not supported.'],
