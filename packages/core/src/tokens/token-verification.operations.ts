@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UnitOfWork } from '../engine.js';
-import type { DocumentReader, Documents, Read } from '../storage/documents.js';
-import type { DocumentCheck, DocumentPut, FlagsStorage } from '../storage/port.js';
+import type { DocumentReader, Read } from '../storage/documents.js';
+import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
+import type { FlagsStorage } from '../storage/port.js';
 import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
 import { tokenDocuments } from './token.kind.js';
 import type { Token } from './token.types.js';
@@ -114,7 +115,7 @@ interface TokenUse {
 }
 
 /** Has the token's id. The token is the parent, so that its deletion can require that no use remains. */
-const tokenUses: Documents<TokenUse> & { readonly summarize: (use: TokenUse) => unknown } = {
+const tokenUses: IndexDocuments<TokenUse> = {
   kind: 'token-use',
   parentOf: ({ token }) => token,
   summarize: (use) => use,
@@ -145,8 +146,6 @@ const HOUR = 3_600_000;
 /** The largest number of tokens in memory. Uses of further tokens wait for the next write. */
 const TOKENS = 10_000;
 const TOKENS_PER_COMMIT = 100;
-/** After this many conflicts the uses wait for the next write. */
-const ATTEMPTS = 5;
 
 /**
  * Creates a recorder. Each write compares the pending uses with the stored ones, and stores at most one use per token
@@ -198,31 +197,17 @@ export function createTokenUseRecorder({ storage, now, interval, onError }: Toke
 
 /** Writes the uses of tokens that still exist, unless the storage has a use in the same hour or later. */
 async function writeUses(storage: FlagsStorage, uses: readonly TokenUse[]): Promise<void> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const commits = (await Promise.all(uses.map((use) => toCommit(storage, use)))).filter((one) => one !== undefined);
-    if (commits.length === 0) return;
-    const checks = commits.map(({ check }) => check);
-    const { ok } = await storage.commit({ writes: commits.map(({ write }) => write), checks, events: [] });
-    if (ok) return;
-  }
+  const changes = uses.map((use) => ({
+    id: use.token,
+    of: { kind: tokenDocuments.kind, id: use.token },
+    decide: (stored: TokenUse | undefined) => (stored && isSameHourOrLater(stored, use) ? undefined : use),
+  }));
+  if (await writeIndexDocuments(storage, tokenUses, changes)) return;
   throw new Error('Other processes keep changing the same tokens, so their last use is not stored.');
 }
 
-/** Returns the write of a use, and the check that its token still exists. */
-async function toCommit(
-  storage: FlagsStorage,
-  use: TokenUse,
-): Promise<{ readonly write: DocumentPut; readonly check: DocumentCheck } | undefined> {
-  const token = { kind: tokenDocuments.kind, id: use.token };
-  const key = { kind: tokenUses.kind, id: use.token };
-  const [found, stored] = await Promise.all([storage.get(token), storage.get(key)]);
-  if (!found) return undefined;
-  if (stored && hourOf(Date.parse((stored.body as TokenUse).usedAt)) >= hourOf(Date.parse(use.usedAt)))
-    return undefined;
-  return {
-    write: { key, expected: stored?.revision ?? 0, parent: use.token, body: use, summary: use },
-    check: { key: token, expected: found.revision },
-  };
+function isSameHourOrLater(stored: TokenUse, use: TokenUse): boolean {
+  return hourOf(Date.parse(stored.usedAt)) >= hourOf(Date.parse(use.usedAt));
 }
 
 function hourOf(time: number): number {
