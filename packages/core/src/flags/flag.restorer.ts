@@ -60,7 +60,7 @@ async function assertChildrenInProject(unit: UnitOfWork, { name, project }: Flag
 async function assertSegmentsExist(unit: UnitOfWork, flag: FlagState): Promise<void> {
   for (const id of segmentsOf(flag)) {
     if (await unit.read(segmentDocuments, `${id}`)) continue;
-    const message = `The flag ${flag.name} would use the segment ${id}, which does not exist any more.`;
+    const message = `The flag ${flag.name} would use the segment ${id}, which no longer exists.`;
     throw new FlagsError('segment_not_found', message);
   }
 }

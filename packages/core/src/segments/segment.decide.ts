@@ -32,7 +32,7 @@ export function updateSegment(
   const { project: from, ...kept } = segment;
   const { project: to = from ?? null } = changes;
   if (movesAway(segment, changes) && uses.some(({ project }) => project !== to)) {
-    const message = `The segment ${segment.id} is used by strategies of other projects; take it out of them first.`;
+    const message = `The segment ${segment.id} is used by strategies of other projects; remove it from them first.`;
     throw new FlagsError('segment_in_use', message);
   }
   const { project: _project, ...content } = changes;
@@ -55,7 +55,7 @@ export function movesAway({ project: from }: SegmentState, { project: to = from 
 export function deleteSegment(segment: SegmentState, useCount: number): SegmentEvent[] {
   if (useCount > 0) {
     const strategies = useCount === 1 ? 'a strategy' : `${useCount} strategies`;
-    const message = `The segment ${segment.id} is used by ${strategies}; list its uses, and take it out of them first.`;
+    const message = `The segment ${segment.id} is used by ${strategies}; list its uses, and remove it from them first.`;
     throw new FlagsError('segment_in_use', message);
   }
   return [{ type: 'segment-deleted', data: null, before: segment }];

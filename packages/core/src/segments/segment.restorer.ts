@@ -39,6 +39,6 @@ async function assertUsable(
   if (!before || before.project === project) return;
   const others = (await listUses(unit.unchecked, id)).filter((use) => use.project !== project);
   if (others.length === 0) return;
-  const message = `The segment ${id} is used by strategies of other projects; take it out of them first.`;
+  const message = `The segment ${id} is used by strategies of other projects; remove it from them first.`;
   throw new FlagsError('segment_in_use', message);
 }
