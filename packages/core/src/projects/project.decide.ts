@@ -30,7 +30,10 @@ export function deleteProject(project: ProjectState, flagCount: number, sharedTo
   }
   if (flagCount > 0) {
     const flags = flagCount === 1 ? 'a flag that is' : `${flagCount} flags that are`;
-    throw new FlagsError('project_not_empty', `The project ${project.id} has ${flags} not archived; archive first.`);
+    throw new FlagsError(
+      'project_not_empty',
+      `The project ${project.id} has ${flags} not archived; archive every flag first.`,
+    );
   }
   if (sharedTokenCount > 0) {
     const tokens = sharedTokenCount === 1 ? 'an API token' : `${sharedTokenCount} API tokens`;
