@@ -3,7 +3,6 @@ import type {
   ChangeContext,
   EnvironmentRef,
   FlagRef,
-  JsonPatch,
   ListPage,
   PageQuery,
   ProjectRef,
@@ -167,10 +166,6 @@ export class Administration<Own extends string = never>
     return change(this, 'updateFlag', { ref, input, context });
   }
 
-  patchFlag(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<Flag> {
-    return change(this, 'patchFlag', { ref, input, context });
-  }
-
   changeLabels(ref: FlagRef, input: LabelChanges, context?: ChangeContext): Promise<Flag> {
     return change(this, 'changeLabels', { ref, input, context });
   }
@@ -199,10 +194,6 @@ export class Administration<Own extends string = never>
     return change(this, 'setVariants', { ref, input, context });
   }
 
-  patchVariants(ref: FlagRef, input: JsonPatch, context?: ChangeContext): Promise<readonly Variant[]> {
-    return change(this, 'patchVariants', { ref, input, context });
-  }
-
   addDependency(ref: FlagRef, input: DependencyInput, context?: ChangeContext): Promise<Dependency> {
     return change(this, 'addDependency', { ref, input, context });
   }
@@ -229,10 +220,6 @@ export class Administration<Own extends string = never>
 
   updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy> {
     return change(this, 'updateStrategy', { ref, input, context });
-  }
-
-  patchStrategy(ref: StrategyRef, input: JsonPatch, context?: ChangeContext): Promise<Strategy> {
-    return change(this, 'patchStrategy', { ref, input, context });
   }
 
   removeStrategy(ref: StrategyRef, context?: ChangeContext): Promise<void> {

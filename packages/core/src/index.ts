@@ -4,7 +4,6 @@ export type {
   ChangeContext,
   EnvironmentRef,
   FlagRef,
-  JsonPatch,
   ListPage,
   PageQuery,
   ProjectRef,

@@ -1,6 +1,4 @@
-import type { JsonPatch } from './base/common.types.js';
 import { deepFreeze } from './base/json.js';
-import { findPatchIssues, jsonPatch } from './base/json-patch.js';
 import { LIMITS } from './base/limits.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
 import type { FlagsSettings } from './base/settings.types.js';
@@ -73,7 +71,6 @@ function inputsOf(settings: FlagsSettings) {
     constraint: object(constraint),
     variants: input<readonly VariantInput[]>(variants, findVariantsIssues),
     variant: object(variant),
-    jsonPatch: input<JsonPatch>(jsonPatch, findPatchIssues),
     newSegment: object(newSegment, findSegmentIssues),
     segmentChanges: object(segmentChanges, findSegmentIssues),
     dependency: object(dependency, findDependencyIssues),

@@ -5,6 +5,8 @@
 
 // Router plumbing
 export type { RevisionContext } from './base/common.types.js';
+// JSON values
+export { cloneJson, cloneWithoutPrototypes, isSameJson } from './base/json.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
@@ -49,10 +51,12 @@ export {
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
 export {
+  changeByFlag,
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
   getWrittenFlag,
+  type StoredFlag,
   searchReadableFlags,
 } from './router.operations.js';
 // Storages

@@ -1,9 +1,12 @@
-import type { FlagRef } from './base/common.types.js';
+import type { FlagRef, RevisionContext } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
-import { run } from './changesets/run-operation.js';
+import { operationOf, prepareOperation } from './changesets/operations.js';
+import { run, runPrepared } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
-import { getFlag } from './flags/flag.operations.js';
+import type { Engine, PreparedChange } from './engine.js';
+import { findFlag, flagDocuments } from './flags/flag.kind.js';
+import { getFlag, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
@@ -58,4 +61,54 @@ export function exportReadableDefinitions(
   return run(flags, { op: 'exportDefinitions', ref: query }, (engine) =>
     exportDefinitions(engine, query, { canRead, isReadOnly: true }),
   );
+}
+
+/** A change of a flag whose input follows from the flag, as that of a JSON Patch does. */
+export interface DerivedChange<Ref extends FlagRef> {
+  readonly ref: Ref;
+  /** The call of the client. A repeated id is compared with it, and planned events name its operation. */
+  readonly call: { readonly op: string; readonly input: unknown };
+  /** Returns the input of the operation from the flag. Runs in every decision, so again after a conflict. */
+  readonly inputFor: (flag: StoredFlag) => unknown;
+  readonly context: RevisionContext;
+}
+
+/** A flag without what is not stored with it. */
+export type StoredFlag = Omit<FlagDetail, 'lastSeenAt' | 'children'>;
+
+/**
+ * Runs an operation whose input follows from the flag. The change set writer reads the flag, repeats after conflicts, and
+ * finds the first result of a repeated id, so nobody has to lock the flag. Resolves to the flag after the change.
+ */
+export function changeByFlag<Ref extends FlagRef>(
+  flags: Flags,
+  op: 'updateFlag' | 'updateStrategy' | 'setVariants',
+  { ref, call, inputFor, context }: DerivedChange<Ref>,
+): Promise<StoredFlag> {
+  return run(flags, { op, members: operationOf(op)?.ref ?? [], ref, options: context }, (engine) =>
+    runPrepared<StoredFlag>(engine, {
+      // The operation has no row that names the members of its reference, so the input contains it.
+      call: { op: call.op, input: [ref, call.input] },
+      context,
+      prepare: (own) => prepareDerived(own, { op, ref, inputFor }),
+    }),
+  );
+}
+
+interface DerivedInput extends Pick<DerivedChange<FlagRef>, 'ref' | 'inputFor'> {
+  readonly op: string;
+}
+
+function prepareDerived(engine: Engine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
+  const findStored = async (read: Engine['read']): Promise<StoredFlag> =>
+    toDetail(await findFlag(read, ref), { settings: engine.settings, lastSeenAt: null, children: [] });
+  return {
+    subject: { kind: flagDocuments.kind, id: ref.flag },
+    async decide(unit, by) {
+      const input = inputFor(await findStored(unit.read));
+      const { decide } = await prepareOperation(engine, { op, ref, input });
+      await decide(unit, by);
+    },
+    result: ({ read }) => findStored(read),
+  };
 }

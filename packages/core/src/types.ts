@@ -3,7 +3,7 @@
  * and get. Declaration files that TypeScript writes for your code refer to them.
  */
 
-export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef, JsonPatchOperation } from './base/common.types.js';
+export type { AnyFlagRef, ApplicationRef, Awaitable, ChangeSetRef } from './base/common.types.js';
 export type { PartDifference } from './base/parts.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {

@@ -124,7 +124,7 @@ export interface RouteBody {
   readonly most?: number;
   readonly schema: SchemaSource;
   /**
-   * `core`: the operation validates its input. `router`: the wire shape differs, so the router validates before
+   * `core`: the operation, or the handler, validates its input. `router`: the wire shape differs, so the router validates before
    * `handle`.
    */
   readonly checkedBy: 'core' | 'router';

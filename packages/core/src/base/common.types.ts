@@ -69,15 +69,6 @@ export interface RevisionContext extends ChangeContext {
 /** The context of a change of API tokens. It has no `id`: a secret is shown once. */
 export type TokenChangeContext = Omit<ChangeContext, 'id'>;
 
-/** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
-export type JsonPatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
-
-/** A JSON Patch: all operations are applied in order, or none. */
-export type JsonPatch = readonly JsonPatchOperation[];
-
 /** Selects a page of a long list. */
 export interface PageQuery {
   /** Maximum number of items, 1–1000. Default: the whole list, or 100 if `after` is given. */

@@ -40,9 +40,6 @@ const NUMBERS = {
   changeSetBytes: 8_388_608,
   /** The reason of a change set. */
   reason: 1000,
-  patchOperations: 1000,
-  /** Characters of JSON that one patch may copy: each `copy` can double a document. */
-  patchCopies: 500_000,
   pattern: 1000,
   /** Instructions of a compiled pattern. The largest pattern takes some ten milliseconds to compile. */
   patternWeight: 1000,

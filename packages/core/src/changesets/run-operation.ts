@@ -1,4 +1,4 @@
-import type { ChangeContext, RevisionContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
@@ -17,7 +17,7 @@ import {
   type RefOf,
   type ResultOf,
 } from './operations.js';
-import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
+import { ChangesHash, type HashedChange, readChangeSetId, withDerivedIds } from './repetition.js';
 
 /** The key of the engine of an instance's actor: the same in every copy of this package. */
 export const ENGINE = Symbol.for('@flags/engine');
@@ -83,22 +83,39 @@ export function change<Name extends OperationName>(
     if (row?.input && members.length > 0 && input === undefined) {
       throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
     }
-    const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
-    // Before the first wait: the caller may change the input then.
-    const hash = id === undefined ? undefined : new ChangesHash();
-    hash?.add({ op, ref, input });
-    const own = id === undefined ? engine : withDerivedIds(engine, id);
-    const preparing = prepareOperation(own, { op, ref, input });
-    const unnamed = 'then' in preparing ? await preparing : preparing;
-    const prepared = engine.authorize ? { ...unnamed, op } : unnamed;
-    if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(op);
-    if (!context) return resultOf<ResultOf<Name>>(prepared, await commitOne(engine, prepared));
-    const { onRevision, ifRevision }: RevisionContext = context;
-    const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
-    const documents = await commitOne(engine, single, toContext(context, hash));
-    if (onRevision) await reportRevision(prepared, documents, onRevision);
-    return resultOf<ResultOf<Name>>(prepared, documents);
+    const prepare = (own: ChangeEngine) => prepareOperation(own, { op, ref, input });
+    return runPrepared<ResultOf<Name>>(engine, { call: { op, ref, input }, context, prepare });
   });
+}
+
+/** A change, and the call that it is the answer to. */
+interface CallOfChange {
+  /** A repeated id is compared with it, and planned events name its operation. */
+  readonly call: HashedChange;
+  readonly context: RevisionContext | undefined;
+  readonly prepare: (engine: ChangeEngine) => Awaitable<PreparedChange>;
+}
+
+/** Runs a change set of one change, or returns the result of the first call with its id. */
+export async function runPrepared<Result>(
+  engine: ChangeEngine,
+  { call, context, prepare }: CallOfChange,
+): Promise<Result> {
+  const { op } = call;
+  const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
+  // Before the first wait: the caller may change the input then.
+  const hash = id === undefined ? undefined : new ChangesHash();
+  hash?.add(call);
+  const preparing = prepare(id === undefined ? engine : withDerivedIds(engine, id));
+  const unnamed = 'then' in preparing ? await preparing : preparing;
+  const prepared = engine.authorize ? { ...unnamed, op } : unnamed;
+  if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(op);
+  if (!context) return resultOf<Result>(prepared, await commitOne(engine, prepared));
+  const { onRevision, ifRevision } = context;
+  const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
+  const documents = await commitOne(engine, single, toContext(context, hash));
+  if (onRevision) await reportRevision(prepared, documents, onRevision);
+  return resultOf<Result>(prepared, documents);
 }
 
 /** The history keeps no tokens, because their secrets are shown once. */

@@ -1,6 +1,5 @@
-import type { AnyFlagRef, FlagRef, JsonPatch, ProjectRef } from '../base/common.types.js';
+import type { AnyFlagRef, FlagRef, ProjectRef } from '../base/common.types.js';
 import { cloneJson, copyJson } from '../base/json.js';
-import { applyPatch, clonePatch } from '../base/json-patch.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
@@ -11,7 +10,7 @@ import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
 import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
-import { assertNotArchived, type FlagState, orderedEnvironmentOf } from './flag.js';
+import { type FlagState, orderedEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
 import type { Flag, FlagChanges, FlagDetail, LabelChanges, NewFlag } from './flag.types.js';
 import * as lifecycle from './lifecycle.decide.js';
@@ -99,15 +98,6 @@ function updateFlag(_: Engine, ref: FlagRef, input: FlagChanges): PreparedChange
   const changes = copyInput(input);
   return changeFlag(ref, {
     decide: (flag) => metadata.changeMetadata(flag, changes),
-    result: toFlag,
-  });
-}
-
-function patchFlag(engine: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<Flag> {
-  const { validate } = engine;
-  const patch = clonePatch(input);
-  return changeFlag(ref, {
-    decide: (flag) => metadata.patchMetadata(flag, { patch, validate: validate.flagChanges }),
     result: toFlag,
   });
 }
@@ -224,24 +214,8 @@ function assertFound(
 
 function setVariants(_: Engine, ref: FlagRef, input: readonly VariantInput[]): PreparedChange<readonly Variant[]> {
   const variants = cloneJson(input);
-  return changeVariants(ref, () => variants);
-}
-
-/** Applies the patch to the variants that the decision has read. */
-function patchVariants({ validate }: Engine, ref: FlagRef, input: JsonPatch): PreparedChange<readonly Variant[]> {
-  const patch = clonePatch(input);
-  return changeVariants(ref, ({ variants }) => validate.variants(applyPatch(variants, patch, {})));
-}
-
-function changeVariants(
-  ref: FlagRef,
-  variantsFor: (flag: FlagState) => readonly VariantInput[],
-): PreparedChange<readonly Variant[]> {
   return changeFlag(ref, {
-    decide(flag) {
-      assertNotArchived(flag);
-      return variantRules.setVariants(flag, variantsFor(flag));
-    },
+    decide: (flag) => variantRules.setVariants(flag, variants),
     result: ({ state }) => state.variants,
   });
 }
@@ -249,7 +223,6 @@ function changeVariants(
 export const flagOperations = {
   createFlag: operation({ ref: PROJECT, input: 'newFlag', prepare: createFlag }),
   updateFlag: operation({ ref: FLAG, input: 'flagChanges', prepare: updateFlag }),
-  patchFlag: singleOperation({ ref: FLAG, input: 'jsonPatch', prepare: patchFlag }),
   changeLabels: singleOperation({ ref: FLAG, input: 'labelChanges', prepare: changeLabels }),
   cloneFlag: operation({ ref: FLAG, input: 'clone', prepare: cloneFlag }),
   archiveFlag: operation({ ref: FLAG, prepare: archiveFlag }),
@@ -257,5 +230,4 @@ export const flagOperations = {
   deleteFlag: operation({ ref: ANY_FLAG, prepare: deleteFlag }),
   moveFlag: operation({ ref: FLAG, input: 'move', prepare: moveFlag }),
   setVariants: operation({ ref: FLAG, input: 'variants', prepare: setVariants }),
-  patchVariants: singleOperation({ ref: FLAG, input: 'jsonPatch', prepare: patchVariants }),
 };

@@ -1,12 +1,4 @@
-import type {
-  AnyFlagRef,
-  ChangeContext,
-  FlagRef,
-  JsonPatch,
-  ListPage,
-  PageQuery,
-  ProjectRef,
-} from '../base/common.types.js';
+import type { AnyFlagRef, ChangeContext, FlagRef, ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import type { Dependency } from './dependency.types.js';
 import type { FlagEnvironment } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
@@ -139,21 +131,6 @@ export interface FlagOperations {
    * await flags.updateFlag({ project: 'default', flag: 'checkout' }, { stale: true });
    */
   updateFlag(ref: FlagRef, changes: FlagChanges, context?: ChangeContext): Promise<Flag>;
-
-  /**
-   * Changes a flag by a JSON Patch (RFC 6902): all operations or none.
-   *
-   * The patch may change `/description`, `/type`, `/stale`, `/impressionData`, `/labels` (and single labels, by their
-   * indexes) and `/owner`. Changes of `/name`, `/project`, `/createdAt`, `/lastSeen` and `/lastSeenAt` are ignored.
-   * The patch can neither test nor copy the last two, because they are not stored with the flag.
-   *
-   * @throws FlagsError as `updateFlag`, and `invalid_patch`, `patch_test_failed`
-   * @example
-   * await flags.patchFlag({ project: 'default', flag: 'checkout' }, [
-   *   { op: 'replace', path: '/description', value: 'The newer checkout' },
-   * ]);
-   */
-  patchFlag(ref: FlagRef, patch: JsonPatch, context?: ChangeContext): Promise<Flag>;
 
   /**
    * Adds labels to a flag and removes others, in one change. Added labels come last. Ignores labels to add that the

@@ -1,8 +1,5 @@
-import type { JsonPatch } from '../base/common.types.js';
-import { isSameJson, pickChanged } from '../base/json.js';
-import { applyPatch } from '../base/json-patch.js';
+import { pickChanged } from '../base/json.js';
 import type { Validator } from '../base/validator.js';
-import { FlagsError } from '../errors.js';
 import {
   assertNotArchived,
   type FlagEvent,
@@ -12,18 +9,6 @@ import {
   METADATA,
 } from './flag.js';
 import type { FlagChanges, LabelChanges } from './flag.types.js';
-
-const CHANGEABLE = [
-  'description',
-  'type',
-  'stale',
-  'impressionData',
-  'labels',
-  'owner',
-] as const satisfies readonly (keyof FlagChanges)[];
-/** The values of members that a patch removes. Other members cannot be removed. */
-const CLEARED = { description: null, labels: [], owner: null };
-const READ_ONLY = ['name', 'project', 'createdAt', 'lastSeen', 'lastSeenAt'];
 
 /**
  * Records one event for the metadata and one for staleness, if they change. The metadata event contains the flag
@@ -50,7 +35,7 @@ export function replaceMetadata(flag: FlagState, { stale = flag.stale, ...change
 export function changeLabels(
   flag: FlagState,
   { add = [], remove = [] }: LabelChanges,
-  validate: FlagPatch['validate'],
+  validate: Validator<FlagChanges>,
 ): FlagEvent[] {
   const labels = new Set(flag.labels);
   for (const label of remove) labels.delete(label);
@@ -74,37 +59,4 @@ export function toUpdate(flag: FlagState): FlagHead {
     labels,
     owner,
   };
-}
-
-/** The input of a patch. */
-export interface FlagPatch {
-  readonly patch: JsonPatch;
-  readonly validate: Validator<FlagChanges>;
-}
-
-/** Applies a patch to the changeable fields. The patch may test other stored fields, but cannot change them. */
-export function patchMetadata(flag: FlagState, { patch, validate }: FlagPatch): FlagEvent[] {
-  assertNotArchived(flag);
-  const { name, project, createdAt, description, type, stale, impressionData, labels, owner } = flag;
-  const view = { name, project, createdAt, description, type, stale, impressionData, labels, owner };
-  const result = applyPatch(view, patch, { changeable: CHANGEABLE, readOnly: READ_ONLY }) as Fields;
-  return changeMetadata(flag, validate(changesBetween(view, withoutGaps(result))));
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Unchanged fields are not validated again: a flag's type may no longer be configured. */
-function changesBetween(before: Fields, after: Fields): Fields {
-  const changed = CHANGEABLE.filter((field) => !isSameJson(before[field], after[field]));
-  return Object.fromEntries(changed.map((field) => [field, after[field]]));
-}
-
-/** Removing the description, the labels or the owner clears them. Other fields cannot be removed. */
-function withoutGaps(result: Fields): Fields {
-  const removed = CHANGEABLE.filter((field) => !Object.hasOwn(CLEARED, field) && !Object.hasOwn(result, field));
-  if (removed.length > 0) {
-    const details = removed.map((field) => ({ message: 'cannot be removed', path: `/${field}` }));
-    throw new FlagsError('invalid_patch', `The patch cannot be applied: /${removed[0]} cannot be removed.`, details);
-  }
-  return { ...CLEARED, ...result };
 }

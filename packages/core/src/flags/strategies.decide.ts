@@ -1,9 +1,6 @@
-import type { JsonPatch } from '../base/common.types.js';
 import { isSameJson } from '../base/json.js';
-import { applyPatch } from '../base/json-patch.js';
 import { LIMITS } from '../base/limits.js';
 import { type Edit, editList } from '../base/parts.js';
-import type { Validator } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import {
   assertNotArchived,
@@ -20,17 +17,6 @@ import type {
   StrategyPlace,
   StrategyReplacement,
 } from './strategy.types.js';
-
-const CHANGEABLE = [
-  'name',
-  'parameters',
-  'constraints',
-  'title',
-  'disabled',
-  'sortOrder',
-  'segments',
-  'variants',
-] as const satisfies readonly (keyof StrategyInput<string>)[];
 
 /** Identifies a strategy within a flag. */
 export interface StrategyLocation {
@@ -83,27 +69,6 @@ export function replaceStrategy(
   const data = toStrategy(before.id, input);
   if (isSameJson(data, before)) return [];
   return [{ type: 'strategy-updated', environment: location.environment, data, before }];
-}
-
-/** The input of a patch. */
-export interface StrategyPatch {
-  readonly patch: JsonPatch;
-  /** Throws if the result is invalid. */
-  readonly validate: Validator<unknown>;
-}
-
-export function patchStrategy(
-  flag: FlagState,
-  location: StrategyLocation,
-  { patch, validate }: StrategyPatch,
-): FlagEvent[] {
-  assertNotArchived(flag);
-  const current = findStrategy(flag, location);
-  const result = applyPatch(current, patch, { changeable: CHANGEABLE, readOnly: ['id'] }) as Partial<
-    StrategyInput<string>
-  >;
-  validate(result);
-  return replaceStrategy(flag, location, result as StrategyInput<string>);
 }
 
 /** Gives strategies their `sortOrder`. The others keep theirs. */

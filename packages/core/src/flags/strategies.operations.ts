@@ -1,7 +1,6 @@
-import type { EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
+import type { EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
-import { clonePatch } from '../base/json-patch.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
@@ -47,15 +46,6 @@ function updateStrategy(
       if (name === undefined) validate.strategy({ name: named.name, parameters: named.parameters });
       return strategyRules.replaceStrategy(flag, ref, named);
     },
-    result: ({ state }) => strategyRules.findStrategy(state, ref),
-  });
-}
-
-function patchStrategy(engine: Engine, ref: StrategyRef, input: JsonPatch): PreparedChange<Strategy> {
-  const { validate } = engine;
-  const change = { patch: clonePatch(input), validate: validate.strategy };
-  return changeEnvironment(engine, ref, {
-    decide: (flag) => strategyRules.patchStrategy(flag, ref, change),
     result: ({ state }) => strategyRules.findStrategy(state, ref),
   });
 }
@@ -182,7 +172,6 @@ function toIssue({ id, index }: { readonly id: number; readonly index: number },
 export const strategyOperations = {
   addStrategy: operation({ ref: ENVIRONMENT, input: 'strategy', prepare: addStrategy }),
   updateStrategy: operation({ ref: STRATEGY, input: 'strategyReplacement', prepare: updateStrategy }),
-  patchStrategy: singleOperation({ ref: STRATEGY, input: 'jsonPatch', prepare: patchStrategy }),
   removeStrategy: operation({ ref: STRATEGY, prepare: removeStrategy }),
   orderStrategies: singleOperation({ ref: ENVIRONMENT, input: 'strategyOrder', prepare: orderStrategies }),
   enable: operation({ ref: ENVIRONMENT, prepare: enable }),

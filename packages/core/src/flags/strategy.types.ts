@@ -1,4 +1,4 @@
-import type { ChangeContext, EnvironmentRef, JsonPatch, StrategyRef } from '../base/common.types.js';
+import type { ChangeContext, EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import type { Constraint, Payload, StrategyParameters } from '../evaluation/definitions.types.js';
 import type { BuiltInName, BuiltInParameters } from '../evaluation/strategies.js';
 import type { WeightType } from './variant.types.js';
@@ -122,19 +122,6 @@ export interface StrategyOperations<Own extends string = never> {
    * await flags.updateStrategy({ ...environment, strategy: id }, { name: 'default' });
    */
   updateStrategy(ref: StrategyRef, input: StrategyReplacement<Own>, context?: ChangeContext): Promise<Strategy>;
-
-  /**
-   * Changes a strategy by a JSON Patch (RFC 6902): all operations or none. Changes of `/id` are ignored. Unchanged
-   * members are not validated again.
-   *
-   * The patch applies to the state at the time of the commit, so concurrent patches of different members all take
-   * effect.
-   *
-   * @throws FlagsError as `updateStrategy`, and `invalid_patch`, `patch_test_failed`
-   * @example
-   * await flags.patchStrategy(ref, [{ op: 'replace', path: '/parameters/rollout', value: 50 }]);
-   */
-  patchStrategy(ref: StrategyRef, patch: JsonPatch, context?: ChangeContext): Promise<Strategy>;
 
   /**
    * Removes a strategy. Removing the last strategy also disables the environment, because an enabled environment always

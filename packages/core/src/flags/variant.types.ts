@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef, JsonPatch } from '../base/common.types.js';
+import type { ChangeContext, FlagRef } from '../base/common.types.js';
 import type { Payload, VariantOverride } from '../evaluation/definitions.types.js';
 
 /** `fix` keeps the given weight. `variable` variants share the rest of 1000. */
@@ -51,16 +51,4 @@ export interface VariantOperations {
    * ]); // blue 100, green 900
    */
   setVariants(ref: FlagRef, variants: readonly VariantInput[], context?: ChangeContext): Promise<readonly Variant[]>;
-
-  /**
-   * Changes the list of variants by a JSON Patch (RFC 6902): all operations or none. Validates and weights the result
-   * like `setVariants`. Concurrent patches are applied one after the other.
-   *
-   * @throws FlagsError as `setVariants`, and `invalid_patch`, `patch_test_failed`
-   * @example
-   * await flags.patchVariants({ project: 'default', flag: 'checkout' }, [
-   *   { op: 'add', path: '/-', value: { name: 'red' } },
-   * ]);
-   */
-  patchVariants(ref: FlagRef, patch: JsonPatch, context?: ChangeContext): Promise<readonly Variant[]>;
 }

@@ -189,40 +189,6 @@ const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
     [{ type: 'feature-created', from: '1', limit: 1001, offset: -1 }, ['/type', '/from', '/limit', '/offset']],
     [{ limit: '5' }, ['/limit']],
   ],
-  jsonPatch: [
-    [[], []],
-    [
-      [
-        { op: 'add', path: '', value: null },
-        { op: 'remove', path: '/a~0~1' },
-        { op: 'move', from: '/a', path: '/b' },
-      ],
-      [],
-    ],
-    [[{ op: 'test', path: '/a', value: false, extra: 1 }], []],
-    [{}, ['']],
-    [
-      [null, 'add'],
-      ['/0', '/1'],
-    ],
-    [[{ op: 'merge', path: '/a' }], ['/0/op']],
-    [
-      [{ path: '/a' }, { op: 'add' }],
-      ['/0/op', '/1/path'],
-    ],
-    [[{ op: 'add', path: 'a', value: 1 }], ['/0/path']],
-    [[{ op: 'add', path: '/~2', value: 1 }], ['/0/path']],
-    [[{ op: 'add', path: '/a~', value: 1 }], ['/0/path']],
-    [
-      [
-        { op: 'add', path: '/a' },
-        { op: 'copy', path: '/a' },
-        { op: 'test', path: '/a' },
-      ],
-      ['/0/value', '/1/from', '/2/value'],
-    ],
-    [Array.from({ length: 1001 }, () => ({ op: 'remove', path: '/a' })), ['']],
-  ],
 };
 
 describe.each(Object.entries(CASES))('%s', (name, cases) => {

@@ -1,18 +1,14 @@
-import type { JsonPatch } from '../../src/base/common.types.js';
-import { applyPatch } from '../../src/base/json-patch.js';
 import { LIMITS } from '../../src/base/limits.js';
 import { addDependency, removeDependencies, removeDependency } from '../../src/flags/dependencies.decide.js';
 import {
   addStrategy,
   findStrategy,
-  patchStrategy,
   removeStrategy,
   replaceStrategy,
   toStrategy,
 } from '../../src/flags/strategies.decide.js';
 import type { Variant, VariantInput } from '../../src/flags/variant.types.js';
 import { setVariants } from '../../src/flags/variants.decide.js';
-import { validate } from '../base/default-validators.js';
 import { after, environmentState, flagState, strategyState } from './flag-states.js';
 import { refusalOf } from './refusal.js';
 
@@ -96,71 +92,6 @@ describe('replacing a strategy', () => {
   });
 });
 
-describe('patching a strategy', () => {
-  const strategies = [strategyState('two', { parameters: { rollout: 5, groupId: 'g' }, title: 'Title', sortOrder: 3 })];
-  const flag = flagState({ environments: [{ name: 'production', enabled: true, strategies }] });
-
-  function patched(...patch: JsonPatch) {
-    return after(flag, patchStrategy(flag, TWO, { patch, validate: validate.strategy }))?.environments[0]
-      ?.strategies[0];
-  }
-
-  it.each<[JsonPatch[number], object]>([
-    [{ op: 'replace', path: '/parameters/rollout', value: 50 }, { parameters: { rollout: 50, groupId: 'g' } }],
-    [
-      { op: 'add', path: '/parameters/stickiness', value: 'userId' },
-      { parameters: { rollout: 5, groupId: 'g', stickiness: 'userId' } },
-    ],
-    [{ op: 'remove', path: '/parameters/rollout' }, { parameters: { groupId: 'g' } }],
-    [{ op: 'remove', path: '/parameters' }, { parameters: {} }],
-    [{ op: 'replace', path: '/parameters', value: null }, { parameters: null }],
-    [{ op: 'replace', path: '/name', value: 'own' }, { name: 'own' }],
-    [{ op: 'add', path: '/disabled', value: true }, { disabled: true }],
-    [
-      { op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: ['b'] } },
-      { constraints: [{ contextName: 'a', operator: 'IN', values: ['b'] }] },
-    ],
-    [{ op: 'copy', from: '/id', path: '/title' }, { title: 'two' }],
-    [{ op: 'replace', path: '/id', value: 'stolen' }, {}],
-    [{ op: 'remove', path: '/id' }, {}],
-  ])('does %j', (operation, changes) => {
-    expect(patched(operation)).toEqual({ ...strategies[0], ...changes });
-  });
-
-  it('can remove an optional member', () => {
-    expect(patched({ op: 'remove', path: '/title' })).not.toHaveProperty('title');
-  });
-
-  it('causes no event without a difference', () => {
-    const patch: JsonPatch = [{ op: 'test', path: '/parameters/rollout', value: 5 }];
-    expect(patchStrategy(flag, TWO, { patch, validate: validate.strategy })).toEqual([]);
-  });
-
-  it.each<[JsonPatch[number], string]>([
-    [{ op: 'replace', path: '/unknown', value: 1 }, 'invalid_patch'],
-    [{ op: 'add', path: '/unknown', value: 1 }, 'invalid_patch'],
-    [{ op: 'add', path: '', value: { name: 'default' } }, 'invalid_patch'],
-    [{ op: 'replace', path: '/segments', value: [] }, 'invalid_patch'],
-    [{ op: 'add', path: '/constraints/1', value: {} }, 'invalid_patch'],
-    [{ op: 'test', path: '/id', value: 'three' }, 'patch_test_failed'],
-    [{ op: 'remove', path: '/name' }, 'invalid_input'],
-    [{ op: 'add', path: '/constraints/-', value: {} }, 'invalid_input'],
-    [{ op: 'add', path: '/parameters/deep', value: {} }, 'invalid_input'],
-  ])('is refused for %j with %s', (operation, code) => {
-    expect(refusalOf(() => patched(operation)).code).toBe(code);
-  });
-
-  it('keeps a percentage in a strategy of flexibleRollout', () => {
-    const refusal = refusalOf(() =>
-      patched(
-        { op: 'replace', path: '/name', value: 'flexibleRollout' },
-        { op: 'replace', path: '/parameters/rollout', value: 101 },
-      ),
-    );
-    expect(refusal).toMatchObject({ code: 'invalid_input', details: [{ path: '/parameters/rollout' }] });
-  });
-});
-
 describe('removing a strategy', () => {
   it('keeps the order of the other strategies, and the switch', () => {
     const flag = after(FLAG, removeStrategy(FLAG, TWO));
@@ -185,7 +116,6 @@ describe('removing a strategy', () => {
 describe('a strategy', () => {
   const decisions = {
     replaced: (flag = FLAG, place = TWO) => replaceStrategy(flag, place, { name: 'default' }),
-    patched: (flag = FLAG, place = TWO) => patchStrategy(flag, place, { patch: [], validate: validate.strategy }),
     removed: (flag = FLAG, place = TWO) => removeStrategy(flag, place),
     found: (flag = FLAG, place = TWO) => findStrategy(flag, place),
   };
@@ -202,10 +132,10 @@ describe('a strategy', () => {
     }
   });
 
-  it('cannot be added, replaced, patched or removed in an archived flag', () => {
+  it('cannot be added, replaced or removed in an archived flag', () => {
     const archived = { ...FLAG, archived: true };
-    const { replaced, patched, removed } = decisions;
-    for (const decide of [replaced, patched, removed]) {
+    const { replaced, removed } = decisions;
+    for (const decide of [replaced, removed]) {
       expect(refusalOf(() => decide(archived)).code).toBe('flag_archived');
     }
     expect(refusalOf(() => addStrategy(archived, 'production', strategyState('x'))).code).toBe('flag_archived');
@@ -246,94 +176,6 @@ describe('setting variants', () => {
 
   it('is refused for an archived flag', () => {
     expect(refusalOf(() => setVariants(flagState({ archived: true }), [])).code).toBe('flag_archived');
-  });
-});
-
-describe('patching variants', () => {
-  const flag = flagState({
-    variants: [variantState('a', 100, { weightType: 'fix' }), variantState('b', 450), variantState('c', 450)],
-  });
-
-  function weightsAfter(...patch: JsonPatch) {
-    const patched = after(flag, setVariants(flag, validate.variants(applyPatch(flag.variants, patch, {}))));
-    return patched?.variants.map(({ name, weight }) => [name, weight]);
-  }
-
-  it.each<[JsonPatch[number], unknown]>([
-    [
-      { op: 'add', path: '/-', value: { name: 'd' } },
-      [
-        ['a', 100],
-        ['b', 300],
-        ['c', 300],
-        ['d', 300],
-      ],
-    ],
-    [
-      { op: 'add', path: '/0', value: { name: 'd' } },
-      [
-        ['d', 300],
-        ['a', 100],
-        ['b', 300],
-        ['c', 300],
-      ],
-    ],
-    [
-      { op: 'remove', path: '/1' },
-      [
-        ['a', 100],
-        ['c', 900],
-      ],
-    ],
-    [
-      { op: 'replace', path: '/0/weight', value: 300 },
-      [
-        ['a', 300],
-        ['b', 350],
-        ['c', 350],
-      ],
-    ],
-    [
-      { op: 'replace', path: '/0/weightType', value: 'variable' },
-      [
-        ['a', 334],
-        ['b', 333],
-        ['c', 333],
-      ],
-    ],
-    [
-      { op: 'replace', path: '/2/weight', value: 7 },
-      [
-        ['a', 100],
-        ['b', 450],
-        ['c', 450],
-      ],
-    ],
-    [
-      { op: 'move', from: '/2', path: '/0' },
-      [
-        ['c', 450],
-        ['a', 100],
-        ['b', 450],
-      ],
-    ],
-    [{ op: 'replace', path: '', value: [] }, []],
-  ])('does %j', (operation, weights) => {
-    expect(weightsAfter(operation)).toEqual(weights);
-  });
-
-  it.each<[JsonPatch[number], string]>([
-    [{ op: 'add', path: '/4', value: { name: 'd' } }, 'invalid_patch'],
-    [{ op: 'move', from: '/0', path: '/3' }, 'invalid_patch'],
-    [{ op: 'remove', path: '/3' }, 'invalid_patch'],
-    [{ op: 'remove', path: '/-' }, 'invalid_patch'],
-    [{ op: 'test', path: '/1/weight', value: 7 }, 'patch_test_failed'],
-    [{ op: 'remove', path: '' }, 'invalid_input'],
-    [{ op: 'copy', from: '/0', path: '/-' }, 'invalid_input'],
-    [{ op: 'replace', path: '/0/weight', value: 1000 }, 'invalid_input'],
-    [{ op: 'add', path: '/0/colour', value: 'red' }, 'invalid_input'],
-  ])('is refused for %j with %s', (operation, code) => {
-    expect(refusalOf(() => weightsAfter(operation)).code).toBe(code);
   });
 });
 

@@ -1,5 +1,4 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { anyPatch } from './random-patches.js';
 
 /** Mostly the first, so that operations have an effect, and sometimes the other. */
 export function mostly<T>(usual: Arbitrary<T>, rare: Arbitrary<unknown>): Arbitrary<unknown> {
@@ -41,38 +40,4 @@ export const variantInput = fc.record(
     overrides: fc.constantFrom([], [{ contextName: 'userId', values: ['7'] }]),
   },
   { requiredKeys: ['name', 'weight'], noNullPrototype: true },
-);
-
-function patchOf(...operations: readonly Arbitrary<unknown>[]): Arbitrary<unknown> {
-  return mostly(fc.array(fc.oneof(...operations), { maxLength: 3 }), anyPatch);
-}
-
-function giving(path: string, value: Arbitrary<unknown>): Arbitrary<unknown> {
-  return fc.record({ op: fc.constantFrom('add', 'replace'), path: fc.constant(path), value });
-}
-
-export const flagPatch = patchOf(
-  giving('/description', fc.constantFrom('text', '', null)),
-  giving('/stale', fc.boolean()),
-  giving('/type', fc.constantFrom('release', 'operational')),
-  giving('/name', fc.constant('other')),
-  fc.constant({ op: 'copy', from: '/project', path: '/description' }),
-  fc.constant({ op: 'remove', path: '/description' }),
-  fc.constant({ op: 'test', path: '/stale', value: false }),
-);
-
-export const strategyPatch = patchOf(
-  giving('/parameters', parameters),
-  giving('/parameters/__proto__', fc.constantFrom('a', 'b')),
-  giving('/constraints', fc.array(constraint, { maxLength: 2 })),
-  giving('/title', fc.constant('text')),
-  giving('/id', fc.constant('id-0')),
-  fc.constant({ op: 'add', path: '/constraints/-', value: { contextName: 'a', operator: 'IN', values: [] } }),
-  fc.constant({ op: 'copy', from: '/name', path: '/parameters/groupId' }),
-);
-
-export const variantsPatch = patchOf(
-  giving('/0', variantInput),
-  fc.record({ op: fc.constant('add'), path: fc.constant('/-'), value: variantInput }),
-  fc.constantFrom({ op: 'remove', path: '/0' }, { op: 'move', from: '/1', path: '/0' }, { op: 'remove', path: '' }),
 );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { EnvironmentRef, Flags } from '../../src/index.js';
-import { flagPatch, mostly, strategyInput, strategyPatch, variantInput, variantsPatch } from './random-inputs.js';
+import { mostly, strategyInput, variantInput } from './random-inputs.js';
 
 /** One call of the public interface, as data, so that a counterexample can be read. */
 export interface Operation {
@@ -75,8 +75,7 @@ function calls(weight: number, call: keyof Flags, ...input: readonly fc.Arbitrar
 /** Any change, valid or not, with few names, so that operations meet. */
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(6, 'createFlag', projectRef, newFlag),
-  calls(2, 'updateFlag', flagRef, changes),
-  calls(2, 'patchFlag', flagRef, flagPatch),
+  calls(4, 'updateFlag', flagRef, changes),
   calls(2, 'moveFlag', flagRef, projectRef),
   calls(3, 'configureEnvironment', environmentRef, configuration),
   calls(2, 'changeLabels', flagRef, labelChanges),
@@ -85,13 +84,11 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   calls(2, 'reviveFlag', onlyFlag),
   calls(3, 'deleteFlag', onlyFlag),
   calls(6, 'addStrategy', environmentRef, strategyInput),
-  calls(2, 'updateStrategy', strategyRef, strategyInput),
-  calls(3, 'patchStrategy', strategyRef, strategyPatch),
+  calls(5, 'updateStrategy', strategyRef, strategyInput),
   calls(3, 'removeStrategy', strategyRef),
   calls(5, 'enable', environmentRef),
   calls(1, 'disable', environmentRef),
-  calls(3, 'setVariants', flagRef, variants),
-  calls(3, 'patchVariants', flagRef, variantsPatch),
+  calls(6, 'setVariants', flagRef, variants),
   calls(3, 'createProject', newProject),
   calls(1, 'updateProject', projectRef, projectChanges),
   calls(1, 'deleteProject', projectRef),

@@ -63,17 +63,11 @@ onEveryStorage((start) => {
 
     it.each<[string, (flags: Flags<string>, strategy: string) => Promise<unknown>]>([
       ['update', (flags) => flags.updateFlag(CHECKOUT, { stale: true })],
-      ['patch', (flags) => flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/stale', value: true }])],
       ['clone', (flags) => flags.cloneFlag(CHECKOUT, { name: 'copy' })],
       ['addition of a strategy', (flags) => flags.addStrategy(PRODUCTION, { name: 'default' })],
       [
         'update of a strategy',
         (flags, strategy) => flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'other' }),
-      ],
-      [
-        'patch of a strategy',
-        (flags, strategy) =>
-          flags.patchStrategy({ ...PRODUCTION, strategy }, [{ op: 'replace', path: '/name', value: 'other' }]),
       ],
       ['removal of a strategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
       ['switching on', (flags) => flags.enable(DEVELOPMENT)],
@@ -81,10 +75,6 @@ onEveryStorage((start) => {
       ['switching off', (flags) => flags.disable(PRODUCTION)],
       ['switching off a disabled environment', (flags) => flags.disable(DEVELOPMENT)],
       ['setting of variants', (flags) => flags.setVariants(CHECKOUT, [])],
-      [
-        'patch of variants',
-        (flags) => flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/-', value: { name: 'red' } }]),
-      ],
     ])('refuses the %s', async (_, change) => {
       const { flags, strategy } = await archived(start);
       await expectRefusal(flags, 'flag_archived', () => change(flags, strategy));

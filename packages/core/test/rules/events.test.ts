@@ -86,7 +86,6 @@ onEveryStorage((start) => {
       const facts = await factsOf(flags, async () => {
         await flags.updateFlag(CHECKOUT, {});
         await flags.updateFlag(CHECKOUT, { description: 'Same', stale: false, type: 'release' });
-        await flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'Same' }]);
         await flags.disable(PRODUCTION);
         await flags.setVariants(CHECKOUT, []);
         await flags.reviveFlag({ flag: 'checkout' });
@@ -232,7 +231,6 @@ describe('references as text', () => {
     ['enable', (flags, project) => flags.enable({ project, flag: 'checkout', environment: 'production' })],
     ['disable', (flags, environment) => flags.disable({ ...CHECKOUT, environment })],
     ['removeStrategy', (flags, strategy) => flags.removeStrategy({ ...PRODUCTION, strategy })],
-    ['patchStrategy', (flags, strategy) => flags.patchStrategy({ ...PRODUCTION, strategy }, [])],
     ['getSegment', (flags, segment) => flags.getSegment({ segment })],
     ['updateSegment', (flags, segment) => flags.updateSegment({ segment }, {})],
     ['deleteSegment', (flags, segment) => flags.deleteSegment({ segment })],

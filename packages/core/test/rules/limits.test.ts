@@ -42,7 +42,6 @@ describe('the size of a document', () => {
         const attempts = [
           () => flags.addStrategy(PRODUCTION, large),
           () => flags.updateStrategy(strategy, large),
-          () => flags.patchStrategy(strategy, [{ op: 'add', path: '/parameters', value: large.parameters }]),
           () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
           () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
           () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
@@ -123,8 +122,6 @@ onEveryStorage((start) => {
       const { message } = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, heavy(1)));
       expect(message).toContain('checkout in production');
       await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2)));
-      const patch = [{ op: 'add', path: '/constraints/-', value: HEAVY }] as const;
-      await expectRefusal(flags, 'invalid_input', () => flags.patchStrategy(place, patch));
       await flags.updateStrategy(place, heavy(1, { title: 'the same' }));
       await flags.updateStrategy(place, heavy(2, { disabled: true }));
       await flags.addStrategy(DEVELOPMENT, heavy(3));

@@ -49,8 +49,6 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
   removeMember: (flags, context) => flags.removeMember(DEFAULT, { userId: 1, roleId: 5 }, context),
   createFlag: (flags, context) => flags.createFlag(DEFAULT, { name: 'new', labels: ['a'] }, context),
   updateFlag: (flags, context) => flags.updateFlag(CHECKOUT, { description: 'changed', stale: true }, context),
-  patchFlag: (flags, context) =>
-    flags.patchFlag(CHECKOUT, [{ op: 'replace', path: '/description', value: 'patched' }], context),
   changeLabels: (flags, context) => flags.changeLabels(CHECKOUT, { add: ['team-shop'] }, context),
   cloneFlag: (flags, context) => flags.cloneFlag(CHECKOUT, { name: 'copy' }, context),
   archiveFlag: (flags, context) => flags.archiveFlag(CHECKOUT, context),
@@ -58,15 +56,11 @@ const CHANGES: Readonly<Record<Exclude<keyof Flags, WithoutId>, Call>> = {
   deleteFlag: (flags, context) => flags.deleteFlag({ flag: 'old' }, context),
   moveFlag: (flags, context) => flags.moveFlag({ ...DEFAULT, flag: 'movable' }, SHOP, context),
   setVariants: (flags, context) => flags.setVariants(CHECKOUT, [{ name: 'blue' }, { name: 'red' }], context),
-  patchVariants: (flags, context) =>
-    flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/0', value: { name: 'blue' } }], context),
   addDependency: (flags, context) => flags.addDependency(CHECKOUT, { flag: 'parent' }, context),
   removeDependency: (flags, context) => flags.removeDependency(CHILD, { flag: 'parent' }, context),
   removeDependencies: (flags, context) => flags.removeDependencies(CHILD, context),
   addStrategy: (flags, context) => flags.addStrategy(DEVELOPMENT, { name: 'default', segments: [1] }, context),
   updateStrategy: (flags, context) => flags.updateStrategy(STRATEGY, { name: 'default', title: 'new' }, context),
-  patchStrategy: (flags, context) =>
-    flags.patchStrategy(STRATEGY, [{ op: 'replace', path: '/segments', value: [2] }], context),
   removeStrategy: (flags, context) => flags.removeStrategy(STRATEGY, context),
   orderStrategies: (flags, context) => flags.orderStrategies(DEVELOPMENT, [{ id: 'id-1', sortOrder: 1 }], context),
   enable: (flags, context) => flags.enable(PRODUCTION, context),

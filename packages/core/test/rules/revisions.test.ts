@@ -15,28 +15,15 @@ type Change = (flags: Flags<string>, strategy: string, context: ChangeContext) =
 
 const CHANGES: readonly [string, Change][] = [
   ['updateFlag', (flags, _, context) => flags.updateFlag(CHECKOUT, { stale: true }, context)],
-  [
-    'patchFlag',
-    (flags, _, context) => flags.patchFlag(CHECKOUT, [{ op: 'add', path: '/stale', value: true }], context),
-  ],
   ['addStrategy', (flags, _, context) => flags.addStrategy(PRODUCTION, { name: 'own' }, context)],
   [
     'updateStrategy',
     (flags, strategy, context) => flags.updateStrategy({ ...PRODUCTION, strategy }, { name: 'own' }, context),
   ],
-  [
-    'patchStrategy',
-    (flags, strategy, context) =>
-      flags.patchStrategy({ ...PRODUCTION, strategy }, [{ op: 'replace', path: '/name', value: 'own' }], context),
-  ],
   ['removeStrategy', (flags, strategy, context) => flags.removeStrategy({ ...PRODUCTION, strategy }, context)],
   ['enable', (flags, _, context) => flags.enable(PRODUCTION, context)],
   ['disable', (flags, _, context) => flags.disable(PRODUCTION, context)],
   ['setVariants', (flags, _, context) => flags.setVariants(CHECKOUT, [{ name: 'blue' }], context)],
-  [
-    'patchVariants',
-    (flags, _, context) => flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/-', value: { name: 'blue' } }], context),
-  ],
   ['archiveFlag', (flags, _, context) => flags.archiveFlag(CHECKOUT, context)],
 ];
 

@@ -200,9 +200,8 @@ onEveryStorage((start) => {
       const use = { name: 'default', segments: [1] };
       await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(OTHER, use));
       await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(strategy, use));
-      const error = await expectRefusal(flags, 'invalid_input', () =>
-        flags.patchStrategy(strategy, [{ op: 'add', path: '/segments', value: [1] }]),
-      );
+      const target = { enabled: false, strategies: [use] };
+      const error = await expectRefusal(flags, 'invalid_input', () => flags.configureEnvironment(OTHER, target));
       expect(error.message).not.toContain('shop');
     });
 
@@ -277,10 +276,10 @@ onEveryStorage((start) => {
       const { id } = await checked.addStrategy(SHOP, { name: 'default', segments: [1] });
       const strategy = { ...SHOP, strategy: id };
       await checked.updateStrategy(strategy, { name: 'default', segments: [2, 1] });
-      const patch = [{ op: 'add', path: '/segments/-', value: 3 }] as const;
+      const use = (...segments: number[]) => ({ name: 'default', segments });
       const { revision } = await flags.getFlag(SHOP);
-      await expect(checked.patchStrategy(strategy, patch)).rejects.toBe(refusal);
-      await checked.patchStrategy(strategy, [{ op: 'remove', path: '/segments/0' }]);
+      await expect(checked.updateStrategy(strategy, use(2, 1, 3))).rejects.toBe(refusal);
+      await checked.updateStrategy(strategy, use(1));
       await checked.cloneFlag(SHOP, { name: 'copy' });
       expect((await flags.getFlag(SHOP)).revision).toBe(revision + 1);
       // After a refusal, the engine may decide again on the stored documents, and asks a second time.
@@ -358,7 +357,7 @@ onEveryStorage((start) => {
       expect(await flagsThatUse(flags, 1)).toEqual([]);
       await flags.updateStrategy(strategy, { name: 'default', segments: [1] });
       expect(await flagsThatUse(flags, 1)).toEqual(['checkout']);
-      await flags.patchStrategy(strategy, [{ op: 'replace', path: '/segments', value: [2] }]);
+      await flags.updateStrategy(strategy, { name: 'default', segments: [2] });
       expect([await flagsThatUse(flags, 1), await flagsThatUse(flags, 2)]).toEqual([[], ['checkout']]);
       await flags.cloneFlag(CHECKOUT, { name: 'copy' });
       expect(await flagsThatUse(flags, 2)).toEqual(['checkout', 'copy']);
@@ -398,7 +397,6 @@ onEveryStorage((start) => {
       const ways = [
         (segments: number[]) => flags.addStrategy(PRODUCTION, { name: 'default', segments }),
         (segments: number[]) => flags.updateStrategy(strategy, { name: 'default', segments }),
-        (segments: number[]) => flags.patchStrategy(strategy, [{ op: 'add', path: '/segments', value: segments }]),
       ];
       for (const way of ways) {
         for (const bad of [99, 0, -1, 1]) {

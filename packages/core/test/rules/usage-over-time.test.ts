@@ -171,7 +171,6 @@ describe('an operation while usage fails', () => {
     ['creation', (flags) => flags.createFlag(DEFAULT, { name: 'payments' })],
     ['clone', (flags) => flags.cloneFlag(ref, { name: 'payments' })],
     ['update', (flags) => flags.updateFlag(ref, { description: 'new' })],
-    ['patch', (flags) => flags.patchFlag(ref, [{ op: 'replace', path: '/description', value: 'new' }])],
     ['change of labels', (flags) => flags.changeLabels(ref, { add: ['a'] })],
     ['revival', (flags) => flags.reviveFlag({ flag: 'archived' })],
   ])('reads no usage for a %s of a flag', async (_, attempt) => {

@@ -1,17 +1,8 @@
 import { type Arbitrary, array, assert, asyncProperty, integer } from 'fast-check';
-import { isWithin } from '../../../../test/processor-time.js';
-import {
-  createFlags,
-  type Flags,
-  type JsonPatch,
-  memoryStorage,
-  type Variant,
-  type VariantInput,
-} from '../../src/index.js';
-import type { JsonPatchOperation } from '../../src/types.js';
+import type { Flags, Variant, VariantInput } from '../../src/index.js';
 import { factsOf } from './facts.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
-import { CHECKOUT, DEFAULT, INHERITED_NAMES, PRODUCTION } from './references.js';
+import { CHECKOUT, DEFAULT, INHERITED_NAMES } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
 
 async function checkoutIn(start: Start): Promise<Flags> {
@@ -134,14 +125,12 @@ onEveryStorage((start) => {
       expect((await flags.importDefinitions(definitions)).differences).toEqual([]);
     });
 
-    it('keeps shares in a change set, a patch and an import, and undoes them', async () => {
+    it('keeps shares in a change set and an import, and undoes them', async () => {
       const flags = await checkoutIn(start);
       const { id } = await flags.apply([{ op: 'setVariants', ref: CHECKOUT, input: shares(900, 100) }]);
       expect(await storedAs(flags)).toEqual(['fix 900', 'variable 100']);
       await flags.undoChangeSet({ changeSet: String(id) });
       expect(await storedAs(flags)).toEqual([]);
-      await flags.patchVariants(CHECKOUT, [{ op: 'replace', path: '', value: shares(300, 700) }]);
-      expect(await storedAs(flags)).toEqual(['fix 300', 'variable 700']);
       await flags.importDefinitions({ version: 1, flags: [{ name: 'checkout', variants: shares(200, 800) }] });
       expect(await storedAs(flags)).toEqual(['fix 200', 'variable 800']);
     });
@@ -156,11 +145,7 @@ onEveryStorage((start) => {
       const flags = await checkoutIn(start);
       await expectRefusal(flags, 'invalid_input', () => flags.setVariants(CHECKOUT, input));
       const definitions = { version: 1 as const, flags: [{ name: 'checkout', variants: input }] };
-      for (const attempt of [
-        () => flags.setVariants(CHECKOUT, input),
-        () => flags.importDefinitions(definitions),
-        () => flags.patchVariants(CHECKOUT, [{ op: 'replace', path: '', value: input }]),
-      ]) {
+      for (const attempt of [() => flags.setVariants(CHECKOUT, input), () => flags.importDefinitions(definitions)]) {
         await expect(attempt()).rejects.toThrow(
           /weights that add up to 1000,.* or weightType fix for each weight to keep/,
         );
@@ -195,84 +180,6 @@ onEveryStorage((start) => {
       await expectRefusal(flags, 'project_not_found', () =>
         flags.setVariants({ project: 'none', flag: 'checkout' }, []),
       );
-    });
-  });
-
-  describe('patching variants', () => {
-    it('applies operations by index in the given order and computes the weights of the result', async () => {
-      const flags = await checkoutIn(start);
-      await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
-      await flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/1', value: { name: 'red' } }]);
-      expect(await weightsIn(flags)).toEqual([
-        ['blue', 100],
-        ['red', 450],
-        ['green', 450],
-      ]);
-      await flags.patchVariants(CHECKOUT, [
-        { op: 'replace', path: '/0/weight', value: 200 },
-        { op: 'remove', path: '/2' },
-      ]);
-      expect(await weightsIn(flags)).toEqual([
-        ['blue', 200],
-        ['red', 800],
-      ]);
-      await flags.patchVariants(CHECKOUT, [{ op: 'move', from: '/1', path: '/0' }]);
-      expect(await weightsIn(flags)).toEqual([
-        ['red', 800],
-        ['blue', 200],
-      ]);
-    });
-
-    it('clears the variants when none is left', async () => {
-      const flags = await checkoutIn(start);
-      await flags.setVariants(CHECKOUT, [GREEN]);
-      expect(await flags.patchVariants(CHECKOUT, [{ op: 'remove', path: '/0' }])).toEqual([]);
-    });
-
-    it.each([
-      [{ op: 'add', path: '/3', value: { name: 'red' } }],
-      [{ op: 'replace', path: '/2', value: { name: 'red' } }],
-      [{ op: 'remove', path: '/2' }],
-      [{ op: 'remove', path: '/-' }],
-      [{ op: 'remove', path: '/00' }],
-      [{ op: 'add', path: '/01', value: { name: 'red' } }],
-      [{ op: 'add', path: '/-1', value: { name: 'red' } }],
-      [{ op: 'add', path: '/1e0', value: { name: 'red' } }],
-      [{ op: 'remove', path: '/1' }],
-      [{ op: 'remove', path: '/length' }],
-      [{ op: 'add', path: '/-', value: { name: 'green' } }],
-      [{ op: 'add', path: '/-', value: { name: 'red', color: 'red' } }],
-      [{ op: 'replace', path: '/0/weight', value: 1000 }],
-      [{ op: 'replace', path: '', value: {} }],
-      [{ op: 'add', path: '/__proto__/polluted', value: true }],
-      [{ op: 'replace', path: '/0/toString', value: 'x' }],
-    ])('refuses %j', async (operation) => {
-      const flags = await checkoutIn(start);
-      await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
-      const before = await flags.getFlag(CHECKOUT);
-      const attempt = flags.patchVariants(CHECKOUT, [operation] as unknown as JsonPatch);
-      await expect(attempt).rejects.toMatchObject({ code: expect.stringMatching(/^invalid_(patch|input)$/) });
-      expect(await flags.getFlag(CHECKOUT)).toEqual(before);
-    });
-
-    it('refuses when a test fails, and applies nothing', async () => {
-      const flags = await checkoutIn(start);
-      await flags.setVariants(CHECKOUT, [BLUE, GREEN]);
-      await expectRefusal(flags, 'patch_test_failed', () =>
-        flags.patchVariants(CHECKOUT, [
-          { op: 'replace', path: '/0/weight', value: 5 },
-          { op: 'test', path: '/1/name', value: 'red' },
-        ]),
-      );
-    });
-
-    it('applies simultaneous patches one after the other', async () => {
-      const flags = await checkoutIn(start);
-      const names = Array.from({ length: 10 }, (_, n) => `variant-${n}`);
-      await Promise.all(
-        names.map((name) => flags.patchVariants(CHECKOUT, [{ op: 'add', path: '/-', value: { name } }])),
-      );
-      expect((await weightsIn(flags)).map(([name]) => name).sort()).toEqual(names);
     });
   });
 });
@@ -322,58 +229,6 @@ onEveryStorage((start) => {
         }),
         { numRuns: 100 },
       );
-    });
-  });
-});
-
-describe('a patch of a document of 1 MiB', () => {
-  const many = <T>(length: number, item: T) => Array.from({ length }, () => item);
-  const LIST = '/constraints/0/values';
-
-  /** Constraints of 250,000 values: a document of 1 MiB. */
-  const CONSTRAINTS = many(5, { contextName: 'userId', operator: 'IN', values: many(49_999, 'a') } as const);
-
-  async function withLargeStrategy(): Promise<{ flags: Flags; ref: typeof PRODUCTION & { strategy: string } }> {
-    const flags = await createFlags({ storage: memoryStorage() });
-    await flags.createFlag(DEFAULT, { name: 'checkout' });
-    const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', constraints: CONSTRAINTS });
-    return { flags, ref: { ...PRODUCTION, strategy: id } };
-  }
-
-  it.each<[string, readonly object[]]>([
-    ['one small change', [{ op: 'add', path: '/title', value: 'x' }]],
-    ['a thousand moves', many(1000, { op: 'move', from: `${LIST}/0`, path: `${LIST}/40000` })],
-    ['a thousand insertions', many(1000, { op: 'add', path: `${LIST}/0`, value: 'a' })],
-    ['copies of everything', many(1000, { op: 'copy', from: '/constraints', path: '/constraints/-' })],
-    ['copies to a kept member', many(1000, { op: 'copy', from: '/constraints', path: '/id' })],
-    ['a pointer of a million characters', [{ op: 'test', path: `/title${'/a'.repeat(500_000)}`, value: 1 }]],
-  ])('takes a fraction of a second for %s', async (_, patch) => {
-    const { flags, ref } = await withLargeStrategy();
-    const attempt = () => flags.patchStrategy(ref, patch as never).catch(() => undefined);
-    expect(await isWithin(450, attempt)).toBe(true);
-    await flags.close();
-  });
-});
-
-describe('the caller’s patch', () => {
-  const ref = { ...DEFAULT, flag: 'checkout' };
-  const environment = { ...ref, environment: 'production' };
-
-  onEveryStorage((start) => {
-    it('is applied as given, even if the caller changes it afterwards', async () => {
-      const flags = await start();
-      await flags.createFlag(DEFAULT, { name: 'checkout' });
-      const { id } = await flags.addStrategy(environment, { name: 'default' });
-      const ofFlag: JsonPatchOperation[] = [{ op: 'replace', path: '/description', value: 'new' }];
-      const ofStrategy: JsonPatchOperation[] = [{ op: 'add', path: '/title', value: 'all' }];
-      const ofVariants: JsonPatchOperation[] = [{ op: 'add', path: '/-', value: { name: 'blue' } }];
-      const patching = Promise.all([
-        flags.patchFlag(ref, ofFlag),
-        flags.patchStrategy({ ...environment, strategy: id }, ofStrategy),
-        flags.patchVariants(ref, ofVariants),
-      ]);
-      for (const patch of [ofFlag, ofStrategy, ofVariants]) patch.length = 0;
-      expect(await patching).toMatchObject([{ description: 'new' }, { title: 'all' }, [{ name: 'blue' }]]);
     });
   });
 });

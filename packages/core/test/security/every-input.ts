@@ -1,4 +1,4 @@
-import type { Change, Flags, JsonPatch } from '../../src/index.js';
+import type { Change, Flags } from '../../src/index.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
 
 const STOP = '2026-01-01T00:00:00Z';
@@ -31,10 +31,6 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   addMember: { input: MEMBER, take: (flags, input) => flags.addMember(DEFAULT, input) },
   createFlag: { input: { name: 'other' }, take: (flags, input) => flags.createFlag(DEFAULT, input) },
   updateFlag: { input: { description: 'x' }, take: (flags, input) => flags.updateFlag(CHECKOUT, input) },
-  patchFlag: {
-    input: [{ op: 'add', path: '/description', value: 'x' }] satisfies JsonPatch,
-    take: (flags, input) => flags.patchFlag(CHECKOUT, input),
-  },
   cloneFlag: { input: { name: 'copy' }, take: (flags, input) => flags.cloneFlag(CHECKOUT, input) },
   changeLabels: { input: { add: ['x'], remove: ['y'] }, take: (flags, input) => flags.changeLabels(CHECKOUT, input) },
   moveFlag: { input: { project: 'default' }, take: (flags, input) => flags.moveFlag(CHECKOUT, input) },
@@ -63,10 +59,6 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     input: STRATEGY,
     take: async (flags, input) => flags.updateStrategy(await ownStrategy(flags), input),
   },
-  patchStrategy: {
-    input: [{ op: 'add', path: '/parameters/a', value: 'x' }] satisfies JsonPatch,
-    take: async (flags, input) => flags.patchStrategy(await ownStrategy(flags), input),
-  },
   orderStrategies: {
     input: [{ id: 'own', sortOrder: 1 }],
     take: async (flags, input) => {
@@ -78,10 +70,6 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
   setVariants: {
     input: [{ name: 'a', payload: { type: 'string', value: 'x' }, overrides: [{ contextName: 'a', values: ['b'] }] }],
     take: (flags, input) => flags.setVariants(CHECKOUT, input),
-  },
-  patchVariants: {
-    input: [{ op: 'add', path: '/-', value: { name: 'b' } }] satisfies JsonPatch,
-    take: (flags, input) => flags.patchVariants(CHECKOUT, input),
   },
   addDependency: {
     input: { flag: 'parent', variants: ['a'] },

@@ -6,7 +6,7 @@ import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/
 import { methodNames } from '../fixtures/method-names.js';
 import { SILENT } from '../replica/silent.js';
 import { everythingIn } from '../rules/everything.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { DEFAULT, PRODUCTION } from '../rules/references.js';
 import { refusalOf } from '../rules/refusal.js';
 import { furnish, TAKERS } from './every-input.js';
 
@@ -77,32 +77,6 @@ describe.each(Object.entries(TAKERS))('%s', (_, { input, take }) => {
     expect(INHERITED.map((prototype) => Object.getOwnPropertyNames(prototype))).toEqual(before);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     expect(JSON.stringify(await everythingIn(flags))).not.toContain('"polluted"');
-  });
-});
-
-describe('a JSON Patch', () => {
-  const PLACES = ['__proto__', 'constructor', 'prototype', 'toString'];
-
-  it.each(PLACES)('does not reach a prototype by %s', async (name) => {
-    const flags = await createFlags<string>({ storage: memoryStorage(), onProblem: () => undefined });
-    await furnish(flags);
-    const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: 'b' } });
-    const paths = [`/${name}/polluted`, `/parameters/${name}/polluted`, `/parameters/${name}`, `/${name}`];
-    for (const path of [...paths, `/constraints/${name}/polluted`, `/0/${name}/polluted`, `/parameters/a/${name}`]) {
-      for (const op of ['add', 'replace', 'test'] as const) {
-        const patch = [{ op, path, value: { polluted: 1 } }];
-        await outcomeOf(() => flags.patchStrategy({ ...PRODUCTION, strategy: id }, patch));
-        await outcomeOf(() => flags.patchVariants(CHECKOUT, patch));
-        await outcomeOf(() => flags.patchFlag(CHECKOUT, patch));
-      }
-      for (const op of ['move', 'copy'] as const) {
-        const patch = [{ op, from: '/parameters', path }];
-        await outcomeOf(() => flags.patchStrategy({ ...PRODUCTION, strategy: id }, patch));
-      }
-    }
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-    expect(([] as { polluted?: unknown }).polluted).toBeUndefined();
-    await flags.close();
   });
 });
 

@@ -91,7 +91,7 @@ describe('memory', () => {
         enabled: true,
         strategies: [{ name: 'default' }],
       });
-      const variants = await flags.patchVariants(ref, [{ op: 'replace', path: '/0/name', value: 'green' }]);
+      const variants = await flags.setVariants(ref, [{ name: 'green' }, { name: 'blue' }]);
       for (const list of [strategies, variants] as unknown[][]) list.push('changed by the caller');
       Object.assign(strategies[0] as object, { name: 'changed by the caller' });
       Object.assign(variants[1] as object, { name: 'changed by the caller' });

@@ -8,6 +8,8 @@ import {
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
+import { JSON_PATCH } from '../changes/json-patch.js';
+import { patchStrategy, patchVariants } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { isPaged, listReply } from '../query.js';
 import { type Route, route } from '../route.js';
@@ -187,12 +189,12 @@ export const strategyRoutes: readonly Route[] = [
   }),
   route('PATCH', STRATEGY, 'patchStrategy', {
     summary: 'Update a strategy with a JSON Patch (RFC 6902)',
-    body: 'jsonPatch',
+    body: JSON_PATCH,
     changes: 'flag',
     reply: strategySchema,
     errors: ['invalid_patch', 'patch_test_failed'],
     handle: async ({ ref, body, context, ...request }) => ({
-      body: strategyToWire(await askingForSegments(request).patchStrategy(ref, unchecked(body), context)),
+      body: strategyToWire(await patchStrategy(askingForSegments(request), { ref, patch: body, context })),
     }),
   }),
   route('DELETE', STRATEGY, 'removeStrategy', {
@@ -223,13 +225,13 @@ export const variantRoutes: readonly Route[] = [
   }),
   route('PATCH', VARIANTS, 'patchVariants', {
     summary: 'Update the variants of a flag in all environments with a JSON Patch (RFC 6902)',
-    body: 'jsonPatch',
+    body: JSON_PATCH,
     changes: 'flag',
     reply: variantWeightsSchema,
     errors: ['invalid_patch', 'patch_test_failed'],
     deprecated: true,
     handle: async ({ flags, ref, body, context }) => ({
-      body: variantWeightsToWire(await flags.patchVariants(ref, unchecked(patchWithVariableType(body)), context)),
+      body: variantWeightsToWire(await patchVariants(flags, { ref, patch: patchWithVariableType(body), context })),
     }),
   }),
 ];

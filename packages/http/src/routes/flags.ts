@@ -1,6 +1,8 @@
 import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { unchecked } from '../body.js';
+import { JSON_PATCH } from '../changes/json-patch.js';
+import { patchFlag } from '../changes/patches.js';
 import { inputParameters, isPaged, listReply, parameter } from '../query.js';
 import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../schema.js';
@@ -135,11 +137,11 @@ export const flagRoutes: readonly Route[] = [
   }),
   route('PATCH', FLAG, 'patchFlag', {
     summary: 'Update a flag with a JSON Patch (RFC 6902)',
-    body: 'jsonPatch',
+    body: JSON_PATCH,
     changes: 'flag',
     reply: flagSchema,
     errors: ['invalid_patch', 'patch_test_failed'],
-    handle: ({ flags, ref, body, context }) => changed(flags.patchFlag(ref, unchecked(body), context)),
+    handle: ({ flags, ref, body, context }) => changed(patchFlag(flags, { ref, patch: body, context })),
   }),
   route('POST', `${FLAG}/clone`, 'cloneFlag', {
     summary: 'Copy a flag under a new name; the copy is off in every environment',

@@ -4,6 +4,7 @@ import { type InputSchemas, type JsonSchema, STRATEGIES, type StrategyRow } from
 import type { FlagType } from '@flags/core/types';
 import { isPermitted } from '../auth.js';
 import { unchecked } from '../body.js';
+import { patchStrategy } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { parameter } from '../query.js';
 import type { Action } from '../roles.js';
@@ -335,7 +336,7 @@ export const toolRoutes: readonly Route[] = [
       await request.principal.check('updateStrategy', projectId);
       const ref = await findStrategy(request.flags, asked);
       const patch = [{ op: 'add', path: '/segments', value: segmentIds }] as const;
-      await askingForSegments(request).patchStrategy(ref, patch, context);
+      await patchStrategy(askingForSegments(request), { ref, patch, context });
       return { body: { projectId, environmentId, strategyId, segmentIds }, flag: ref };
     },
   }),

@@ -171,9 +171,10 @@ describeInBrowser('the editor', () => {
     const [strategy] = await strategies();
     await host.flags
       .as('bob')
-      .patchStrategy({ ...production, strategy: strategy?.id ?? '' }, [
-        { op: 'replace', path: '/parameters/rollout', value: 30 },
-      ]);
+      .updateStrategy(
+        { ...production, strategy: strategy?.id ?? '' },
+        { ...strategy, parameters: { ...strategy?.parameters, rollout: 30 } },
+      );
     await page.getByText('Somebody else has changed checkout').waitFor();
     expect(
       await page

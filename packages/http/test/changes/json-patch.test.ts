@@ -1,8 +1,14 @@
+import type { ErrorCode } from '@flags/core';
 import { isWithin } from '../../../../test/processor-time.js';
-import type { JsonPatch, JsonPatchOperation } from '../../src/base/common.types.js';
-import { applyPatch, parsePointer, topMember } from '../../src/base/json-patch.js';
-import type { ErrorCode } from '../../src/errors.js';
-import { refusalOf } from './refusal.js';
+import { refusalOf } from '../../../core/test/decisions/refusal.js';
+import {
+  applyPatch,
+  type JsonPatch,
+  type JsonPatchOperation,
+  parsePointer,
+  readPatch,
+  topMember,
+} from '../../src/changes/json-patch.js';
 
 function patched(document: unknown, ...patch: JsonPatch): unknown {
   return applyPatch(document, patch, {});
@@ -232,7 +238,8 @@ describe('a refused JSON Patch', () => {
     });
 
     it('is refused with the operation whose test fails', () => {
-      const { details } = refusalOf(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }], {}));
+      const { details, message } = refusalOf(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }], {}));
+      expect(message).toBe('The test in operation 0 of the patch does not hold; read the current state and try again.');
       expect(details).toEqual([{ message: 'does not hold', path: '/0' }]);
     });
 
@@ -447,5 +454,46 @@ describe('a JSON Pointer', () => {
     ])('cannot insert at %s', (pointer) => {
       expect(refusalOf(insert(DOCUMENT, pointer)).message).toContain('points to nothing');
     });
+  });
+});
+
+describe('reading a patch', () => {
+  it.each<readonly [unknown, readonly string[]]>([
+    [[], []],
+    [
+      [
+        { op: 'add', path: '', value: null },
+        { op: 'remove', path: '/a~0~1' },
+        { op: 'move', from: '/a', path: '/b' },
+      ],
+      [],
+    ],
+    [[{ op: 'test', path: '/a', value: false, extra: 1 }], []],
+    [{}, ['']],
+    [
+      [null, 'add'],
+      ['/0', '/1'],
+    ],
+    [[{ op: 'merge', path: '/a' }], ['/0/op']],
+    [
+      [{ path: '/a' }, { op: 'add' }],
+      ['/0/op', '/1/path'],
+    ],
+    [[{ op: 'add', path: 'a', value: 1 }], ['/0/path']],
+    [[{ op: 'add', path: '/~2', value: 1 }], ['/0/path']],
+    [[{ op: 'add', path: '/a~', value: 1 }], ['/0/path']],
+    [
+      [
+        { op: 'add', path: '/a' },
+        { op: 'copy', path: '/a' },
+        { op: 'test', path: '/a' },
+      ],
+      ['/0/value', '/1/from', '/2/value'],
+    ],
+    [Array.from({ length: 1001 }, () => ({ op: 'remove', path: '/a' })), ['']],
+  ])('accepts, or refuses at their places, operations: %j', (patch, paths) => {
+    const pathsOf = () => refusalOf(() => readPatch(patch)).details.map(({ path }) => path);
+    if (paths.length > 0) expect(pathsOf()).toEqual(paths);
+    else expect(readPatch(patch)).toBe(patch);
   });
 });

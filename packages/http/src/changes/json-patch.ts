@@ -1,9 +1,27 @@
+import { type ErrorDetail, FlagsError } from '@flags/core';
+import {
+  cloneJson,
+  cloneWithoutPrototypes,
+  createValidator,
+  isSameJson,
+  type JsonSchema,
+} from '@flags/core/integration';
 import jsonpatch, { type Operation, type Validator } from 'fast-json-patch';
-import { type ErrorDetail, FlagsError } from '../errors.js';
-import type { JsonPatch, JsonPatchOperation } from './common.types.js';
-import { cloneJson, cloneWithoutPrototypes, isSameJson } from './json.js';
-import { LIMITS } from './limits.js';
-import type { JsonSchema } from './primitives.js';
+
+/** One operation of a JSON Patch (RFC 6902). `path` and `from` are JSON Pointers. */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
+
+/** A JSON Patch: all operations are applied in order, or none. */
+export type JsonPatch = readonly JsonPatchOperation[];
+
+/** The largest number of operations of a patch. */
+const OPERATIONS = 1000;
+
+/** Characters of JSON that one patch may copy: each `copy` can double a document. */
+const COPIES = 500_000;
 
 const pointer: JsonSchema = {
   type: 'string',
@@ -13,7 +31,7 @@ const pointer: JsonSchema = {
 
 export const jsonPatch: JsonSchema = {
   type: 'array',
-  maxItems: LIMITS.patchOperations,
+  maxItems: OPERATIONS,
   items: {
     type: 'object',
     properties: {
@@ -26,14 +44,24 @@ export const jsonPatch: JsonSchema = {
   },
 };
 
+/** A body that is a JSON Patch. The handler validates it. */
+export const JSON_PATCH = { schema: jsonPatch, checkedBy: 'core' } as const;
+
 /** Each operation needs its operand: `value` or `from`. */
-export function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
+function findPatchIssues(patch: JsonPatch): readonly ErrorDetail[] {
   return patch.flatMap((operation, index) => {
     const operand = operandOf(operation.op);
     if (operand === undefined || Object.hasOwn(operation, operand)) return [];
     return [{ message: `is required for ${operation.op}`, path: `/${index}/${operand}` }];
   });
 }
+
+/**
+ * Returns a patch that is well-formed. Its values are not validated.
+ *
+ * @throws FlagsError `invalid_input`
+ */
+export const readPatch = createValidator<JsonPatch>(jsonPatch, findPatchIssues);
 
 function operandOf(op: JsonPatch[number]['op']): 'value' | 'from' | undefined {
   if (op === 'remove') return undefined;
@@ -76,11 +104,6 @@ function withDepthGuard<T>(work: () => T): T {
   } catch {
     throw new FlagsError('invalid_patch', 'The patch cannot be applied: it is nested too deeply or contains itself.');
   }
-}
-
-/** Copies a patch. Guards the depth, because the values of a patch are not validated. */
-export function clonePatch(patch: JsonPatch): JsonPatch {
-  return withDepthGuard(() => cloneJson(patch));
 }
 
 /** The top-level members that a patch may use. */
@@ -153,7 +176,7 @@ export function applyPatch(document: unknown, patch: JsonPatch, scope: PatchScop
       throw invalidPatch(index, 'value', 'is required, as JSON');
     }
     if (effective) copied += applyOne(root, effective, index);
-    if (copied > LIMITS.patchCopies) throw invalidPatch(index, 'path', 'copies more than a patch is allowed to copy');
+    if (copied > COPIES) throw invalidPatch(index, 'path', 'copies more than a patch is allowed to copy');
   }
   return withDepthGuard(() => cloneJson(root.document ?? null));
 }

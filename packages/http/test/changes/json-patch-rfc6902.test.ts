@@ -1,8 +1,7 @@
+import { isFlagsError } from '@flags/core';
 import fc from 'fast-check';
-import type { JsonPatch } from '../../src/base/common.types.js';
-import { applyPatch } from '../../src/base/json-patch.js';
-import { isFlagsError } from '../../src/errors.js';
-import { refusalOf } from './refusal.js';
+import { refusalOf } from '../../../core/test/decisions/refusal.js';
+import { applyPatch, type JsonPatch } from '../../src/changes/json-patch.js';
 
 describe('RFC 6902, appendix A', () => {
   /** Appendix A of RFC 6902: section, what it shows, document, patch, and the document after it. */
