@@ -322,7 +322,8 @@ describe('asOf and undo of a flag near 1 MiB', () => {
     const ids: string[] = [];
     for (let round = 0; round < 30; round++) {
       const ref = CHECKOUT;
-      ids.push((await flags.apply([{ op: 'updateFlag', ref, input: { description: `round ${round}` } }])).id);
+      const { id } = await flags.apply([{ op: 'updateFlag', ref, input: { description: `round ${round}` } }]);
+      ids.push(`${id}`);
     }
     const now = new Date(Date.now() + 1_000);
     expect(await hasShortTurns(60, () => flags.asOf(now).isEnabled('checkout', { userId: '7' }))).toBe(true);
