@@ -19,6 +19,14 @@ function filled(head: string, item: (number: number) => string, tail: string, by
 /** An object with as many unknown members as a body may have. */
 export const withUnknown = (members: string) => filled(`{${members},`, (number) => `"u${number}":0`, '}');
 
+/** A pattern that takes as long to compile as one may. */
+const SLOW_PATTERN = String.raw`(?i)^(?:\pL{0,480}){2}0$`;
+const slowConstraint = JSON.stringify({ contextName: 'userId', operator: 'REGEX', value: SLOW_PATTERN });
+
+/** Members with constraints that are slow to compile. */
+export const withSlowPatterns = (members: string, count: number) =>
+  `{${members},"constraints":[${Array.from({ length: count }, () => slowConstraint)}]}`;
+
 /** Padded with a text in the place of `…`. */
 export function padded(body: string, bytes = MEBIBYTE): string {
   return body.replace('…', 'x'.repeat(Math.max(0, bytes - Buffer.byteLength(body) + 3)));

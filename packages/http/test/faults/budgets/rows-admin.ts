@@ -5,6 +5,7 @@ import {
   ofValues,
   padded,
   within,
+  withSlowPatterns,
   withUnknown,
   wrongConstraints,
 } from './bodies.js';
@@ -47,6 +48,8 @@ export const OTHER_ADMIN_ROWS = {
     { name: '49,000 values', body: () => ofValues('{"name":"made","constraints":'), ...granted },
     { name: 'wrong constraints', body: () => wrongConstraints().replace('default', 'wrong') },
     { name: 'unknown members', body: () => withUnknown('"name":"unknown","constraints":[]'), ...granted },
+    { name: '100 slow patterns', body: () => withSlowPatterns('"name":"slow"', 100) },
+    { name: 'a slow pattern', body: () => withSlowPatterns('"name":"slow"', 1), ...granted },
   ],
   updateSegment: [
     {
@@ -65,6 +68,18 @@ export const OTHER_ADMIN_ROWS = {
   deleteApplication: [{ name: 'known', path: '/api/admin/metrics/applications/service-1', ...granted }],
   explainFlags: [
     { name: 'all flags', body: () => '{"environment":"production","context":{"userId":"7"}}', ...granted },
+    {
+      name: 'a slow pattern',
+      body: () => `{"environment":"production","context":{"userId":"${longText(500)}"}}`,
+      before: [
+        {
+          method: 'POST',
+          path: `/api/admin/projects/default/features/${flagName(53)}/environments/production/strategies`,
+          body: () => withSlowPatterns('"name":"default"', 1),
+        },
+      ],
+      ...granted,
+    },
     {
       name: 'userId of 1 MiB',
       body: () => padded('{"environment":"production","context":{"userId":"…"}}'),

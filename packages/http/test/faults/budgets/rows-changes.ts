@@ -1,4 +1,4 @@
-import { longText, MEBIBYTE, padded, within } from './bodies.js';
+import { longText, MEBIBYTE, padded, within, withSlowPatterns } from './bodies.js';
 import { AT_ONCE, flagName } from './definitions.js';
 import { type BudgetRow, together } from './row.js';
 
@@ -53,11 +53,8 @@ export const resultsFor = (count: number) => {
   return `{"changes":[${changes}]${contexts(count)}}`;
 };
 
-/** A pattern that takes as long to compile as one may. */
-const SLOW_PATTERN = String.raw`(?i)^(?:\pL{0,480}){2}0$`;
-const slowStrategy = () =>
-  JSON.stringify({ name: 'default', constraints: [{ contextName: 'userId', operator: 'REGEX', value: SLOW_PATTERN }] });
-/** A strategy with such a pattern for each of many flags. */
+const slowStrategy = () => withSlowPatterns('"name":"default"', 1);
+/** A strategy with a slow pattern for each of many flags. */
 const addingPatterns = (count: number, rest = '') => {
   const changes = Array.from({ length: count }, (_, n) => {
     const ref = `"project":"default","flag":"${flagName(100 + n)}","environment":"production"`;

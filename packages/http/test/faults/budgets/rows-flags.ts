@@ -7,6 +7,7 @@ import {
   operations,
   padded,
   within,
+  withSlowPatterns,
   withUnknown,
   wrongConstraints,
 } from './bodies.js';
@@ -167,6 +168,13 @@ export const STRATEGY_ROWS = {
     },
     { name: 'segments without end', body: () => within('{"name":"default","segments":[', () => '1', ']}') },
     { name: '20 patterns', path: STRATEGIES(flagName(41)), body: patterns },
+    { name: '100 slow patterns', body: () => withSlowPatterns('"name":"default"', 100) },
+    {
+      name: 'a slow pattern',
+      path: STRATEGIES(flagName(52)),
+      body: () => withSlowPatterns('"name":"default"', 1),
+      ...granted,
+    },
     {
       name: 'patterns without end',
       body: () =>
