@@ -22,7 +22,7 @@ export interface Connection {
   readonly flags: Flags | undefined;
   /** The store or address, without a password. */
   readonly name: string;
-  /** What the error says when the server refuses the caller. */
+  /** The text of the error when the server refuses the caller. */
   readonly refusal: string;
   close(): Promise<void>;
 }

@@ -43,7 +43,7 @@ interface Planned extends Partial<Effects> {
   readonly documents: readonly ComparedDocument[];
   /** Documents that it deletes or archives, in words. */
   readonly deletions: readonly string[];
-  /** What `--dry-run` writes for programs, beside the effects. */
+  /** The output of `--dry-run` for programs, beside the effects. */
   readonly json: object;
 }
 

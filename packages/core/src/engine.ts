@@ -32,7 +32,7 @@ export interface Engine extends DocumentReader, TokenVerifier {
   readonly isUser: (userId: number) => Awaitable<boolean>;
 }
 
-/** Who makes a change. */
+/** The author of a change. */
 export interface Actor {
   readonly actor: string;
 }

@@ -13,7 +13,7 @@ import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
 
 /*
- * What routers need of flags, and applications do not.
+ * The part of `Flags` that only routers need.
  */
 
 /** The results that a data version covers. */

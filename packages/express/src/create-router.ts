@@ -12,7 +12,7 @@ import {
 } from '@flags/http';
 import type { Request, RequestHandler } from 'express';
 
-/** Returns the actor of an Express request, or null when nobody is signed in. */
+/** Returns the actor of an Express request, or null if no user is signed in. */
 export type Authenticate<A extends Actor> = AuthenticateNative<A, Request>;
 
 /** Authentication by sessions (people) and API tokens (programs). */

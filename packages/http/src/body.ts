@@ -188,7 +188,7 @@ export interface StreamReading {
   readonly meter: BodyMeter | undefined;
 }
 
-/** What is reserved for a packed body, in bytes: its window, and what it holds. */
+/** The bytes reserved for a compressed body: its window and its buffered content. */
 const MAX_PACKED = 1024 * 1024;
 
 /** Waits until there is room for a long body. Nothing is read meanwhile. */

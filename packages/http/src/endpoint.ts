@@ -209,7 +209,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const makeShared = (isLong?: true) => {
       const more = isLong && { isLong };
       if (!route.waits) return make(more);
-      // A shared reply is nobody's, and does not end when its first client disconnects.
+      // A shared reply has no owner, and does not end when its first client disconnects.
       const shared = gate({ weight: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
       return inPlace(shared, () => make({ ...more, visit: shared }));
     };

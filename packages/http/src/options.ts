@@ -11,7 +11,7 @@ export interface Actor {
 }
 
 /**
- * Returns the actor of a request, from a session, cookie or header; null when nobody is signed in. Its errors,
+ * Returns the actor of a request, from a session, cookie or header; null if no user is signed in. Its errors,
  * including a `FlagsError`, go to your application's error handler.
  */
 export type Authenticate<A extends Actor, Native = unknown> = (
@@ -43,7 +43,7 @@ export type AuthMode = 'none' | 'token' | 'host' | 'session';
 
 /** Authentication by sessions (people) and API tokens (programs). */
 export interface SessionAuth<A extends Actor, Native = unknown> {
-  /** Returns the signed-in user of a request, or null when nobody is signed in. */
+  /** Returns the signed-in user of a request, or null if no user is signed in. */
   readonly session: Authenticate<A, Native>;
   readonly tokens: true;
 }

@@ -21,7 +21,7 @@ const previewOf = (contexts: number) => ({
   contexts: Array.from({ length: contexts }, (_, n) => ({ userId: `${n}` })),
 });
 
-let flags: Flags<'slow'>;
+let flags: Flags<'slow' | 'counting'>;
 /** Contexts that the slow strategy was evaluated for. */
 let evaluations: number;
 
@@ -370,7 +370,7 @@ describe('a long answer', () => {
     flags = await createFlags({ storage: memoryStorage(), strategies: [counting as never] });
     const names = Array.from({ length: FLAGS }, (_, n) => `flag-${n}`);
     const payload = { type: 'string', value: 'p'.repeat(1000) } as const;
-    const changesOf = (flag: string): readonly Change[] => [
+    const changesOf = (flag: string): readonly Change<'slow' | 'counting'>[] => [
       { op: 'createFlag', ref: { project: 'default' }, input: { name: flag } },
       { op: 'setVariants', ref: { project: 'default', flag }, input: [{ name: 'blue', payload }] },
       { op: 'addStrategy', ref: { ...ENVIRONMENT, flag }, input: { name: 'counting' } },

@@ -155,7 +155,7 @@ describe('the lifecycle', () => {
 describe('a change', () => {
   const PRODUCTION = { ...DEFAULT, flag: 'checkout', environment: 'production' };
   const DEVELOPMENT = { ...PRODUCTION, environment: 'development' };
-  const EVERYBODY = { name: 'default' };
+  const EVERYBODY = { name: 'default' } as const;
 
   /** The names of flags in the client's events from now on. */
   function changesTold(client: Client): Set<string> {

@@ -71,7 +71,7 @@ describe('a boolean', () => {
 
 describe('the context', () => {
   const constrained = (contextName: string, ...values: readonly string[]) => ({
-    name: 'default',
+    name: 'default' as const,
     constraints: [{ contextName, operator: 'IN' as const, values }],
   });
 
@@ -231,7 +231,7 @@ describe('a value', () => {
   });
 
   it('is the default for users who do not get the flag', async () => {
-    const strategy = { name: 'userWithId', parameters: { userIds: 'ada' } };
+    const strategy = { name: 'userWithId', parameters: { userIds: 'ada' } } as const;
     const variants = [{ name: 'low', payload: { type: 'number', value: '7' } as const }];
     await switchOn(host.flags, { name: 'limit', strategy, variants });
     expect(await host.client.getNumberDetails('limit', 5, { targetingKey: 'bob' })).toMatchObject({

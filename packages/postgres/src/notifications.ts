@@ -32,7 +32,7 @@ const GAP = 20;
 /** Milliseconds between two checks of the connection, which can be lost without an error. */
 const HEARTBEAT = 30_000;
 
-/** Connects while somebody watches. Reconnects with growing pauses. Keeps no process alive. */
+/** Connects while there are listeners. Reconnects with growing pauses. Keeps no process alive. */
 function createListener(options: ListenerOptions): Listener {
   const watchers = new Map<symbol, () => void>();
   let running: Promise<void> | undefined;

@@ -61,7 +61,7 @@ function canonicalJson(value: unknown): string {
 
 type Actor = Pick<SetContext, 'actor' | 'actorToken'>;
 
-/** What the storage remembers of a change set whose id the caller has given. Schedules may reserve ids alike. */
+/** The stored record of a change set whose id the caller has given. Schedules may reserve ids in the same way. */
 interface ChangeSetRecord {
   /** The id of the API token, or the name of the user. */
   readonly actor: string;

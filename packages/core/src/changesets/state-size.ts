@@ -26,7 +26,7 @@ export class StateSize {
 
   constructor(private readonly limit: number) {}
 
-  /** Counts what is stored, and forgets what was counted before. */
+  /** Counts the stored documents, and discards earlier counts. */
   async load(storage: Pick<FlagsStorage, 'list'>): Promise<void> {
     this.sizes.clear();
     this.total = 0;

@@ -108,7 +108,7 @@ export interface ImportOptions {
   readonly reason?: string;
 }
 
-/** What an import has changed, or would change. */
+/** The changes that an import has made, or would make. */
 export interface ImportResult {
   readonly dryRun: boolean;
   /** The change sets of the import, in their order. Empty if nothing changed. */

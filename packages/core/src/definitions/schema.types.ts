@@ -107,7 +107,7 @@ type Long = `${string}${string}${string}${string}${string}`;
 /** One less than the index. */
 type Fewer = [never, 0, 1];
 
-/** Whether two texts differ by at most so many inserted, removed or replaced characters. */
+/** Whether two texts differ by at most `Edits` inserted, removed or replaced characters. */
 type IsWithin<
   One extends string,
   Other extends string,

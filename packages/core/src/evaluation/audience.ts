@@ -12,7 +12,7 @@ export interface AudiencePart {
   readonly field?: string;
   /** Other conditions: constraints, several segments, a custom strategy, or more than two strategies. */
   readonly targeted?: boolean;
-  /** What of the strategy the host does not know, in words: "flexibleRolout unknown here: never on". Admits nobody. */
+  /** The parts of the strategy that the host does not know: "flexibleRolout unknown here: never on". It never holds. */
   readonly unknown?: string;
 }
 
@@ -69,7 +69,7 @@ function isEverybody(part: AudiencePart): boolean {
   return part.rollout === 100 && Object.keys(part).length === 1;
 }
 
-/** Returns undefined for a strategy that admits nobody. */
+/** Returns undefined for a strategy that never holds. */
 function partOf(strategy: Shown): AudiencePart | undefined {
   const part = ownAudience(strategy);
   const [segment, ...others] = strategy.segments ?? [];
@@ -80,7 +80,7 @@ function partOf(strategy: Shown): AudiencePart | undefined {
   return { rollout: part.rollout, ...(isSegment ? { segment } : { targeted: true }) };
 }
 
-/** Returns whom a strategy admits without its constraints and segments. With unreadable parameters it admits nobody. */
+/** Returns whom a strategy admits without its constraints and segments. With unreadable parameters it never holds. */
 function ownAudience({ name, parameters }: Pick<Shown, 'name' | 'parameters'>): AudiencePart | undefined {
   const known = STRATEGIES.get(name);
   if (!known) return { rollout: 100, targeted: true };
@@ -107,7 +107,7 @@ function audienceOfList(values: unknown, noun: string): AudiencePart | undefined
 
 /**
  * Returns the percentage of a strategy, 0–100; undefined for strategies that have none. As in evaluation, an unreadable
- * percentage admits nobody.
+ * percentage counts as 0.
  */
 export function rolloutOf(strategy: Pick<Shown, 'name' | 'parameters'>): number | undefined {
   return percentageParameter(strategy.name) === undefined ? undefined : (ownAudience(strategy)?.rollout ?? 0);

@@ -169,7 +169,7 @@ export class FlagCompiler {
     private readonly counters: UsageCounters,
   ) {}
 
-  /** Returns a compiler for drafts: with other random numbers, and with counters and problems that nobody reads. */
+  /** Returns a compiler for drafts: with other random numbers, and with unread counters and problems. */
   forDrafts(random: () => number): FlagCompiler {
     const strategyContext = { ...this.parts.strategyContext, random };
     const parts = { ...this.parts, strategyContext, problems: SILENT };

@@ -26,7 +26,7 @@ export interface CompiledFlag {
   readonly variants: CompiledVariants | undefined;
   /** The ids of the segments in its strategies. */
   readonly segments: ReadonlySet<number>;
-  /** Of the evaluated strategies and of the variant; see `weight.ts`. */
+  /** The weight of the evaluated strategies and of the variant; see `weight.ts`. */
   readonly weight: number;
 }
 
@@ -39,7 +39,7 @@ export interface CompiledStrategy {
   readonly test: StrategyTest;
   readonly variants: CompiledVariants | undefined;
   readonly weight: number;
-  /** What the host does not know, in words. Absent if it knows all. */
+  /** The parts that the host does not know. Absent if it knows all. */
   readonly unknown?: readonly string[];
   /** Set if this strategy and those before it exceed the weight limit. It is not evaluated and does not hold. */
   readonly isTooCostly?: true;

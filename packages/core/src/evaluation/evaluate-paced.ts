@@ -3,7 +3,7 @@ import type { ContextualFlags, EvaluatedFlag } from './evaluation.types.js';
 /** Registered, so that a router of one build of this package can serve flags of the other. */
 export const EVALUATE_PACED = Symbol.for('@flags/evaluate-paced');
 
-/** What `forContext` returns. Applications see the members of {@link ContextualFlags} only. */
+/** The result of `forContext`. Applications see the members of {@link ContextualFlags} only. */
 export interface PinnedFlags extends ContextualFlags {
   [EVALUATE_PACED](options: PacedEvaluation): AsyncGenerator<readonly EvaluatedFlag[], void>;
 }

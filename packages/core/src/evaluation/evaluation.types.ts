@@ -151,7 +151,7 @@ export interface StrategyExplanation {
   readonly holds: boolean;
   readonly disabled: boolean;
   /**
-   * What this process does not know of the strategy, in words: "unknown here: never on", "unknown parameter rolout".
+   * The parts of the strategy that this process does not know: "unknown here: never on", "unknown parameter rolout".
    * Absent if it knows all.
    */
   readonly unknown?: readonly string[];
@@ -317,7 +317,7 @@ export interface EnvironmentConfiguration {
   readonly segments: readonly SegmentConfiguration[];
 }
 
-/** What has changed in the configuration of one environment. */
+/** The changes in the configuration of one environment. */
 export interface ConfigurationChange {
   readonly environment: string;
   /** The names of flags that were added, changed or removed. A flag does not change with the segments that it uses. */

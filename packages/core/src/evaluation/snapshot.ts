@@ -30,7 +30,7 @@ import { COMPILED_ON, type CompiledVariant, OFF } from './variants.js';
 /** An impression, before the environment is added. */
 type SnapshotImpression = Omit<Impression, 'environment'>;
 
-/** What a hashing strategy draws for a context. */
+/** The bucket of a context in a hashing strategy. */
 export interface StrategyRollout {
   readonly definition: StrategyDefinition;
   readonly rollout: RolloutExplanation;

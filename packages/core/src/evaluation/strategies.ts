@@ -154,7 +154,7 @@ export function percentageParameter(strategy: string): string | undefined {
   return STRATEGIES.get(strategy)?.parameters.find(({ type }) => type === 'percentage')?.name;
 }
 
-/** Returns the whole percents of a parameter, 0–100. An absent or unreadable percentage admits nobody. */
+/** Returns the whole percents of a parameter, 0–100. An absent or unreadable percentage counts as 0. */
 export function shareOf(percentage: unknown): number {
   const percents = toNumber(percentage);
   return percents > 0 ? Math.min(Math.floor(percents), 100) : 0;

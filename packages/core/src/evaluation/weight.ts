@@ -13,7 +13,7 @@ const TOKEN =
 const UNICODE_CLASS_WEIGHT = 10;
 /** Bracket expressions and alternatives merge and sort the ranges of their Unicode classes. */
 const MERGED_CLASS_WEIGHT = 20;
-/** Without case, RE2 looks at every character of a range, in the time of an instruction at so many. */
+/** The characters of a range that RE2 visits in the time of one instruction. It visits all if it ignores the case. */
 const FOLDED_CHARACTERS = 570;
 /** The characters that have another case lie between these. */
 const FIRST_FOLDED = 0x41;

@@ -80,7 +80,7 @@ export interface FeedPage {
 /** Receives events one at a time. The next event waits for a returned promise. */
 export type FlagsEventListener = (event: FlagsEvent) => void | Promise<void>;
 
-/** Where a subscription starts, and what it does when the store has lost events. */
+/** The start of a subscription, and its reaction if the store has lost events. */
 export interface SubscribeOptions {
   /** Delivery starts with the events after this position. Default: now. */
   readonly after?: string;

@@ -20,7 +20,7 @@ export interface Flag {
   readonly variants: readonly Variant[];
   /** In the given order, without duplicates. */
   readonly labels: readonly string[];
-  /** A user, a team or a mail address; null if nobody owns the flag. */
+  /** A user, a team or a mail address; null if the flag has no owner. */
   readonly owner: string | null;
   /**
    * Increases with every change of the flag, and when another flag becomes its child; never with metrics. Pass it as

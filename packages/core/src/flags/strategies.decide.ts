@@ -29,7 +29,7 @@ export function toStrategy(id: string, input: StrategyReplacement<string>): Stra
   const { name = '', parameters = {}, constraints = [], title, disabled, sortOrder, segments, variants } = input;
   return {
     id,
-    // The schema has accepted the name: what is stored may have any.
+    // The schema has accepted the name of the input. A stored strategy may have any name.
     name: name as StoredStrategyName,
     ...(title !== undefined && { title }),
     ...(disabled !== undefined && { disabled }),

@@ -148,7 +148,7 @@ function findOperandIssues({ operator, value, values }: Constraint, path: string
     : findEmptyValues(values, `${path}/values`);
 }
 
-/** What the value of a `REGEX` must be. */
+/** The rule for the value of a `REGEX`. */
 export const PATTERN = 'a regular expression in RE2 syntax that is not too large';
 
 interface Operand {

@@ -143,7 +143,7 @@ function pin(snapshot: Snapshot, context: EvaluationContext, readPayload: ReadPa
   };
 }
 
-/** Large enough that a page costs little, and small enough that nobody holds many results. */
+/** Large enough that a page costs little, and small enough that few results are in memory. */
 const EVALUATED_PER_PAGE = 50;
 
 function evaluateOne(snapshot: Snapshot, name: string, context: EvaluationContext): EvaluatedFlag[] {

@@ -16,7 +16,7 @@ const COUNTS_BETWEEN_PRUNINGS = 50_000;
 export interface UsageWriter {
   /** The numbers of items that limits have dropped since the writer was created. */
   readonly dropped: DroppedUsage;
-  /** Records batches, one after the other. Other work runs in between, so that a large report stalls nobody. */
+  /** Records batches, one after the other. Other work runs in between, so that large reports do not block it. */
   record(batches: Iterable<UsageBatch>): Promise<void>;
   /** Deletes the usage of deleted flags. Passes errors to `onError`, because the deletion is committed. */
   forget(flags: readonly string[]): Promise<void>;

@@ -58,7 +58,7 @@ describe('the size of a document', () => {
         const fill = (length: number) =>
           flags.updateStrategy({ ...PRODUCTION, strategy: id }, { name: 'd', parameters: { a: 'x'.repeat(length) } });
         const { message } = await refusalOf(fill(100_000));
-        const full = 100_000 - (Number(/take (\d+) bytes/.exec(message)?.[1]) - MIB);
+        const full = 100_000 - (Number(/would have (\d+) bytes/.exec(message)?.[1]) - MIB);
         await fill(full);
         expect((await refusalOf(fill(full + 1))).code).toBe('document_too_large');
         await flags.enable(PRODUCTION);
@@ -141,7 +141,7 @@ onEveryStorage((start) => {
       const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
         flags.updateSegment({ segment: other.id }, { constraints }),
       );
-      expect(message).toContain('checkout in production');
+      expect(message).toContain('checkout, which uses this segment, take too long in production');
       expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
       await expectRefusal(flags, 'invalid_input', () =>
         flags.createSegment({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),

@@ -154,7 +154,7 @@ interface Step {
   readonly value?: unknown;
 }
 
-/** Where a patch names a place. */
+/** The member of a patch operation that has a pointer. */
 interface Reference {
   readonly index: number;
   readonly member: 'path' | 'from';

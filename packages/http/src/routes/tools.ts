@@ -117,7 +117,7 @@ interface Permission {
   readonly displayName: string;
 }
 
-/** What 4.x calls our actions. */
+/** The names of our actions in 4.x. */
 const PERMISSIONS: Readonly<Record<'root' | 'project' | 'environment', readonly Permission[]>> = {
   root: [
     { name: 'CREATE_PROJECT', action: 'createProject', displayName: 'Create projects' },
@@ -312,7 +312,7 @@ export const toolRoutes: readonly Route[] = [
     body: { schema: ({ constraint }) => constraint },
     async handle({ flags, body }) {
       const constraints = [unchecked<Constraint>(body)];
-      // The name of a segment that nobody has.
+      // A name that no segment has.
       await flags.plan([{ op: 'createSegment', input: { name: randomUUID(), constraints } }]);
     },
   }),

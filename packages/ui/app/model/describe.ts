@@ -16,14 +16,14 @@ export function segmentName(id: number): string {
   return findSegmentName(id) ?? `segment ${id}`;
 }
 
-/** Describes what is missing in a strategy, such as the value of a constraint; undefined if it can be saved. */
+/** Describes the missing part of a strategy, such as the value of a constraint; undefined if it can be saved. */
 export function missingIn(strategies: readonly Strategy[]): string | undefined {
   return strategies
     .map(({ constraints }, index) => missingConstraint(constraints, ` of strategy ${index + 1}`))
     .find((missing) => missing !== undefined);
 }
 
-/** Describes what is missing in the first incomplete constraint. */
+/** Describes the missing part of the first incomplete constraint. */
 export function missingConstraint(constraints: readonly Constraint[], owner = ''): string | undefined {
   for (const [index, { contextName, operator, values = [], value = '' }] of constraints.entries()) {
     const place = `Constraint ${index + 1}${owner}`;

@@ -8,11 +8,11 @@ import { plural } from '../words.js';
 import { Button } from './controls.js';
 
 interface EditFrameProps<T> {
-  /** What is edited: "the segment EU". */
+  /** The edited document: "the segment EU". */
   readonly subject: string;
   readonly edit: Edit<T>;
   readonly changes: readonly Change[];
-  /** What is missing in the draft. */
+  /** Description of the missing part of the draft. */
   readonly missing: string | undefined;
   readonly needs: readonly string[];
   readonly project: string;

@@ -14,7 +14,7 @@ interface PreviewPanelProps {
   readonly environment: string;
   readonly changes: readonly Change[];
   readonly strategies: readonly Strategy[];
-  /** What is missing in the draft. */
+  /** Description of the missing part of the draft. */
   readonly missing: string | undefined;
 }
 

@@ -16,7 +16,7 @@ import { Fault } from './states.js';
 import { Table } from './table.js';
 
 interface PreviewFrameProps extends PreviewResultProps {
-  /** What is missing in the draft. */
+  /** Description of the missing part of the draft. */
   readonly missing: string | undefined;
   /** The text while there are no changes. */
   readonly hint: string | undefined;

@@ -8,7 +8,7 @@ import { isChanged, PreviewFrame, UserTable, usersOf } from './preview-parts.js'
 interface SegmentPreviewProps {
   readonly changes: readonly Change[];
   readonly uses: readonly SegmentUse[];
-  /** What is missing in the draft. */
+  /** Description of the missing part of the draft. */
   readonly missing: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef } from 'preact/hooks';
 /** An action of the current page, for the palette. */
 export interface Action {
   readonly group: string;
-  /** What Enter does: "Edit production", "Go to Events", "Set Type". */
+  /** The action of Enter: "Edit production", "Go to Events", "Set Type". */
   readonly label: string;
   readonly run: () => void;
 }

@@ -34,7 +34,7 @@ export interface PreviewState {
   readonly isCurrent: boolean;
 }
 
-/** What a preview evaluates: changes, or the undo of a change set with the documents of its plan. */
+/** The subject of a preview: changes, or the undo of a change set with the documents of its plan. */
 export interface Proposed {
   readonly changes: readonly Change[];
   readonly undoes?: { readonly id: string; readonly documents: Plan['documents'] } | undefined;

@@ -27,7 +27,7 @@ export interface Users {
   readonly samples: readonly Sample[];
   /** "made-up users". */
   readonly noun: string;
-  /** Of which groups they are: "200 with country DE, 200 without". */
+  /** Their groups: "200 with country DE, 200 without". */
   readonly groups?: string;
 }
 

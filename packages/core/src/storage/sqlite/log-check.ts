@@ -73,7 +73,7 @@ export function createLogCheck(database: SqliteDatabase, path: string): LogCheck
   const frameSize = FRAME_HEADER + Number(database.pragma('page_size', { simple: true }));
   const bytes = Buffer.alloc(FRAME_HEADER);
   let file: number | undefined;
-  /** Whole frames that the log has had. */
+  /** The number of complete frames that the log has had. */
   let frames = 0;
   /** The number of frames before an incomplete one that a crash has left. */
   let torn: number | undefined;

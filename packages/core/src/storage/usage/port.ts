@@ -194,7 +194,7 @@ export interface DroppedUsage {
   readonly usage: number;
 }
 
-/** What counts can be summed by. */
+/** The keys by which counts can be summed. */
 export interface UsageKeys {
   readonly flag: string;
   readonly application: string;
@@ -282,13 +282,13 @@ export interface StoredInstance {
   readonly seenAt: number;
 }
 
-/** What {@link UsageStorage.forget} deletes. */
+/** The data that {@link UsageStorage.forget} deletes. */
 export type UsageSubject = { readonly flags: readonly string[] } | { readonly application: string };
 
-/** What {@link UsageStorage.prune} keeps. */
+/** The data that {@link UsageStorage.prune} keeps. */
 export interface UsageRetention {
   readonly now: number;
-  /** Also deletes what was last seen before a time. Default: keeps it. */
+  /** Also deletes data last seen before a time. Default: keeps it. */
   readonly unseen?: {
     /**
      * Instances that were last seen before this time are deleted; applications without instances, with all that `forget`

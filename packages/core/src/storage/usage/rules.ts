@@ -169,7 +169,7 @@ export function addCount(counts: Map<string, CountRow>, row: CountRow): void {
   known.isUnknown &&= row.isUnknown;
 }
 
-/** What a storage knows about the applications of a batch. */
+/** The stored data about the applications of a batch. */
 export interface AdmissionState {
   /** Those that are stored. */
   readonly stored: ReadonlySet<string>;
@@ -179,11 +179,11 @@ export interface AdmissionState {
   readonly owned: number;
 }
 
-/** Which applications of a batch are stored. */
+/** The applications of a batch to store. */
 export interface Admission {
   /** The applications whose reports and registrations are stored. */
   readonly admitted: ReadonlySet<string>;
-  /** Those to create, for the reporter. */
+  /** The applications to create for the reporter. */
   readonly created: readonly string[];
   /** Number of refused registrations and reports. */
   readonly refused: number;
