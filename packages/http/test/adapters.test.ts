@@ -53,7 +53,7 @@ describe('adapters', () => {
       expect((await handler(post(body(10), gzip))).status).toBe(201);
     });
 
-    it('gives functions of the host the Request, and rejects with their errors', async () => {
+    it('passes the Request to functions of the host, and rejects with their errors', async () => {
       const seen: unknown[] = [];
       const fault = new Error('The session store is down.');
       const auth = (native: Request) => {
@@ -65,7 +65,7 @@ describe('adapters', () => {
       expect(seen).toEqual([sent]);
     });
 
-    it('answers HEAD without a body, with the length of the one of GET', async () => {
+    it('answers HEAD with the Content-Length of GET, without a body', async () => {
       const handler = toFetchHandler(createFlagsApi(flags, { auth: 'none' }));
       const got = await handler(new Request(`http://localhost${FLAGS}`));
       const head = await handler(new Request(`http://localhost${FLAGS}`, { method: 'HEAD' }));

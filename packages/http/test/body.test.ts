@@ -351,7 +351,7 @@ describe('bodies over 64 KiB that arrive together', () => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   };
 
-  it('are read while they take at most 16 MiB together; others wait unread, in their order', async () => {
+  it('are read while their total is at most 16 MiB; further bodies wait unread, in order', async () => {
     const room = createBodyRoom();
     const sent = Array.from({ length: 18 }, () => sentBody(room));
     for (const { source } of sent) source.write('x'.repeat(1000));
@@ -373,7 +373,7 @@ describe('bodies over 64 KiB that arrive together', () => {
     expect(await short.text).toBe(1000);
   });
 
-  it('count when 64 KiB have come, if their length is unknown, or if they are packed', async () => {
+  it('are counted after 64 KiB if their length is unknown or they are compressed', async () => {
     const room = createBodyRoom();
     const full = Array.from({ length: 16 }, () => sentBody(room));
     await turns();
@@ -390,7 +390,7 @@ describe('bodies over 64 KiB that arrive together', () => {
     expect(await packed.text).toBe(MEBIBYTE);
   });
 
-  it('are cut off if less than 64 KiB come in 5 seconds, while others wait', async () => {
+  it('are aborted if less than 64 KiB arrive in 5 seconds while others wait', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const room = createBodyRoom();
@@ -413,7 +413,7 @@ describe('bodies over 64 KiB that arrive together', () => {
     }
   });
 
-  it('get 503 when 256 wait', async () => {
+  it('are refused with 503 if 256 bodies wait already', async () => {
     const room = createBodyRoom();
     const sent = Array.from({ length: 16 + 256 }, () => sentBody(room));
     await turns();

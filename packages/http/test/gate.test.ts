@@ -286,7 +286,7 @@ describe.each(ADAPTERS)('%s', (_, leave) => {
 describe('a place', () => {
   const FLAG = { ref: ENVIRONMENT };
 
-  it('of a change is free when the change is committed, even if nobody reads its long reply', async () => {
+  it('of a change is freed by its commit, even if the client does not read a long reply', async () => {
     const { port } = await listen(toNodeHandler(createFlagsApi(flags, { auth: 'none' })));
     const text = 'x'.repeat(400_000);
     const changes = Array.from({ length: 8 }, (_, n) => [
@@ -436,7 +436,7 @@ describe('the gate itself', () => {
     expect(other.visit.isInside()).toBe(false);
   });
 
-  it('disconnects a client that takes nothing for 5 seconds, while others wait', async () => {
+  it('disconnects a client that reads nothing for 5 seconds while others wait', async () => {
     jest.useFakeTimers();
     try {
       const { gate, reply } = await admitted();

@@ -396,7 +396,7 @@ describe('a method call with arguments of wrong types', () => {
 });
 
 describe('the methods of flags', () => {
-  it('work when they are destructured if they evaluate; the others say how to call them', async () => {
+  it('work when destructured if they evaluate; other methods report how to call them', async () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const { isEnabled, createFlag } = flags.as('ada');
     expect(isEnabled('checkout')).toBe(false);

@@ -59,7 +59,7 @@ describe('a preview', () => {
     );
   });
 
-  it('returns buckets that show who is in at any percentage, so that a slider needs one request', async () => {
+  it('returns buckets that tell the included contexts for any percentage, so that a slider needs one request', async () => {
     const { flags: previewed } = await preview([rollout('10')]);
     const buckets = previewed[0]?.contexts.map((one) => one.buckets) ?? [];
     expect(buckets.every((one) => one.length === 1 && one[0]?.strategy === strategy && one[0].rollout === 10)).toBe(

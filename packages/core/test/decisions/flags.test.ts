@@ -38,7 +38,7 @@ describe('the lifecycle of a flag', () => {
       });
     });
 
-    it('keeps every member of the input, also a null description, and no other', () => {
+    it('keeps every member of the input, also a null description, and adds none', () => {
       const input = {
         name: 'a',
         type: 'operational',
@@ -110,7 +110,7 @@ describe('the lifecycle of a flag', () => {
   });
 
   describe('deleting a flag', () => {
-    it('leaves nothing of an archived flag', () => {
+    it('removes the whole state of an archived flag', () => {
       const archived = flagState({ archived: true });
       const events = deleteFlag(archived);
       expect(events).toEqual([{ type: 'flag-deleted', data: null, before: archived }]);

@@ -269,7 +269,7 @@ describe('drift between the schema and the storage', () => {
     expect(await storage.list({ kind: 'flag', part: 'body' })).toEqual([]);
   });
 
-  it('names undeclared flags, other types, other variants and payloads that do not fit', async () => {
+  it('reports undeclared flags, other types, other variants and payloads that do not match', async () => {
     const flags = await createFlags({ storage: memoryStorage(), schema, onDrift: () => undefined, pollInterval: 0 });
     for (const name of ['checkout', 'banner', 'stray']) await flags.createFlag({ project }, { name });
     const value = JSON.stringify({ color: 1 });
@@ -314,7 +314,7 @@ describe('drift between the schema and the storage', () => {
     await expect(flags.drift()).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('reports nothing where everything fits', async () => {
+  it('reports no drift if the stored flags match the schema', async () => {
     const storage = kept(memoryStorage());
     const flags = await createFlags({ storage, pollInterval: 0 });
     await flags.createFlag({ project }, { name: 'checkout', type: 'experiment' });

@@ -170,7 +170,7 @@ describe('patterns', () => {
     expect(holds({ operator: 'REGEX', value: 'A.C', caseInsensitive: true }, 'abc')).toBe(true);
   });
 
-  it('match texts of up to 500 characters, and no longer ones', () => {
+  it('match texts of up to 500 characters, but not longer ones', () => {
     expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(500))).toBe(true);
     expect(holds({ operator: 'REGEX', value: 'a$' }, 'a'.repeat(501))).toBe(false);
   });

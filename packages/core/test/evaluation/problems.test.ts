@@ -192,7 +192,7 @@ describe('weights of variants', () => {
       variants: [...Array<number>(2_147).fill(1_000_000), last].map((weight, at) => ({ name: `v${at}`, weight })),
     });
 
-  it('may add up to 31 bits, and no more', () => {
+  it('may add up to 31 bits, but not to more', () => {
     expect(problemsOf([heavy(483_647)])).toEqual([]);
     const message = 'The flag checkout is off: weights of variants add up to too much.';
     expect(problemsOf([heavy(483_648)])).toEqual([{ code: 'broken_flag', flag: 'checkout', message }]);

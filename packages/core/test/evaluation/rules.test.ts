@@ -42,7 +42,7 @@ describe('strategies', () => {
     expect(snapshot.isEnabled('off')).toBe(false);
   });
 
-  it('are asked in order: the first that holds determines the variant', () => {
+  it('are evaluated in order: the first that holds determines the variant', () => {
     const strategies = [
       { ...off, variants: weighted(1) },
       { ...on, variants: [{ name: 'second', weight: 1 }] },

@@ -139,7 +139,7 @@ afterAll(directory.remove);
     });
   });
 
-  it('keeps acknowledged changes once, and refused ones never, when the process is killed', async () => {
+  it('stores acknowledged changes exactly once, and refused changes never, if the process is killed', async () => {
     const told = new Map<string, string>();
     for (let count = 0; count < KILLS; count++) {
       disk.fail(undefined);

@@ -100,7 +100,7 @@ describe('a strategy in words', () => {
 });
 
 describe('the differences of a plan', () => {
-  it('are described part by part, also where nothing was stored before', () => {
+  it('are described part by part, also for a new document', () => {
     expect(linesOf(flag({ environments: [] }, live([everyone])))).toEqual([
       'live · enabled off → on',
       'live · strategy Everyone',

@@ -140,7 +140,7 @@ describe.each(STORAGES)('history on $name', ({ open }) => {
     expect(sizes.length).toBeGreaterThan(6);
   });
 
-  it('returns a set by its id, also one of a release without change sets', async () => {
+  it('returns a change set by its id, also one of a release without change sets', async () => {
     await flags.createFlag(DEFAULT, { name: 'checkout' });
     await flags.as('grace').updateFlag(CHECKOUT, { description: 'a', stale: true });
     const [entry, created] = (await flags.listHistory(CHECKOUT)).items;

@@ -97,7 +97,7 @@ onEveryStorage((start) => {
       expect(await movesStamp(flags, () => flags.deleteFlag({ flag: 'checkout' }))).toBe(false);
     });
 
-    it('keeps its stamp when nothing that is evaluated changes', async () => {
+    it('keeps its stamp after changes without an effect on evaluation', async () => {
       const flags = await configured(start);
       const keep = async (change: () => Promise<unknown>) => expect(await movesStamp(flags, change)).toBe(false);
       await keep(() => flags.enable(PRODUCTION));
@@ -132,7 +132,7 @@ describe('configuration changes', () => {
   const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
   describe('a listener for changes of the configuration', () => {
-    it('is called when the change is visible, and not if nothing changes that is evaluated', async () => {
+    it('is called when the change is visible, and not for changes without an effect on evaluation', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       const seen: unknown[] = [];
       flags.onConfigurationChange((change) => {

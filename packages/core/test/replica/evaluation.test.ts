@@ -113,7 +113,7 @@ onEveryStorage((start) => {
       expect(problems).toMatchObject([{ code: 'unknown_strategy', flag: 'checkout' }]);
     });
 
-    it.each(['__proto__', 'constructor', 'toString'])('may be called %s', async (name) => {
+    it.each(['__proto__', 'constructor', 'toString'])('may have the name %s', async (name) => {
       const { flags } = await withStrategies(start, []);
       await createSwitchedOn(flags, { flag: 'checkout', strategies: [{ name }] });
       expect(flags.isEnabled('checkout')).toBe(false);

@@ -79,7 +79,7 @@ describe('following the feed', () => {
     await writer.close();
   });
 
-  it('reads nothing that this process has written itself', async () => {
+  it('does not read changes of this process', async () => {
     const shared = memoryStorage();
     const { storage: observed, read } = observing(shared);
     const flags = await createFlags({ ...SILENT, storage: observed });
@@ -115,7 +115,7 @@ describe('another instance on the same file', () => {
     expect(reader.isEnabled('checkout')).toBe(false);
   });
 
-  it('sees, with a change of its own, those that the other made to the same flag', async () => {
+  it('sees changes of another instance to the flag that it changes itself', async () => {
     const { writer, reader } = await writerAndReader();
     await writer.setVariants(CHECKOUT, [{ name: 'blue' }]);
     expect(reader.getVariant('checkout').name).toBe('disabled');
@@ -187,7 +187,7 @@ describe('another instance on the same file', () => {
     expect(reader.configuration().flags).toEqual(writer.configuration().flags);
   });
 
-  it('keeps its stamp while other instances change nothing that is evaluated', async () => {
+  it('keeps its stamp after changes of other instances without an effect on evaluation', async () => {
     const { writer, reader } = await writerAndReader();
     const before = reader.configuration();
     await writer.createProject({ id: 'second', name: 'Second' });

@@ -395,7 +395,7 @@ onEveryStorage((start) => {
       expect(impressions).toEqual([]);
     });
 
-    it('end when the listener is removed, which may be repeated and ends no other', async () => {
+    it('end when the listener is removed; removing it again does not end others', async () => {
       const { flags } = await observed(start);
       const told: string[] = [];
       const listener = () => void told.push('same');

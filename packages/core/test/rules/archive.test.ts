@@ -133,7 +133,7 @@ onEveryStorage((start) => {
   });
 
   describe('deleting', () => {
-    it('removes an archived flag for good and frees its name', async () => {
+    it('deletes an archived flag permanently, and frees its name', async () => {
       const { flags } = await archived(start);
       expect(await factsOf(flags, () => flags.deleteFlag(FLAG))).toEqual(['flag-deleted']);
       await expectRefusal(flags, 'flag_not_found', () => flags.getFlag(CHECKOUT));

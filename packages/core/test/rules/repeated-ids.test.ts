@@ -259,7 +259,7 @@ describe('a repeated id', () => {
       await expectRefusal(other, 'id_taken', () => other.createFlag(DEFAULT, swapped, { id: ids[0] }));
     });
 
-    it('is taken if the engine has made it, and tells users and tokens of one name apart', async () => {
+    it('is taken if the engine has made it, and distinguishes users and tokens of the same name', async () => {
       const [one] = await startNodes();
       const { items } = await one.listHistory({}, { limit: 1 });
       const made = `${items[0]?.id}`;

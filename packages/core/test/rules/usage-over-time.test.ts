@@ -44,7 +44,7 @@ onEveryStorage((start) => {
       expect(await yesOf(flags, { ...filter, hours: 3 })).toEqual([0, 0, 0]);
     });
 
-    it('uses the environment of the token before that of the report, and the default for any other', async () => {
+    it('prefers the environment of the token to that of the report, and uses the default for an unknown one', async () => {
       const { flags, clock } = await reporting(start);
       const bucket = { start: clock.text(), stop: clock.text(), toggles: { checkout: { yes: 1, no: 0 } } };
       const report = { appName: 'web', bucket };

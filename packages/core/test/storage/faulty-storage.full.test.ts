@@ -97,7 +97,7 @@ describe('a faulty storage', () => {
     expect(await storage.get({ ...KEY, id: 'b' })).toBeUndefined();
   });
 
-  it('holds calls until they are released, and no later ones', async () => {
+  it('holds calls until they are released, and does not hold later calls', async () => {
     const storage = faultyStorage(memoryStorage());
     const hanging = storage.inject({ method: 'commit', hang: true });
     const commit = outcomeOf(storage.commit(PUT));

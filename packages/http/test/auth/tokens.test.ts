@@ -387,7 +387,7 @@ describe('tokens on every route', () => {
       }
     });
 
-    it('has no change from these requests', async () => {
+    it('is unchanged after these requests', async () => {
       const before = await everythingIn(server.flags);
       for (const [, route] of rows) await attempt(route, { authorization: 'wrong' });
       expect(await everythingIn(server.flags)).toEqual(before);

@@ -413,7 +413,7 @@ describe('X-Change-Reason', () => {
     expect(items[0]?.reason).toBe('Für den Start');
   });
 
-  it('comes after a reason in the body', async () => {
+  it('is ignored if the body has a reason', async () => {
     const { app, flags } = await createHostApp();
     const changes = [{ op: 'createFlag', ref: { project: 'default' }, input: { name: 'a' } }];
     await request(app).post('/api/admin/changes').set('X-Change-Reason', 'header').send({ changes, reason: 'body' });

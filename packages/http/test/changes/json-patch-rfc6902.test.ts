@@ -161,7 +161,7 @@ describe('any patch of any document', () => {
     return operations.every(({ op, path }) => op !== 'remove' || path !== '');
   }
 
-  it('is applied or refused, throws nothing else, and changes neither document nor patch', () => {
+  it('is applied or refused without other errors, and changes neither document nor patch', () => {
     fc.assert(
       fc.property(document, patch, scope, (target, operations, within) => {
         const before = JSON.stringify([target, operations]);

@@ -264,7 +264,7 @@ describe.each(OPERATIONS)('%s in a set', (op) => {
     expect(unique(world.asked)).toEqual(unique(withOwn('applyChanges', asks)));
   });
 
-  it('is refused without any one of them, and with it the whole set', async () => {
+  it('is refused, with the whole set, if any one of them is missing', async () => {
     const first: Change = { op: 'updateFlag', ref: { ...MINE, flag: 'payments' }, input: { description: 'First' } };
     for (const [action, project] of withOwn('applyChanges', asks)) {
       world.allow((one, place) => one !== action || place !== project);

@@ -73,7 +73,7 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('is 409 id_taken for another actor, another path and another body', async () => {
+  it('returns 409 id_taken for another actor, another path and another body', async () => {
     await create(key).expect(201);
     for (const send of [
       () => create(key, { name: 'other' }),

@@ -106,7 +106,7 @@ describe('features for clients', () => {
       expect(flags.isEnabled('checkout')).toBe(false);
     });
 
-    it.each(['__proto__', 'constructor'])('may be called %s', async (name) => {
+    it.each(['__proto__', 'constructor'])('may have the name %s', async (name) => {
       await createOn(flags, { name });
       expect(await featuresAt()).toEqual([name]);
       const { text } = await request(app).get(`${FEATURES}/${name}`).expect(200);

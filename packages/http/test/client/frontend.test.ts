@@ -31,7 +31,7 @@ describe('the frontend API', () => {
   describe('a long answer', () => {
     const COUNT = 400;
 
-    it('is generated twice and kept nowhere: it has its tag, and no length', async () => {
+    it('is generated twice and not cached: it has an ETag, but no Content-Length', async () => {
       const { app, flags } = await createHostApp();
       const payload = { type: 'string', value: 'p'.repeat(1500) };
       await flags.importDefinitions({
@@ -88,7 +88,7 @@ describe('the frontend API', () => {
       await flags.close();
     });
 
-    it('counts unpacked bytes, and the parameters of a query', async () => {
+    it('counts decompressed bytes and query parameters', async () => {
       const { app, flags } = await createHostApp();
       const body = brotliCompressSync(JSON.stringify({ context: { userId: 'x'.repeat(1_000_000) } }));
       expect(body.length).toBeLessThan(1000);
@@ -312,7 +312,7 @@ describe('scopes of tokens', () => {
   describe.each(['none', 'host'])('a request without tokens (%s)', (mode) => {
     const auth = mode === 'none' ? 'none' : () => ({ name: 'ada' });
 
-    it('reads the environment from the query, or else uses the default', async () => {
+    it('reads the environment from the query, otherwise uses the default', async () => {
       const { app, flags } = await createHostApp({ router: { auth }, flags: { environment: 'development' } });
       await createOn(flags, { name: 'checkout' });
       const enabledAt = async (query: string) => {

@@ -184,7 +184,7 @@ describe('reports', () => {
   }
 });
 
-describe('a report in bulk of a proxy', () => {
+describe('a bulk report of a proxy', () => {
   const timestamp = new Date().toISOString();
   const BULK = {
     applications: [{ appName: 'web', strategies: ['default'] }, { appName: 'shop' }],
@@ -300,7 +300,7 @@ describe('metrics on the wire', () => {
       expect(body.events).toMatchObject([unseen, unseen]);
     });
 
-    it('takes one read of usage after the change; a fault of the read leaves the change, and null', async () => {
+    it('is read once after the change; if the read fails, the change stays and lastSeenAt is null', async () => {
       const { app, flags, usage } = await seen();
       const fault = usage.inject({ method: 'lastSeen', error: new Error('The usage cannot be reached.') });
       const created = await request(app).post(FLAGS).send({ name: 'payments' }).expect(201);

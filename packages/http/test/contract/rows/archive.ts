@@ -78,7 +78,7 @@ export const archiveRows: readonly Row[] = [
   },
   {
     endpoint: 'deleteFlag',
-    name: 'deletes an archived flag for good',
+    name: 'deletes an archived flag permanently',
     given: archived,
     request: { method: 'DELETE', path: `${ARCHIVE}/checkout` },
     expect: {

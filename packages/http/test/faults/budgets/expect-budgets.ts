@@ -40,7 +40,7 @@ export function expectBudgets(storage: string, program: () => ServerProgram, pla
         expect(tableOf(failed.filter(({ isAsExpected }) => !isAsExpected))).toBe(tableOf([]));
       });
 
-      it('delays nobody and adds little memory', () => {
+      it('does not delay other requests, and uses little memory', () => {
         expect(tableOf(failed.filter(({ isAsExpected }) => isAsExpected))).toBe(tableOf([]));
       });
     },
