@@ -373,7 +373,7 @@ describe('a long answer', () => {
     const changesOf = (flag: string): readonly Change<'slow' | 'counting'>[] => [
       { op: 'createFlag', ref: { project: 'default' }, input: { name: flag } },
       { op: 'setVariants', ref: { project: 'default', flag }, input: [{ name: 'blue', payload }] },
-      { op: 'addStrategy', ref: { ...ENVIRONMENT, flag }, input: { name: 'counting' } },
+      { op: 'addStrategy', ref: { ...ENVIRONMENT, flag }, input: { name: 'counting' as never } },
       { op: 'enable', ref: { ...ENVIRONMENT, flag } },
     ];
     for (let first = 0; first < FLAGS; first += 100) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { paced } from '../base/paced.js';
 import type {
   ApplicationRegistration,
   DroppedUsage,
@@ -60,10 +60,7 @@ export function createUsageWriter(options: WriterOptions): UsageWriter {
       return dropped;
     },
     async record(batches) {
-      let isFirst = true;
-      for (const batch of batches) {
-        if (!isFirst) await setImmediate();
-        isFirst = false;
+      for await (const batch of paced(batches)) {
         dropped = addDropped(dropped, await usage.record(batch));
         const { reports = [], registrations = [] } = batch;
         for (const one of [...reports, ...registrations]) written += sizeOf(one);

@@ -52,6 +52,33 @@ describe('the bounds of stored usage', () => {
     return { count: delays.length, common: delays[Math.floor(delays.length * 0.9)] ?? 0, longest: delays.at(-1) ?? 0 };
   }
 
+  it('lets other work run between the parts of the counts of this process', async () => {
+    let parts = 0;
+    const usage: UsageStorage = {
+      ...memoryUsage(),
+      record() {
+        parts++;
+        const end = performance.now() + 6;
+        while (performance.now() < end);
+        return NOTHING_DROPPED;
+      },
+    };
+    const onError = (error: unknown) => {
+      throw error;
+    };
+    const about = { now: () => new Date(NOW), onError };
+    const recorder = startUsageRecorder({
+      ...about,
+      ...{ application: 'web', instance: 'web-1', strategies: [], interval: 0 },
+      writer: createUsageWriter({ ...about, usage, isFlag: () => true, retention: 1e12 }),
+      drain: () => names(6000).map((flag) => ({ flag, environment: 'production', yes: 1, no: 0 })),
+    });
+    const { count } = await turnsWithin(() => recorder.flush());
+    expect(parts).toBeGreaterThan(10);
+    expect(count).toBeGreaterThanOrEqual(parts);
+    await recorder.close();
+  });
+
   describe('in SQLite', () => {
     let file: UsageFile;
     let usage: UsageStorage;

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from 'node:zlib';
 import type { Awaitable } from '@flags/core/types';
 import { inventedReport, MEBIBYTE } from './bodies.js';
-import { adminSecret, roleSecret, SECRETS, type StoreSize } from './definitions.js';
+import { adminSecret, flagName, roleSecret, SECRETS, type StoreSize } from './definitions.js';
 import type { Answer, Sent } from './manners.js';
 import type { MeasuredServer, ServerProgram } from './measured-server.js';
 import type { Figures } from './probe.js';
@@ -149,14 +149,14 @@ async function askAll(sent: readonly Sent[], { ask, isAtOnce, isAlive }: Asking)
   return answers;
 }
 
-/** An evaluation of one user, and a report of one SDK. */
+/** An evaluation of one user, of a flag that no row changes, and a report of one SDK. */
 function beside(): readonly Sent[] {
   const evaluation = '{"context":{"targetingKey":"7"}}';
   const report = inventedReport('beside', 1, 0);
   return [
     {
       method: 'POST',
-      path: '/ofrep/v1/evaluate/flags/flag-00010',
+      path: `/ofrep/v1/evaluate/flags/${flagName(95)}`,
       headers: headersOf('frontend', evaluation),
       body: evaluation,
     },
