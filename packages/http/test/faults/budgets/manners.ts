@@ -8,7 +8,7 @@ export const PATIENCE = 60_000;
 /** A stream that is silent for this time, in milliseconds, has sent everything. */
 const SILENCE = 300;
 /** How long clients are slow, in milliseconds: in the full form longer than the patience of the server. */
-const SLOWNESS = extent({ short: 1000, full: 7000 });
+const SLOWNESS = extent({ short: 300, full: 7000 });
 /** The size that a slow client reads at a time, in bytes, and how often, in milliseconds. */
 const LITTLE = 16 * 1024;
 const LITTLE_INTERVAL = 100;

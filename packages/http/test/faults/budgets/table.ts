@@ -72,9 +72,9 @@ function shortened(cases: readonly Case[], part: number): readonly Case[] {
     .map((one) => ({ ...one, row: { ...one.row, ...timesOf(one.row) } }));
 }
 
-/** Clients that come together come in full number: the store is small. */
-function timesOf({ times, isTogether, manner }: BudgetRow): Pick<BudgetRow, 'times'> {
-  return times === undefined || isTogether || manner ? {} : { times: Math.min(times, SHORT_TIMES) };
+/** Only the mixed rows come in full number. */
+function timesOf({ times, mix }: BudgetRow): Pick<BudgetRow, 'times'> {
+  return times === undefined || mix ? {} : { times: Math.min(times, SHORT_TIMES) };
 }
 
 /** @param index of the route, if it is sent a share only */
