@@ -267,7 +267,7 @@ describe('options', () => {
     it('are refused by the middleware in an environment that does not exist, before the first request', async () => {
       const flags = await createFlags({ storage: memoryStorage() });
       expect(() => flagsMiddleware(flags, () => ({}), { environment: 'moon' })).toThrow('There is no environment moon');
-      expect(() => flagsMiddleware(flags, undefined as never)).toThrow('a function that tells the context');
+      expect(() => flagsMiddleware(flags, undefined as never)).toThrow('a function that returns the context');
     });
   });
 });

@@ -168,7 +168,7 @@ it.each<[FlagsUiOptions, string | null, boolean]>([
 it.each([
   [{ nonsense: 1 }, 'there is no option nonsense'],
   [{ constructor: 1 }, 'there is no option constructor'],
-  [{ title: '' }, 'title must be a text'],
+  [{ title: '' }, 'title must be a non-empty string'],
   [{ signIn: 'javascript:alert(1)' }, 'signIn must be an http or https address'],
   [{ reviewIn: 'production' }, 'reviewIn must be a list'],
   [{ banner: { text: 'x', tone: 'loud' } }, 'banner must be'],

@@ -155,7 +155,7 @@ describe('a database that has lost changes', () => {
     }
     const id = /id:(\S+)/.exec(text)?.[1] ?? '';
     const again = await fetch(url, { headers: { 'last-event-id': id } });
-    expect([again.status, await again.json()]).toMatchObject([400, { name: 'HistoryLostError' }]);
+    expect([again.status, await again.json()]).toMatchObject([410, { name: 'HistoryLostError' }]);
     server.close();
     server.closeAllConnections();
     await flags.close();
