@@ -3,8 +3,6 @@
  * any release.
  */
 
-// Router plumbing
-export type { RevisionContext } from './base/common.types.js';
 // JSON values
 export { cloneJson, cloneWithoutPrototypes, isSameJson } from './base/json.js';
 // Shared calls
@@ -16,7 +14,8 @@ export { readPages } from './base/pages.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
 // Change sets
-export { CHANGE_OPERATIONS } from './changesets/operations.js';
+export { CHANGE_OPERATIONS, type OperationName, type ResultOf } from './changesets/operations.js';
+export type { ChangeArguments } from './changesets/run-operation.js';
 export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './definitions/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
@@ -52,10 +51,12 @@ export {
 export type { OpenFeatureContext } from './openfeature/values.js';
 export {
   changeByFlag,
+  changeRevised,
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
-  getWrittenFlag,
+  type Revised,
+  readBesideFlag,
   type StoredFlag,
   searchReadableFlags,
 } from './router.operations.js';

@@ -1,12 +1,12 @@
-import type { FlagRef, RevisionContext } from './base/common.types.js';
+import type { ChangeContext, FlagRef } from './base/common.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
-import { operationOf, prepareOperation } from './changesets/operations.js';
-import { run, runPrepared } from './changesets/run-operation.js';
+import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
+import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import type { Engine, PreparedChange } from './engine.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
-import { getFlag, toDetail } from './flags/flag.operations.js';
+import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
@@ -39,9 +39,12 @@ async function readDataVersion(engine: ChangeEngine, scope: DataVersionScope): P
   return scope === 'flags' ? stored : `${stored} ${Math.floor(now().getTime() / MINUTE)}`;
 }
 
-/** Like `getFlag`. Answers from memory if it has the revision that a change in this process has just written. */
-export function getWrittenFlag(flags: Flags, ref: FlagRef, revision: number | undefined): Promise<FlagDetail> {
-  return run(flags, { op: 'getFlag', ref }, (engine) => getFlag(engine, ref, revision));
+/** What a flag shows beside its document. */
+export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
+
+/** Reads what a flag shows beside its document. */
+export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
+  return run(flags, { op: 'getFlag' }, (engine) => readBeside(engine, flag));
 }
 
 /** Like `searchFlags`, for the projects that the caller may read. Calls `canRead` once per project. */
@@ -63,6 +66,26 @@ export function exportReadableDefinitions(
   );
 }
 
+/** A result, with the revision of the document after the change, for an `ETag`. */
+export interface Revised<Result> {
+  readonly result: Result;
+  /** Undefined if the change has deleted the document. */
+  readonly revision: number | undefined;
+}
+
+/** Runs an operation like its method of `Flags`, and returns the revision with the result. */
+export async function changeRevised<Name extends OperationName>(
+  flags: Flags,
+  op: Name,
+  given: ChangeArguments<Name>,
+): Promise<Revised<ResultOf<Name>>> {
+  const committed = await commitChange(flags, op, given);
+  const { kind, id } = committed.prepared.subject;
+  // The committed documents are in memory, so this does not read the storage.
+  const written = await committed.documents.read({ kind, parentOf: () => null }, id);
+  return { result: await resultOf<ResultOf<Name>>(committed), revision: written?.revision };
+}
+
 /** A change of a flag whose input follows from the flag, as that of a JSON Patch does. */
 export interface DerivedChange<Ref extends FlagRef> {
   readonly ref: Ref;
@@ -70,11 +93,11 @@ export interface DerivedChange<Ref extends FlagRef> {
   readonly call: { readonly op: string; readonly input: unknown };
   /** Returns the input of the operation from the flag. Runs in every decision, so again after a conflict. */
   readonly inputFor: (flag: StoredFlag) => unknown;
-  readonly context: RevisionContext;
+  readonly context: ChangeContext;
 }
 
 /** A flag without what is not stored with it. */
-export type StoredFlag = Omit<FlagDetail, 'lastSeenAt' | 'children'>;
+export type StoredFlag = Omit<FlagDetail, keyof BesideFlag>;
 
 /**
  * Runs an operation whose input follows from the flag. The change set writer reads the flag, repeats after conflicts, and
@@ -85,14 +108,15 @@ export function changeByFlag<Ref extends FlagRef>(
   op: 'updateFlag' | 'updateStrategy' | 'setVariants',
   { ref, call, inputFor, context }: DerivedChange<Ref>,
 ): Promise<StoredFlag> {
-  return run(flags, { op, members: operationOf(op)?.ref ?? [], ref, options: context }, (engine) =>
-    runPrepared<StoredFlag>(engine, {
+  return run(flags, { op, members: operationOf(op)?.ref ?? [], ref, options: context }, async (engine) => {
+    const committed = await commitPrepared(engine, {
       // The operation has no row that names the members of its reference, so the input contains it.
       call: { op: call.op, input: [ref, call.input] },
       context,
       prepare: (own) => prepareDerived(own, { op, ref, inputFor }),
-    }),
-  );
+    });
+    return resultOf<StoredFlag>(committed);
+  });
 }
 
 interface DerivedInput extends Pick<DerivedChange<FlagRef>, 'ref' | 'inputFor'> {

@@ -1,9 +1,9 @@
-import { type FlagRef, type Flags, FlagsError } from '@flags/core';
+import { type Flags, FlagsError } from '@flags/core';
 import {
   createValidator,
-  getWrittenFlag,
   type InputSchemas,
   nextTurn,
+  readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
@@ -44,7 +44,6 @@ import {
   REASON_HEADER,
   type Route,
   type RouteBody,
-  type RouteRequest,
   type RouteResult,
   type RouteServices,
 } from './route.js';
@@ -136,41 +135,35 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;
     const id = takesReason ? idOf(request, route) : undefined;
-    let revision: number | undefined;
-    const onRevision = (written: number) => {
-      revision = written;
-    };
-    const given: Omit<RouteRequest, 'ref'> = {
+    const handled = await route.handle({
       services,
       flags: flags.as(principal.token ?? principal.name),
       principal,
       sent: request,
       project,
       params,
+      // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
+      get ref() {
+        return refOf(params, project);
+      },
       query,
       body,
       context: {
         ...(id !== undefined && { id }),
         ...(reason !== undefined && { reason }),
         ...(ifRevision !== undefined && { ifRevision }),
-        ...(route.changes === 'flag' && { onRevision }),
       },
       describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
       isStillAdmitted: async () =>
         request.isListening?.() !== false && principal.isStillAllowed(permissionOf(route), project),
-    };
-    const handled = await route.handle(Object.assign(Object.create(WITH_REF), given));
+    });
     const result: RouteResult = handled ?? {};
     if (result.generate) return replyTwice(request, route, { generate: result.generate, gate });
     if (route.heavy !== 'read') visit?.commit();
     if (result.cached) return answerKept(request, result.cached);
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, isLong });
-    const { changed } = result;
-    const { projectId = project, featureName } = params;
-    const named = projectId && featureName ? { project: projectId, flag: featureName } : undefined;
-    const ref = changed ? { project: changed.project, flag: changed.name } : (result.flag ?? named);
-    const written = changed?.revision ?? result.revision ?? revision;
-    const { etag, ...seen } = ref ? await readChanged(flags, ref, written) : {};
+    const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
+    const { etag, ...seen } = flag === undefined || revision === undefined ? {} : await readSeen(flags, flag, revision);
     const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
     return replyTo(request, route, { result: { body: shown, etag }, dataVersion, isLong });
   }
@@ -257,13 +250,6 @@ async function inPlace(visit: Visit, make: () => Promise<FlagsReply>): Promise<F
     throw error;
   }
 }
-
-/** Finds the reference only when a handler reads it: usage and events may be of a flag that no longer exists. */
-const WITH_REF: ThisType<RouteRequest> & Pick<RouteRequest, 'ref'> = {
-  get ref() {
-    return refOf(this.params, this.project);
-  },
-};
 
 /**
  * Returns the reference that a path names. A flag or segment whose path omits the project gets that of the permission
@@ -398,19 +384,18 @@ async function replyTwice(
 }
 
 /**
- * Reads `lastSeenAt` and the tag of the changed flag for the reply. The tag equals that of a GET, or names the revision
- * of the reply if the flag has already changed again. Returns nothing if the flag is deleted, or on an error: the change
- * is committed.
+ * Reads what a changed flag shows beside its document, for the reply. The tag equals that of a GET at this revision.
+ * Returns nothing on an error: the change is committed.
  */
-async function readChanged(
+async function readSeen(
   flags: Flags,
-  ref: FlagRef,
-  revision: number | undefined,
-): Promise<{ readonly etag?: string | undefined; readonly lastSeenAt?: string | null }> {
+  flag: string,
+  revision: number,
+): Promise<{ readonly etag?: string; readonly lastSeenAt?: string | null }> {
   try {
-    const flag = await getWrittenFlag(flags, ref, revision);
-    const etag = revision === undefined ? undefined : flagTag({ ...flag, revision });
-    return { etag, lastSeenAt: flag.lastSeenAt };
+    const { lastSeenAt, children } = await readBesideFlag(flags, flag);
+    const { environments } = flags.settings;
+    return { etag: flagTag({ revision, lastSeenAt, children, environments }), lastSeenAt };
   } catch {
     return {};
   }

@@ -1,5 +1,22 @@
-import type { EnvironmentRef, ErrorCode, Flag, FlagRef, Flags, ProjectRef, StrategyRef } from '@flags/core';
-import type { DataVersionScope, InputSchemas, JsonSchema, RevisionContext } from '@flags/core/integration';
+import type {
+  ChangeContext,
+  EnvironmentRef,
+  ErrorCode,
+  Flag,
+  FlagRef,
+  Flags,
+  ProjectRef,
+  StrategyRef,
+} from '@flags/core';
+import type {
+  ChangeArguments,
+  DataVersionScope,
+  InputSchemas,
+  JsonSchema,
+  OperationName,
+  ResultOf,
+} from '@flags/core/integration';
+import { changeRevised } from '@flags/core/integration';
 import type { SegmentRef } from '@flags/core/types';
 import type { CachedBody } from './caching.js';
 import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
@@ -176,7 +193,7 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
   /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
-  readonly context: RevisionContext;
+  readonly context: ChangeContext;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
   /** Authenticates and authorizes the caller again. False for all when the server has stopped. */
@@ -204,9 +221,9 @@ export interface RouteResult {
    * The revision of the flag, project or segment in the body. It is part of the `ETag`, and clients send it in
    * `If-Match`.
    */
-  readonly revision?: number;
-  /** The changed flag, if the path does not name it. */
-  readonly flag?: FlagRef;
+  readonly revision?: number | undefined;
+  /** The name of the changed flag, if the path does not have it. */
+  readonly flag?: string;
   /** The query parameters of the next page; absent on the last page. */
   readonly next?: NextPage | undefined;
 }
@@ -219,6 +236,16 @@ export function revised<Document extends { readonly revision: number }>(
   toWire: (document: Document) => unknown,
 ): RouteResult {
   return { body: toWire(document), revision: document.revision };
+}
+
+/** Changes a flag, and returns a reply whose tag has the new revision. Without a conversion, the reply has no body. */
+export async function changing<Name extends OperationName>(
+  flags: Flags,
+  op: Name,
+  { toWire, ...given }: ChangeArguments<Name> & { readonly toWire?: (result: ResultOf<Name>) => unknown },
+): Promise<RouteResult> {
+  const { result, revision } = await changeRevised(flags, op, given);
+  return { body: toWire?.(result), revision };
 }
 
 /** The query parameters that lead from this page to the next one. */

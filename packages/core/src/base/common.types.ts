@@ -57,15 +57,6 @@ export interface ChangeContext {
   readonly ifRevision?: number | readonly number[];
 }
 
-/** A change whose caller needs the new revision, for an `ETag`. */
-export interface RevisionContext extends ChangeContext {
-  /**
-   * Receives the revision of the document (flag, project, segment) after the operation, for the next `ifRevision`. Not
-   * called if the operation deletes the document.
-   */
-  readonly onRevision?: (revision: number) => void;
-}
-
 /** The context of a change of API tokens. It has no `id`: a secret is shown once. */
 export type TokenChangeContext = Omit<ChangeContext, 'id'>;
 

@@ -1,4 +1,4 @@
-import type { Awaitable, ChangeContext, RevisionContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
@@ -62,7 +62,7 @@ function notCalledOnFlags(op: string): Error {
 }
 
 /** The arguments of a change. */
-interface ChangeArguments<Name extends OperationName> {
+export interface ChangeArguments<Name extends OperationName> {
   readonly ref?: RefOf<Name>;
   readonly input?: InputOf<Name>;
   readonly context: ChangeContext | undefined;
@@ -75,8 +75,17 @@ interface ChangeArguments<Name extends OperationName> {
 export function change<Name extends OperationName>(
   flags: WithEngine,
   op: Name,
-  { ref, input, context }: ChangeArguments<Name>,
+  given: ChangeArguments<Name>,
 ): Promise<ResultOf<Name>> {
+  return commitChange(flags, op, given).then(resultOf<ResultOf<Name>>);
+}
+
+/** Runs a change, without reading its result. */
+export function commitChange<Name extends OperationName>(
+  flags: WithEngine,
+  op: Name,
+  { ref, input, context }: ChangeArguments<Name>,
+): Promise<CommittedChange> {
   const row = operationOf(op);
   const members = row?.ref ?? [];
   return run(flags, { op, members, ref, options: context }, async (engine) => {
@@ -84,7 +93,7 @@ export function change<Name extends OperationName>(
       throw invalidInput([{ message: `${op} needs an input as its second argument`, path: '' }]);
     }
     const prepare = (own: ChangeEngine) => prepareOperation(own, { op, ref, input });
-    return runPrepared<ResultOf<Name>>(engine, { call: { op, ref, input }, context, prepare });
+    return commitPrepared(engine, { call: { op, ref, input }, context, prepare });
   });
 }
 
@@ -92,15 +101,21 @@ export function change<Name extends OperationName>(
 interface CallOfChange {
   /** A repeated id is compared with it, and planned events name its operation. */
   readonly call: HashedChange;
-  readonly context: RevisionContext | undefined;
+  readonly context: ChangeContext | undefined;
   readonly prepare: (engine: ChangeEngine) => Awaitable<PreparedChange>;
 }
 
-/** Runs a change set of one change, or returns the result of the first call with its id. */
-export async function runPrepared<Result>(
+/** A change with the documents after it, or after the first commit of a repeated id. */
+interface CommittedChange {
+  readonly prepared: PreparedChange;
+  readonly documents: CommittedDocuments;
+}
+
+/** Commits a change set of one change, unless its id is repeated. */
+export async function commitPrepared(
   engine: ChangeEngine,
   { call, context, prepare }: CallOfChange,
-): Promise<Result> {
+): Promise<CommittedChange> {
   const { op } = call;
   const id = context?.id === undefined ? undefined : readChangeSetId(context.id);
   // Before the first wait: the caller may change the input then.
@@ -108,14 +123,12 @@ export async function runPrepared<Result>(
   hash?.add(call);
   const preparing = prepare(id === undefined ? engine : withDerivedIds(engine, id));
   const unnamed = 'then' in preparing ? await preparing : preparing;
-  const prepared = engine.authorize ? { ...unnamed, op } : unnamed;
-  if (id !== undefined && !hasHistory(prepared.subject)) throw cannotBeRepeated(op);
-  if (!context) return resultOf<Result>(prepared, await commitOne(engine, prepared));
-  const { onRevision, ifRevision } = context;
-  const single = ifRevision === undefined ? prepared : { ...prepared, ifRevision };
-  const documents = await commitOne(engine, single, toContext(context, hash));
-  if (onRevision) await reportRevision(prepared, documents, onRevision);
-  return resultOf<Result>(prepared, documents);
+  const named = engine.authorize ? { ...unnamed, op } : unnamed;
+  if (id !== undefined && !hasHistory(named.subject)) throw cannotBeRepeated(op);
+  if (!context) return { prepared: named, documents: await commitOne(engine, named) };
+  const { ifRevision } = context;
+  const prepared = ifRevision === undefined ? named : { ...named, ifRevision };
+  return { prepared, documents: await commitOne(engine, prepared, toContext(context, hash)) };
 }
 
 /** The history keeps no tokens, because their secrets are shown once. */
@@ -136,20 +149,8 @@ async function commitOne(
 }
 
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
-async function resultOf<Result>({ result }: PreparedChange, documents: CommittedDocuments): Promise<Result> {
-  return copyJson(await result(documents)) as Result;
-}
-
-/**
- * Passes the new revision to `onRevision`. The committed documents are in memory, so this does not read the storage.
- */
-async function reportRevision(
-  { subject: { kind, id } }: PreparedChange,
-  { read }: CommittedDocuments,
-  onRevision: (revision: number) => void,
-): Promise<void> {
-  const written = await read({ kind, parentOf: () => null }, id);
-  if (written) onRevision(written.revision);
+export async function resultOf<Result>({ prepared, documents }: CommittedChange): Promise<Result> {
+  return copyJson(await prepared.result(documents)) as Result;
 }
 
 /**

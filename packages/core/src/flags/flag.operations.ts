@@ -1,5 +1,5 @@
 import type { AnyFlagRef, FlagRef, ProjectRef } from '../base/common.types.js';
-import { cloneJson, copyJson } from '../base/json.js';
+import { cloneJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
@@ -41,30 +41,18 @@ function createFlag(engine: Engine, ref: ProjectRef, input: NewFlag): PreparedCh
   };
 }
 
-/**
- * @param revision what a change in this process has just written. If the flag in memory is at this revision, the result
- * comes from memory, and the storage is read for `lastSeenAt` and children only.
- */
-export async function getFlag(engine: Engine, ref: FlagRef, revision?: number): Promise<FlagDetail> {
-  const { settings, usage, read } = engine;
-  const known = revision === undefined ? undefined : findKnown(engine, ref, revision);
-  const found = known ?? (await findFlag(read, ref));
-  const [children, lastSeenAt] = await Promise.all([
-    listLiveChildren(engine, ref.flag),
-    readLastSeenAt(usage, ref.flag),
-  ]);
-  return toDetail(found, { settings, lastSeenAt, children });
+export async function getFlag(engine: Engine, ref: FlagRef): Promise<FlagDetail> {
+  const found = await findFlag(engine.read, ref);
+  return toDetail(found, { settings: engine.settings, ...(await readBeside(engine, ref.flag)) });
 }
 
-/** Returns a copy of the flag in memory, if it is at this revision. */
-function findKnown(
-  { replica }: Engine,
-  { project, flag }: FlagRef,
-  revision: number,
-): Versioned<FlagState> | undefined {
-  const known = replica.documents.get(keyOf(flag)) as Versioned<FlagState> | undefined;
-  if (known?.revision !== revision || known.state.project !== project) return undefined;
-  return { revision, state: copyJson(known.state) as FlagState };
+/** Reads what a flag shows beside its document. */
+export async function readBeside(engine: Engine, flag: string): Promise<Pick<FlagDetail, 'lastSeenAt' | 'children'>> {
+  const [children, lastSeenAt] = await Promise.all([
+    listLiveChildren(engine, flag),
+    readLastSeenAt(engine.usage, flag),
+  ]);
+  return { children, lastSeenAt };
 }
 
 /** Reads the last-seen time of one flag. Ignores a name that is not a string; reading the flag refuses such a name. */

@@ -1,5 +1,5 @@
 import type { ChangeContext, Flags } from '../../src/index.js';
-import { getWrittenFlag, type RevisionContext } from '../../src/integration.js';
+import { changeRevised } from '../../src/integration.js';
 import { onEveryStorage, type Start } from './on-every-storage.js';
 import { CHECKOUT, DEFAULT, PRODUCTION } from './references.js';
 import { expectRefusal, refusalOf } from './refusal.js';
@@ -27,66 +27,28 @@ const CHANGES: readonly [string, Change][] = [
   ['archiveFlag', (flags, _, context) => flags.archiveFlag(CHECKOUT, context)],
 ];
 
-onEveryStorage((start, share) => {
-  describe('a flag read at the revision that a change has written', () => {
-    it.each(CHANGES)('equals the stored one: %s', async (_, change) => {
-      const { flags, strategy } = await checkoutIn(start);
-      await flags.reportMetrics({
-        appName: 'web',
-        bucket: {
-          start: new Date().toISOString(),
-          stop: new Date().toISOString(),
-          toggles: { checkout: { yes: 1, no: 0 } },
-        },
-      });
-      let revision: number | undefined;
-      const context: RevisionContext = {
-        onRevision: (written) => {
-          revision = written;
-        },
-      };
-      await change(flags, strategy, context);
-      const flag = await getWrittenFlag(flags, CHECKOUT, revision);
-      expect(flag).toEqual(await flags.getFlag(CHECKOUT));
-      expect(JSON.stringify(flag)).toBe(JSON.stringify(await flags.getFlag(CHECKOUT)));
-    });
-
-    it('has its children', async () => {
+onEveryStorage((start) => {
+  describe('the revision of a change', () => {
+    it('comes with its result, and is the first one for a repeated id', async () => {
       const { flags } = await checkoutIn(start);
-      await flags.createFlag(DEFAULT, { name: 'child' });
-      await flags.addDependency({ ...DEFAULT, flag: 'child' }, { flag: 'checkout' });
-      let revision: number | undefined;
-      const context: RevisionContext = {
-        onRevision: (written) => {
-          revision = written;
-        },
-      };
-      await flags.updateFlag(CHECKOUT, { description: 'changed' }, context);
-      expect((await getWrittenFlag(flags, CHECKOUT, revision)).children).toEqual(['child']);
-      await flags.archiveFlag({ ...DEFAULT, flag: 'child' });
-      expect((await getWrittenFlag(flags, CHECKOUT, revision)).children).toEqual([]);
+      const context = { id: '00000000-0000-4000-8000-000000000001' };
+      const enabled = await changeRevised(flags, 'enable', { ref: PRODUCTION, context });
+      expect(enabled).toEqual({ revision: (await flags.getFlag(CHECKOUT)).revision });
+      const input = { stale: true };
+      const updated = await changeRevised(flags, 'updateFlag', { ref: CHECKOUT, input, context: {} });
+      expect(updated.result).toEqual(await flags.updateFlag(CHECKOUT, {}));
+      expect(updated.revision).toBe(updated.result.revision);
+      expect(await changeRevised(flags, 'enable', { ref: PRODUCTION, context })).toEqual(enabled);
     });
 
-    it('is read from the storage at any other revision, or in another project', async () => {
-      const open = await share();
-      const [one, other] = [await open(), await open({ pollInterval: 0 })];
-      await one.createFlag(DEFAULT, { name: 'checkout' });
-      const { revision } = await one.updateFlag(CHECKOUT, { description: 'one' });
-      await other.updateFlag(CHECKOUT, { description: 'other' });
-      expect((await getWrittenFlag(one, CHECKOUT, revision + 1)).description).toBe('other');
-      await one.createProject({ id: 'mine', name: 'Mine' });
-      await expect(getWrittenFlag(one, { project: 'mine', flag: 'checkout' }, revision)).rejects.toMatchObject({
-        code: 'flag_not_found',
-      });
-    });
-
-    it('belongs to the caller', async () => {
+    it('is that of the flag if nothing has changed, and absent after its deletion', async () => {
       const { flags } = await checkoutIn(start);
       await flags.enable(PRODUCTION);
       const { revision } = await flags.getFlag(CHECKOUT);
-      const flag = await getWrittenFlag(flags, CHECKOUT, revision);
-      for (const { strategies } of flag.environments) (strategies as unknown[]).length = 0;
-      expect(await getWrittenFlag(flags, CHECKOUT, revision)).toEqual(await flags.getFlag(CHECKOUT));
+      expect(await changeRevised(flags, 'enable', { ref: PRODUCTION, context: {} })).toMatchObject({ revision });
+      await flags.archiveFlag(CHECKOUT);
+      const deleted = await changeRevised(flags, 'deleteFlag', { ref: { flag: 'checkout' }, context: {} });
+      expect(deleted.revision).toBeUndefined();
     });
   });
 

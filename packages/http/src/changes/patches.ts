@@ -1,6 +1,16 @@
-import type { Flag, FlagChanges, FlagRef, Flags, Strategy, StrategyInput, StrategyRef, Variant } from '@flags/core';
+import type {
+  ChangeContext,
+  Flag,
+  FlagChanges,
+  FlagRef,
+  Flags,
+  Strategy,
+  StrategyInput,
+  StrategyRef,
+  Variant,
+} from '@flags/core';
 import { FlagsError } from '@flags/core';
-import { changeByFlag, isSameJson, type RevisionContext, type StoredFlag } from '@flags/core/integration';
+import { changeByFlag, isSameJson, type Revised, type StoredFlag } from '@flags/core/integration';
 import { invalidInput } from '../errors.js';
 import { applyPatch, type JsonPatch, readPatch } from './json-patch.js';
 
@@ -14,7 +24,7 @@ interface PatchRequest<Ref extends FlagRef> {
   readonly ref: Ref;
   /** The JSON Patch. Not validated yet. */
   readonly patch: unknown;
-  readonly context: RevisionContext;
+  readonly context: ChangeContext;
 }
 
 /**
@@ -45,7 +55,7 @@ export async function patchFlag(flags: Flags, { ref, patch: input, context }: Pa
 export async function patchStrategy(
   flags: Flags,
   { ref, patch: input, context }: PatchRequest<StrategyRef>,
-): Promise<Strategy> {
+): Promise<Revised<Strategy>> {
   const patch = readPatch(input);
   const changed = await changeByFlag(flags, 'updateStrategy', {
     ref,
@@ -58,7 +68,7 @@ export async function patchStrategy(
     },
   });
   const strategy = strategyIn(changed, ref);
-  if (strategy) return strategy;
+  if (strategy) return { result: strategy, revision: changed.revision };
   throw new FlagsError('strategy_not_found', `The flag ${ref.flag} has no strategy ${ref.strategy} any more.`);
 }
 
@@ -70,15 +80,15 @@ export async function patchStrategy(
 export async function patchVariants(
   flags: Flags,
   { ref, patch: input, context }: PatchRequest<FlagRef>,
-): Promise<readonly Variant[]> {
+): Promise<Revised<readonly Variant[]>> {
   const patch = readPatch(input);
-  const { variants } = await changeByFlag(flags, 'setVariants', {
+  const { variants, revision } = await changeByFlag(flags, 'setVariants', {
     ref,
     context,
     call: { op: 'patchVariants', input },
     inputFor: (flag) => (flag.archived ? [] : patchedVariants(flag, patch)),
   });
-  return variants;
+  return { result: variants, revision };
 }
 
 function strategyIn({ environments }: Pick<StoredFlag, 'environments'>, ref: StrategyRef): Strategy | undefined {

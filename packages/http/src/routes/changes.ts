@@ -5,7 +5,6 @@ import type {
   ChangeSet,
   ErrorCode,
   FlagEffect,
-  FlagRef,
   HistoryEntry,
   HistoryRef,
   ListPage,
@@ -309,12 +308,11 @@ function shown(changeSet: ChangeSet): RouteResult {
   return { body: changeSetToWire(changeSet), ...flagOf(changeSet) };
 }
 
-function flagOf({ events, revisions }: ChangeSet): { readonly flag?: FlagRef; readonly revision?: number } {
+function flagOf({ events, revisions }: ChangeSet): { readonly flag?: string; readonly revision?: number } {
   const [written, ...others] = Object.entries(revisions);
   const last = events.at(-1);
-  if (!written || others.length > 0 || !last || last.flag === null || last.project === null) return {};
-  const { project } = Object(last.type === 'flag-moved' ? last.data : last) as { readonly project: string };
-  return { flag: { project, flag: last.flag }, revision: written[1] };
+  if (!written || others.length > 0 || !last || last.flag === null || last.type === 'flag-deleted') return {};
+  return { flag: last.flag, revision: written[1] };
 }
 
 const PAGE = inputParameters('pageQuery', {

@@ -12,7 +12,7 @@ import { JSON_PATCH } from '../changes/json-patch.js';
 import { patchStrategy, patchVariants } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
 import { isPaged, listReply } from '../query.js';
-import { type Route, route } from '../route.js';
+import { changing, type Route, route } from '../route.js';
 import {
   boolean,
   component,
@@ -128,12 +128,12 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Switch a flag on in one environment',
     changes: 'flag',
     errors: ['environment_has_no_strategies'],
-    handle: ({ flags, ref, context }) => flags.enable(ref, context),
+    handle: ({ flags, ref, context }) => changing(flags, 'enable', { ref, context }),
   }),
   route('POST', `${ENVIRONMENT}/off`, 'disable', {
     summary: 'Switch a flag off in one environment',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => flags.disable(ref, context),
+    handle: ({ flags, ref, context }) => changing(flags, 'disable', { ref, context }),
   }),
 ];
 
@@ -165,27 +165,34 @@ export const strategyRoutes: readonly Route[] = [
     body: 'strategyOrder',
     changes: 'flag',
     errors: ['strategy_not_found'],
-    async handle({ flags, ref, body, context }) {
-      await flags.orderStrategies(ref, unchecked(body), context);
-    },
+    handle: ({ flags, ref, body, context }) =>
+      changing(flags, 'orderStrategies', { ref, input: unchecked(body), context }),
   }),
   route('POST', STRATEGIES, 'addStrategy', {
     summary: 'Add a strategy to a flag in one environment',
     body: 'strategy',
     changes: 'flag',
     reply: strategySchema,
-    handle: async ({ ref, body, context, ...request }) => ({
-      body: strategyToWire(await askingForSegments(request).addStrategy(ref, unchecked(body), context)),
-    }),
+    handle: ({ ref, body, context, ...request }) =>
+      changing(askingForSegments(request), 'addStrategy', {
+        ref,
+        input: unchecked(body),
+        context,
+        toWire: strategyToWire,
+      }),
   }),
   route('PUT', STRATEGY, 'updateStrategy', {
     summary: 'Replace a strategy and keep its id',
     body: 'strategyReplacement',
     changes: 'flag',
     reply: strategySchema,
-    handle: async ({ ref, body, context, ...request }) => ({
-      body: strategyToWire(await askingForSegments(request).updateStrategy(ref, unchecked(body), context)),
-    }),
+    handle: ({ ref, body, context, ...request }) =>
+      changing(askingForSegments(request), 'updateStrategy', {
+        ref,
+        input: unchecked(body),
+        context,
+        toWire: strategyToWire,
+      }),
   }),
   route('PATCH', STRATEGY, 'patchStrategy', {
     summary: 'Update a strategy with a JSON Patch (RFC 6902)',
@@ -193,14 +200,15 @@ export const strategyRoutes: readonly Route[] = [
     changes: 'flag',
     reply: strategySchema,
     errors: ['invalid_patch', 'patch_test_failed'],
-    handle: async ({ ref, body, context, ...request }) => ({
-      body: strategyToWire(await patchStrategy(askingForSegments(request), { ref, patch: body, context })),
-    }),
+    async handle({ ref, body, context, ...request }) {
+      const { result, revision } = await patchStrategy(askingForSegments(request), { ref, patch: body, context });
+      return { body: strategyToWire(result), revision };
+    },
   }),
   route('DELETE', STRATEGY, 'removeStrategy', {
     summary: 'Remove a strategy; removing the last one switches the environment off',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => flags.removeStrategy(ref, context),
+    handle: ({ flags, ref, context }) => changing(flags, 'removeStrategy', { ref, context }),
   }),
 ];
 
@@ -219,9 +227,13 @@ export const variantRoutes: readonly Route[] = [
     body: 'variants',
     changes: 'flag',
     reply: variantWeightsSchema,
-    handle: async ({ flags, ref, body, context }) => ({
-      body: variantWeightsToWire(await flags.setVariants(ref, unchecked(withVariableType(body)), context)),
-    }),
+    handle: ({ flags, ref, body, context }) =>
+      changing(flags, 'setVariants', {
+        ref,
+        input: unchecked(withVariableType(body)),
+        context,
+        toWire: variantWeightsToWire,
+      }),
   }),
   route('PATCH', VARIANTS, 'patchVariants', {
     summary: 'Update the variants of a flag in all environments with a JSON Patch (RFC 6902)',
@@ -230,9 +242,10 @@ export const variantRoutes: readonly Route[] = [
     reply: variantWeightsSchema,
     errors: ['invalid_patch', 'patch_test_failed'],
     deprecated: true,
-    handle: async ({ flags, ref, body, context }) => ({
-      body: variantWeightsToWire(await patchVariants(flags, { ref, patch: patchWithVariableType(body), context })),
-    }),
+    async handle({ flags, ref, body, context }) {
+      const { result, revision } = await patchVariants(flags, { ref, patch: patchWithVariableType(body), context });
+      return { body: variantWeightsToWire(result), revision };
+    },
   }),
 ];
 
@@ -260,18 +273,19 @@ export const dependencyRoutes: readonly Route[] = [
     errors: ['parent_not_found', 'dependency_cycle', 'dependency_too_deep'],
     async handle({ flags, ref, body, context }) {
       const input = dependencyFromWire(unchecked<WireDependency>(body));
-      return { body: dependencyToWire(await flags.addDependency(ref, input, context)) };
+      return changing(flags, 'addDependency', { ref, input, context, toWire: dependencyToWire });
     },
   }),
   route('DELETE', `${DEPENDENCIES}/:parentName`, 'removeDependency', {
     summary: 'Remove the dependency of a flag on one parent',
     changes: 'flag',
-    handle: ({ flags, ref, params, context }) => flags.removeDependency(ref, { flag: params.parentName }, context),
+    handle: ({ flags, ref, params, context }) =>
+      changing(flags, 'removeDependency', { ref, input: { flag: params.parentName }, context }),
   }),
   route('DELETE', DEPENDENCIES, 'removeDependencies', {
     summary: 'Remove all dependencies of a flag',
     changes: 'flag',
-    handle: ({ flags, ref, context }) => flags.removeDependencies(ref, context),
+    handle: ({ flags, ref, context }) => changing(flags, 'removeDependencies', { ref, context }),
   }),
   route('GET', `${FLAG}/parents`, 'listPossibleParents', {
     summary: 'List the names of the flags that a flag could depend on',

@@ -4,7 +4,7 @@ import { unchecked } from '../body.js';
 import { JSON_PATCH } from '../changes/json-patch.js';
 import { patchFlag } from '../changes/patches.js';
 import { inputParameters, isPaged, listReply, parameter } from '../query.js';
-import { type QueryValues, type Route, type RouteResult, route } from '../route.js';
+import { changing, type QueryValues, type Route, type RouteResult, route } from '../route.js';
 import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../schema.js';
 import {
   flagDetailSchema,
@@ -158,7 +158,7 @@ export const flagRoutes: readonly Route[] = [
     status: 202,
     errors: ['flag_has_children'],
     never: ['flag_archived'],
-    handle: ({ flags, ref, context }) => flags.archiveFlag(ref, context),
+    handle: ({ flags, ref, context }) => changing(flags, 'archiveFlag', { ref, context }),
   }),
 ];
 

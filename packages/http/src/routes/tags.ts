@@ -110,8 +110,8 @@ export const tagRoutes: readonly Route[] = [
     projectOf: projectOfFlag,
     async handle({ flags, ref, body, context }) {
       const { value } = unchecked<Tag>(body);
-      await flags.changeLabels(ref, { add: [value] }, context);
-      return { body: toTag(value) };
+      const { revision } = await flags.changeLabels(ref, { add: [value] }, context);
+      return { body: toTag(value), revision };
     },
   }),
   route('PUT', TAGS, 'updateFlagTags', {
@@ -125,7 +125,7 @@ export const tagRoutes: readonly Route[] = [
       const { addedTags, removedTags } = unchecked<Record<'addedTags' | 'removedTags', readonly Tag[]>>(body);
       const changes = { add: labelsOf(addedTags), remove: labelsOf(removedTags) };
       const flag = await flags.changeLabels(ref, changes, context);
-      return { body: tagListToWire(flag) };
+      return revised(flag, tagListToWire);
     },
   }),
   route('DELETE', `${TAGS}/:type/:value`, 'removeFlagTag', {
@@ -134,7 +134,8 @@ export const tagRoutes: readonly Route[] = [
     changes: 'flag',
     projectOf: projectOfFlag,
     async handle({ flags, ref, params, context }) {
-      await flags.changeLabels(ref, tagRemoval(params), context);
+      const { revision } = await flags.changeLabels(ref, tagRemoval(params), context);
+      return { revision };
     },
   }),
 ];

@@ -336,8 +336,8 @@ export const toolRoutes: readonly Route[] = [
       await request.principal.check('updateStrategy', projectId);
       const ref = await findStrategy(request.flags, asked);
       const patch = [{ op: 'add', path: '/segments', value: segmentIds }] as const;
-      await patchStrategy(askingForSegments(request), { ref, patch, context });
-      return { body: { projectId, environmentId, strategyId, segmentIds }, flag: ref };
+      const { revision } = await patchStrategy(askingForSegments(request), { ref, patch, context });
+      return { body: { projectId, environmentId, strategyId, segmentIds }, flag: ref.flag, revision };
     },
   }),
   route('POST', `${PROJECT}/stale`, 'setStaleFlags', {

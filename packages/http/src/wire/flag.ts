@@ -224,11 +224,15 @@ export function flagDetailToWire(flag: FlagDetail) {
   });
 }
 
+type TaggedFlag = Pick<FlagDetail, 'revision' | 'lastSeenAt' | 'children'> & {
+  readonly environments: readonly { readonly name: string }[];
+};
+
 /**
  * Returns the tag of a flag: its revision, and a hash of the data that the flag shows beside its document. Add the data
  * that `flagDetailToWire` reads from elsewhere.
  */
-export function flagTag({ revision, lastSeenAt, children, environments }: FlagDetail): string {
+export function flagTag({ revision, lastSeenAt, children, environments }: TaggedFlag): string {
   return entityTag(JSON.stringify([lastSeenAt, children, environments.map(({ name }) => name)]), revision);
 }
 

@@ -9,10 +9,10 @@ import type { JsonPatch } from '../../src/changes/json-patch.js';
 import * as patches from '../../src/changes/patches.js';
 
 const patchFlag = (flags: Flags, ref: FlagRef, patch: unknown) => patches.patchFlag(flags, { ref, patch, context: {} });
-const patchStrategy = (flags: Flags, ref: StrategyRef, patch: unknown) =>
-  patches.patchStrategy(flags, { ref, patch, context: {} });
-const patchVariants = (flags: Flags, ref: FlagRef, patch: unknown) =>
-  patches.patchVariants(flags, { ref, patch, context: {} });
+const patchStrategy = async (flags: Flags, ref: StrategyRef, patch: unknown) =>
+  (await patches.patchStrategy(flags, { ref, patch, context: {} })).result;
+const patchVariants = async (flags: Flags, ref: FlagRef, patch: unknown) =>
+  (await patches.patchVariants(flags, { ref, patch, context: {} })).result;
 
 async function checkoutIn(start: Start): Promise<Flags> {
   const flags = await start();
