@@ -1,17 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
-import {
-  createFlags,
-  type DefinedFlag,
-  type Definitions,
-  type ImportResult,
-  isFlagsError,
-  memoryStorage,
-} from '@flags/core';
+import { type Definitions, type ImportResult, isFlagsError } from '@flags/core';
 import type { ImportedDifference } from '@flags/core/types';
 import type { Session } from '@flags/http/wire';
 import { parse as parseYaml } from 'yaml';
 import { describeRefusal, reasonOf } from './connection.js';
+import { isTooLarge, MAX_BODY, planInParts, sizeOf } from './definition-parts.js';
 import { CommandError, type CommandIo, usageError } from './output.js';
 import { confirmPlan, type Effects, type ShowChoices, showPlan } from './review.js';
 import type { CommandSession } from './session.js';
@@ -36,11 +30,39 @@ export interface ApplyChoices extends ShowChoices {
   readonly prune?: boolean;
 }
 
-type DocumentPlan = Pick<ImportResult, 'differences'> & Partial<Effects>;
+interface DocumentPlan extends Pick<ImportResult, 'differences'>, Partial<Effects> {
+  /** What is imported, one after the other: usually the document alone. */
+  readonly parts: readonly Definitions[];
+}
 
 async function planImport(session: CommandSession, definitions: Definitions, prune: boolean): Promise<DocumentPlan> {
-  if (!isSmall(definitions)) return planInMemory(session, definitions, prune);
-  return session.api.post('/import', { definitions, prune, dryRun: true });
+  const { api } = session;
+  // Only a server limits the request.
+  if (api.connection.flags || sizeOf(definitions) <= MAX_BODY) {
+    try {
+      const plan = await api.post<ImportResult>('/import', { definitions, prune, dryRun: true });
+      return { ...plan, parts: [definitions] };
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+    }
+  }
+  return planOnCopy(session, definitions, prune);
+}
+
+/** Plans on a copy of the store. */
+async function planOnCopy({ api }: CommandSession, document: Definitions, prune: boolean): Promise<DocumentPlan> {
+  const { environments, types, roles } = await api.get<Session>('/session');
+  const settings = {
+    ...(environments && { environments: environments.map(({ name }) => ({ name })) }),
+    ...(types && { flagTypes: types }),
+    ...(roles && { roles }),
+  };
+  try {
+    return await planInParts(settings, await api.get<Definitions>('/export'), { document, prune });
+  } catch (error) {
+    if (!isFlagsError(error)) throw error;
+    throw new CommandError(describeRefusal(error.message, error.details));
+  }
 }
 
 /** Shows the changes of a document, in the words of the other commands. */
@@ -48,10 +70,15 @@ export async function planDocument(
   session: CommandSession,
   document: Definitions,
   { prune = false, ...choices }: ApplyChoices = {},
-): Promise<DocumentPlan> {
-  const planned = await planImport(session, document, prune);
+): Promise<Omit<DocumentPlan, 'parts'>> {
+  const { parts, ...planned } = await planImport(session, document, prune);
   const { differences } = planned;
+  showParts(session, parts);
   return { differences, ...(await showPlan(session, { ...planned, documents: differences }, choices)) };
+}
+
+function showParts({ output }: CommandSession, { length }: readonly Definitions[]): void {
+  if (length > 1) output.line(`Too large for one change set: sent in ${length} parts, each a change set of its own.`);
 }
 
 /** Shows the changes of a document, asks for a confirmation if necessary, and imports the document. */
@@ -62,93 +89,21 @@ export async function applyDocument(
 ): Promise<void> {
   const { api, output, options } = session;
   const planned = await planImport(session, document, prune);
-  const { differences, effects, hiddenEffects = 0 } = planned;
+  const { parts, differences, effects, hiddenEffects = 0 } = planned;
   const json = { changeSets: [], differences, effects, hiddenEffects };
   const deletions = archivedIn(differences);
+  showParts(session, parts);
   if (!(await confirmPlan(session, { ...planned, documents: differences, deletions, json }, choices))) return;
   const { reason } = options;
-  const rest = reason === undefined ? {} : { reason };
-  const changeSets: ImportResult['changeSets'][number][] = [];
-  const parts = isSmall(document) ? [document] : toParts(prune ? withPruned(document, differences) : document);
-  for (const part of parts) {
-    const isWhole = part === document;
-    const body = { definitions: part, ...(isWhole && { prune }), ...rest };
-    changeSets.push(...(await api.change<ImportResult>('/import', body)).changeSets);
+  const changeSets: NonNullable<ImportResult['changeSet']>[] = [];
+  for (const definitions of parts) {
+    const body = { definitions, prune: prune && definitions === document, ...(reason !== undefined && { reason }) };
+    const { changeSet } = await api.change<ImportResult>('/import', body);
+    if (changeSet) changeSets.push(changeSet);
   }
   output.json({ changed: changeSets.length > 0, changeSets, differences });
   const ids = changeSets.map(({ id }) => id).reverse();
   output.line(output.colors.green(`Changed. To undo it: ${ids.map((id) => `flags undo ${id}`).join('; ')}`));
-}
-
-/** A request has at most 1 MiB. */
-const MAX_BODY = 900_000;
-
-function isSmall(document: unknown): boolean {
-  return sizeOf(document) <= MAX_BODY;
-}
-
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? '');
-}
-
-/** Plans on a copy of the store, because a request cannot hold the document. */
-async function planInMemory({ api }: CommandSession, document: Definitions, prune: boolean): Promise<ImportResult> {
-  const { environments, types, roles } = await api.get<Session>('/session');
-  const current = await api.get<Definitions>('/export');
-  const flags = await createFlags({
-    storage: memoryStorage(),
-    ...(environments && { environments: environments.map(({ name }) => ({ name })) }),
-    ...(types && { flagTypes: types }),
-    ...(roles && { roles }),
-  });
-  try {
-    await flags.importDefinitions(current);
-    return await flags.importDefinitions(document, { dryRun: true, prune });
-  } catch (error) {
-    if (!isFlagsError(error)) throw error;
-    throw new CommandError(describeRefusal(error.message, error.details));
-  } finally {
-    await flags.close();
-  }
-}
-
-/** Sets the archived state of every flag, because an import in parts cannot prune. */
-function withPruned(document: Definitions, differences: readonly ImportedDifference[]): Definitions {
-  const { flags = [] } = document;
-  const present = new Set(flags.map(({ name }) => name));
-  const absent = differences.filter(({ kind, id }) => kind === 'flag' && !present.has(id));
-  const archived = absent.map(({ id }): DefinedFlag => ({ name: id, archived: true }));
-  return { ...document, flags: [...flags.map((flag) => ({ archived: false, ...flag })), ...archived] };
-}
-
-/** Splits a document. Parents come before children, and flags to archive last. */
-function toParts({ projects = [], segments = [], flags = [] }: Definitions) {
-  const isChild = ({ dependencies = [] }: DefinedFlag) => dependencies.length > 0;
-  const live = flags.filter(({ archived }) => archived !== true);
-  const archived = flags.filter((flag) => flag.archived === true);
-  const items = [
-    ...projects.map((item) => ({ member: 'projects' as const, item })),
-    ...segments.map((item) => ({ member: 'segments' as const, item })),
-    ...[...live.filter((flag) => !isChild(flag)), ...live.filter(isChild)]
-      .concat(
-        archived.filter(isChild),
-        archived.filter((flag) => !isChild(flag)),
-      )
-      .map((item) => ({ member: 'flags' as const, item })),
-  ];
-  const parts: Definitions[] = [];
-  let part: { version: 1; projects: unknown[]; segments: unknown[]; flags: unknown[] } | undefined;
-  let size = 0;
-  for (const { member, item } of items) {
-    size += sizeOf(item) + 1;
-    if (!part || size > MAX_BODY) {
-      part = { version: 1, projects: [], segments: [], flags: [] };
-      parts.push(part as unknown as Definitions);
-      size = sizeOf(item);
-    }
-    part[member].push(item);
-  }
-  return parts;
 }
 
 /** Returns the flags that a document archives: the question names them, as it names deletions. */

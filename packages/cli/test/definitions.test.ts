@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createFlags, type DefinedFlag, type Definitions } from '@flags/core';
+import { createFlags, type DefinedFlag, type Definitions, LIMITS } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
 import { parse } from 'yaml';
@@ -164,6 +164,29 @@ flags:
       expect((await flags('plan', file, '--prune')).out).toContain('flag f1\n  archived yes → no\n');
       expect((await flags('apply', file, '--prune', '--yes')).code).toBe(0);
       expect((await flags('list', 'f1', '--json')).out).toContain('"f1"');
+    });
+
+    also('sends documents that are larger than a change set in parts, parents first', async () => {
+      const flags = await open();
+      const many = Array.from({ length: LIMITS.documentsPerImport }, (_, index): DefinedFlag => {
+        return { name: `f${index}`, dependencies: index === 0 ? [{ flag: 'last' }] : [] };
+      });
+      const project = { projects: [{ id: 'shop' }], flags: [{ name: 'cart', project: 'shop' }] };
+      await flags('create', 'old');
+      const document = { version: 1, ...project, flags: [...many, { name: 'last' }, ...project.flags] };
+      const file = written('many.json', JSON.stringify(document));
+      const IN_PARTS = 'Too large for one change set: sent in 3 parts, each a change set of its own.\n';
+      expect(await flags('plan', file, '--prune')).toMatchObject({ code: 2, out: expect.stringContaining(IN_PARTS) });
+      const applied = await flags('apply', file, '--prune', '--yes', '--json');
+      expect(JSON.parse(applied.out)).toMatchObject({ changed: true, changeSets: { length: 3 } });
+      expect((await flags('plan', file, '--prune')).code).toBe(0);
+      expect((await flags('list', '--json')).out).not.toContain('"old"');
+      const faulty = { ...document, flags: [...document.flags, { name: 'lost', project: 'moon' }] };
+      const place = `/flags/${document.flags.length}/project`;
+      expect(await flags('apply', written('faulty.json', JSON.stringify(faulty)))).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(place),
+      });
     });
 
     also('writes the source of a typed schema', async () => {

@@ -36,6 +36,8 @@ const NUMBERS = {
   /** One stored document: bytes of its JSON in UTF-8. */
   documentBytes: 1_048_576,
   changesPerSet: 500,
+  /** Projects, segments and flags that one import changes. */
+  documentsPerImport: 1000,
   /** All documents and events of one change set, and of one group of commits: bytes of their JSON. */
   changeSetBytes: 8_388_608,
   /** The reason of a change set. */

@@ -76,6 +76,7 @@ export function documentTooLarge({ kind, id }: DocumentKey, bytes: number, path:
 export function setTooLarge(path: string | undefined): unknown {
   const message =
     `The changes would write more than ${LIMITS.changeSetBytes} bytes of documents and events in one commit; split them ` +
-    'into several change sets. Before you delete a large project, delete its archived flags and segments.';
+    'into several change sets, or import by project. Before you delete a large project, delete its archived flags and ' +
+    'segments.';
   return locateRefusal(new FlagsError('change_set_too_large', message), path);
 }

@@ -99,8 +99,8 @@ export interface ImportOptions {
   /** Returns the differences without applying them. Default: false. */
   readonly dryRun?: boolean;
   /**
-   * The id of the import, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. The last change
-   * set of the import has this id. A repeated call continues an import that failed between two sets.
+   * The id of the import's change set, a UUID, which makes the call safe to repeat, as in {@link ChangeContext.id}. A
+   * repeated call returns the first result.
    */
   readonly id?: string;
   readonly actor?: string;
@@ -111,8 +111,8 @@ export interface ImportOptions {
 /** The changes that an import has made, or would make. */
 export interface ImportResult {
   readonly dryRun: boolean;
-  /** The change sets of the import, in their order. Empty if nothing changed. */
-  readonly changeSets: readonly ImportedChangeSet[];
+  /** The change set of the import; null if nothing changed, and in a dry run. */
+  readonly changeSet: ImportedChangeSet | null;
   /** The differences, or those that a dry run found. */
   readonly differences: readonly ImportedDifference[];
   /** The changes that clients would see, as in the plan of a change set. Only in a dry run. */
@@ -126,13 +126,11 @@ export interface ImportedDifference {
   readonly parts: readonly PartDifference[];
 }
 
-/** A change set of an import. */
+/** The change set of an import. */
 export interface ImportedChangeSet {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
-  /** The changed documents, as `kind/id`. */
-  readonly documents: readonly string[];
 }
 
 export interface DefinitionOperations {
@@ -147,14 +145,12 @@ export interface DefinitionOperations {
   exportDefinitions(query?: ExportQuery): Promise<Definitions>;
 
   /**
-   * Brings projects, segments and flags to the state of a document. Idempotent: commits the differences only.
+   * Brings projects, segments and flags to the state of a document, in one change set. Idempotent: commits the
+   * differences only.
    *
-   * Commits one change set, if the differences fit (500 documents, 6 MiB). Otherwise it commits several: projects and
-   * segments, then flags, parents before children. After an error, the earlier sets stay. Repeat the import to continue
-   * it.
-   *
-   * Flags and projects are identified by name and id, segments by name, or by id and creation time together. Safe to
-   * call concurrently: after a conflict, a set is decided again.
+   * Refuses more than 1,000 changed documents, and more than 8 MiB of documents and events, also in a dry run: import
+   * by project. Flags and projects are identified by name and id, segments by name, or by id and creation time
+   * together. Safe to call concurrently: after a conflict, the import is decided again.
    *
    * @throws FlagsError `invalid_input`: `details[].path` are JSON Pointers into the document, and nothing has changed.
    * Also the refusals of single operations, with the place of the item or dependency: `flag_has_children`,

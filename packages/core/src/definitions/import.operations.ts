@@ -1,14 +1,13 @@
-import type { DomainEvent } from '../base/domain-event.js';
 import { isSameJson } from '../base/json.js';
-import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
+import { compareStates } from '../base/parts.js';
 import { invalidInput } from '../base/validator.js';
-import type { PlannedDocument, PlannedEvent, PlannedSet } from '../changesets/change-set.types.js';
+import type { AuthorizeChanges, PlannedDocument } from '../changesets/change-set.types.js';
 import { readCommittedSet, readLoggedDocuments, readSet } from '../changesets/change-set-log.js';
-import type { ChangeEngine, SetContext, UnattributedContext } from '../changesets/engine.js';
+import type { ChangeEngine } from '../changesets/engine.js';
 import { effectsOf, type PlannedState } from '../changesets/plan.operations.js';
-import { toPlannedEvent, withSegmentUses } from '../changesets/planned.js';
-import { ChangesHash, deriveId } from '../changesets/repetition.js';
+import { toPlannedDocuments, toPlannedEvent } from '../changesets/planned.js';
+import { ChangesHash } from '../changesets/repetition.js';
 import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine.js';
@@ -24,144 +23,63 @@ import { projectDocuments } from '../projects/project.kind.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { readDefinitions } from './check-definitions.js';
-import type {
-  Definitions,
-  ImportedChangeSet,
-  ImportedDifference,
-  ImportOptions,
-  ImportResult,
-} from './definition.types.js';
+import type { Definitions, ImportedDifference, ImportOptions, ImportResult } from './definition.types.js';
 import { readAll } from './export.operations.js';
-import { type Planned, toSets } from './order.decide.js';
 import {
   contentsOf,
-  differencesOf,
-  eventsOf,
   type ImportPlan,
-  type Item,
   type KnownSegment,
+  type Planned,
   planImport,
   readTarget,
   segmentsFor,
 } from './plan-import.js';
-
-/** Leaves room for the index documents of a set. */
-const SET_LIMITS = { documents: LIMITS.changesPerSet, bytes: 6_291_456 };
 
 export async function importDefinitions(
   engine: ChangeEngine,
   document: Definitions,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const given = readOptions(options);
-  const { dryRun } = given;
-  const { authorize, recordCommit } = createAuthorization(engine);
-  const { context, planned } = await planSets(engine, document, { ...given, authorize });
-  if (!planned) return readImport(engine, context);
-  const { plan, states, sets, differences } = planned;
-  if (dryRun) {
-    // Later sets would need the documents of earlier ones.
-    const [only] = sets;
-    if (only && sets.length === 1) await engine.plan([toChange(engine, plan, only)], context);
-    return { dryRun, changeSets: [], differences, effects: await effectsOf(engine, states) };
-  }
-  const changeSets: ImportedChangeSet[] = [];
-  let parts = (await listParts(engine, context)).length;
-  // Removes each set from the list, so that its memory is free after its commit.
-  for (let items = sets.shift(); items; items = sets.shift()) {
-    const own = sets.length === 0 ? context : partOf(context, parts);
-    const { id, at } = await engine.run([toChange(engine, plan, items)], own);
-    if (id === null) continue;
-    recordCommit();
-    parts += 1;
-    changeSets.push({ id, at, documents: items.map(({ planned }) => `${planned.kind}/${idOf(planned)}`) });
-  }
-  return context.repetition ? readImport(engine, context) : { dryRun, changeSets, differences };
-}
-
-/**
- * Returns the context of a set of an import before its last one, which has the id of the caller. An import that failed
- * in between continues after the sets that have these ids.
- */
-function partOf(context: UnattributedContext, index: number): UnattributedContext {
-  const { repetition } = context;
-  return repetition
-    ? { ...context, repetition: { ...repetition, id: deriveId(repetition.id, `part ${index}`) } }
-    : context;
-}
-
-/** Lists the committed sets of an import before its last one. */
-async function listParts(engine: ChangeEngine, context: UnattributedContext): Promise<UnattributedContext[]> {
-  const parts: UnattributedContext[] = [];
-  if (!context.repetition) return parts;
-  for (let part = partOf(context, 0); await engine.isCommitted(part); part = partOf(context, parts.length)) {
-    parts.push(part);
-  }
-  return parts;
-}
-
-/** Reads the result of an import with an id from the events of its sets. */
-async function readImport(engine: ChangeEngine, context: UnattributedContext): Promise<ImportResult> {
-  const { storage } = engine;
-  const sets = await listParts(engine, context);
-  if (await engine.isCommitted(context)) sets.push(context);
-  const changeSets: ImportedChangeSet[] = [];
-  const differences: ImportedDifference[] = [];
-  for (const { repetition } of sets) {
-    const id = repetition?.id ?? '';
-    await readCommittedSet(id, async () => {
-      const set = await readSet(storage, id);
-      const documents = await readLoggedDocuments(storage, set);
-      const names = documents.map(({ key }) => `${key.kind}/${key.id}`);
-      changeSets.push({ id, at: set.events[0].at, documents: names });
-      for await (const { key, before: current, after: target } of paced(documents)) {
-        differences.push(differencesOf({ kind: key.kind, current, target } as Planned));
-      }
-    });
-  }
-  return { dryRun: false, changeSets, differences };
-}
-
-/** An import whose sets are not planned is committed already. */
-interface PlannedImport {
-  readonly context: UnattributedContext;
-  readonly planned: PlannedSets | undefined;
-}
-
-interface PlannedSets {
-  readonly plan: ImportPlan;
-  readonly sets: Item[][];
-  readonly differences: readonly ImportedDifference[];
-  /** The documents of a dry run before and after. */
-  readonly states: readonly PlannedState[];
-}
-
-/** A separate function, so that only the sets hold the definitions while the commits run. */
-async function planSets(
-  engine: ChangeEngine,
-  document: Definitions,
-  { prune, dryRun, authorize, ...options }: ReturnType<typeof readOptions> & Pick<SetContext, 'authorize'>,
-): Promise<PlannedImport> {
+  const { prune, dryRun, ...rest } = readOptions(options);
   const definitions = await readDefinitions(engine, document);
-  const hash = options.id === undefined ? undefined : await hashOf(definitions, prune);
-  const context = { ...toContext(options, hash), authorize };
-  if (!dryRun && (await engine.isCommitted(context))) return { context, planned: undefined };
+  const hash = rest.id === undefined ? undefined : await hashOf(definitions, prune);
+  const context = { ...toContext(rest, hash), authorize: createAuthorization(engine) };
+  const { repetition } = context;
+  if (!dryRun && repetition && (await engine.isCommitted(context))) return readImport(engine, repetition.id);
   const flags = prune ? await prunedFlags(engine, definitions) : definitions.flags;
-  const { items, ...plan } = await planImport(engine, {
+  const plan = await planImport(engine, {
     definitions: { ...definitions, flags },
     given: definitions.flags.length,
     known: await readKnownSegments(engine),
-    actor: options.actor ?? '',
+    actor: rest.actor ?? '',
   });
-  if (authorize && items.length > 0) await authorize(await toPlannedSet(engine, items));
-  const differences: ImportedDifference[] = [];
-  for await (const { planned } of paced(items)) {
-    differences.push(differencesOf(planned));
+  const change = toChange(engine, plan);
+  if (dryRun) {
+    const documents = toPlannedDocuments(await engine.plan([change], context));
+    const differences = await differencesOf(documents);
+    return { dryRun, changeSet: null, differences, effects: await effectsOf(engine, documents) };
   }
-  const states = (dryRun ? items : []).map(({ planned }) => {
-    return { kind: planned.kind, id: idOf(planned), before: planned.current ?? null, after: planned.target };
+  const { id } = await engine.run([change], context);
+  return id === null ? { dryRun, changeSet: null, differences: [] } : readImport(engine, id);
+}
+
+/** Reads the result of a committed import from its events. */
+function readImport({ storage }: ChangeEngine, id: string): Promise<ImportResult> {
+  return readCommittedSet(id, async () => {
+    const set = await readSet(storage, id);
+    const changed = await readLoggedDocuments(storage, set);
+    const differences = await differencesOf(changed.map(({ key, before, after }) => ({ ...key, before, after })));
+    return { dryRun: false, changeSet: { id, at: set.events[0].at }, differences };
   });
-  return { context, planned: { plan, states, sets: toSets(items, SET_LIMITS), differences } };
+}
+
+async function differencesOf(documents: readonly PlannedState[]): Promise<readonly ImportedDifference[]> {
+  const differences: ImportedDifference[] = [];
+  for await (const { kind, id, before, after } of paced(documents)) {
+    const parts = compareStates(before ?? undefined, after ?? undefined);
+    differences.push({ kind: kind as ImportedDifference['kind'], id, parts });
+  }
+  return differences;
 }
 
 async function hashOf({ projects, segments, flags }: Required<Definitions>, prune: boolean): Promise<ChangesHash> {
@@ -212,16 +130,16 @@ async function readKnownSegments(engine: ChangeEngine): Promise<readonly KnownSe
   return known;
 }
 
-/** Prepares one change set. It decides on the states at the time of the commit. */
-function toChange(engine: ChangeEngine, plan: ImportPlan, items: readonly Item[]): PreparedChange {
+/** Prepares the change set. It decides on the states at the time of the commit. */
+function toChange(engine: ChangeEngine, plan: ImportPlan): PreparedChange {
   return {
     subject: { kind: projectDocuments.kind, id: '' },
     async decide(unit, context) {
       const segments = await segmentsFor(unit, plan, await readKnownSegments(engine));
       const planned: PlacedDocument[] = [];
-      for await (const item of paced(items)) {
+      for await (const item of paced(plan.items)) {
         const found = await readTarget(engine, unit.read, { item, plan, segments, actor: context.actor });
-        if (found) planned.push({ ...item, planned: found });
+        if (found) planned.push({ path: item.path, planned: found });
       }
       await restoreAll(engine, unit, planned);
     },
@@ -229,8 +147,11 @@ function toChange(engine: ChangeEngine, plan: ImportPlan, items: readonly Item[]
   };
 }
 
-/** A planned document and its place. */
-type PlacedDocument = Pick<Item, 'planned' | 'path'>;
+/** A planned document and its place in the definitions. */
+interface PlacedDocument {
+  readonly planned: Planned;
+  readonly path: string;
+}
 
 async function restoreAll(engine: ChangeEngine, unit: UnitOfWork, documents: readonly PlacedDocument[]): Promise<void> {
   const restorations: Restoration[] = [];
@@ -271,46 +192,24 @@ function idOf({ kind, target }: Planned): string {
 }
 
 /**
- * Returns the actor's check of a set of the import. The check also gets the projects that earlier sets have created,
- * and the events that would bring a new document from nothing to its state. `recordCommit` is called after each commit.
+ * Returns the actor's check of the import. For a new document, it also gets the events that would bring an empty
+ * document to its state: each needs a permission of its own.
  */
-function createAuthorization({ authorize }: ChangeEngine) {
-  const created: PlannedDocument[] = [];
-  let latest: readonly PlannedDocument[] = [];
-  return {
-    authorize:
-      authorize &&
-      (async ({ documents, segmentUses }: PlannedSet) => {
-        latest = documents.filter(({ kind, before }) => kind === projectDocuments.kind && before === null);
-        const whole = [...created];
-        for await (const document of paced(documents)) whole.push(withContents(document));
-        return authorize({ documents: whole, segmentUses });
-      }),
-    recordCommit() {
-      created.push(...latest);
-      latest = [];
-    },
+function createAuthorization({ authorize }: ChangeEngine): AuthorizeChanges | undefined {
+  if (!authorize) return undefined;
+  return async ({ documents, segmentUses }) => {
+    const whole: PlannedDocument[] = [];
+    for await (const document of paced(documents)) whole.push(withContents(document));
+    return authorize({ documents: whole, segmentUses });
   };
 }
 
-function withContents({ events, ...document }: PlannedDocument): PlannedDocument {
-  const { kind, before, after } = document;
-  const contents = before === null ? contentsOf({ kind, current: undefined, target: after } as Planned) : [];
-  return { ...document, events: [...events, ...contents.map((event) => toEvent(document, event))] };
-}
-
-/** Plans all sets at once, without their intermediate steps. */
-async function toPlannedSet(engine: ChangeEngine, items: readonly Item[]): Promise<PlannedSet> {
-  const documents: PlannedDocument[] = [];
-  for await (const { planned } of paced(items)) {
-    const { kind, current: before = null, target: after } = planned;
-    const document = { kind, id: idOf(planned), before, after };
-    documents.push({ ...document, events: eventsOf(planned).map((event) => toEvent(document, event)) });
-  }
-  return withSegmentUses(documents, (segment) => engine.replica.documents.segments.get(`${segment}`));
-}
-
-function toEvent({ kind, id, before, after }: Omit<PlannedDocument, 'events'>, event: DomainEvent): PlannedEvent {
-  const { project = null } = (before ?? after) as { readonly project?: string };
-  return toPlannedEvent({ subject: { kind, id }, project: kind === projectDocuments.kind ? id : project, event });
+function withContents(document: PlannedDocument): PlannedDocument {
+  const { kind, id, before, after, events } = document;
+  if (before !== null) return document;
+  const { project = null } = after as { readonly project?: string };
+  const contents = contentsOf({ kind, target: after } as Planned).map((event) =>
+    toPlannedEvent({ subject: { kind, id }, project: kind === projectDocuments.kind ? id : project, event }),
+  );
+  return { ...document, events: [...events, ...contents] };
 }

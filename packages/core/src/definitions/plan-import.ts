@@ -1,25 +1,19 @@
 import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
-import { compareStates } from '../base/parts.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { environmentOf } from '../flags/flag.js';
+import { FlagsError } from '../errors.js';
+import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
 import { kindOf } from '../kinds.js';
+import type { ProjectState } from '../projects/project.js';
 import { projectDocuments, restoreProject } from '../projects/project.kind.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { createSharedRead, type DocumentReader, type Read } from '../storage/documents.js';
 import { Issues } from './check-definitions.js';
-import type {
-  DefinedFlag,
-  DefinedProject,
-  DefinedSegment,
-  Definitions,
-  ImportedDifference,
-} from './definition.types.js';
-import type { Planned } from './order.decide.js';
+import type { DefinedFlag, DefinedProject, DefinedSegment, Definitions } from './definition.types.js';
 import { flagTarget, projectTarget, segmentTarget } from './targets.decide.js';
 
 /** A definition and its place in the document. */
@@ -29,10 +23,15 @@ export type Definition = { readonly path: string } & (
   | { readonly kind: 'flag'; readonly definition: DefinedFlag; readonly isPruned: boolean }
 );
 
-/** A definition that differs from the store. */
-export type Item = Definition & { readonly planned: Planned; readonly bytes: number };
+/** A document that an import changes. `current` is undefined for a new one. */
+export type Planned =
+  | { readonly kind: 'project'; readonly current: ProjectState | undefined; readonly target: ProjectState }
+  | { readonly kind: 'segment'; readonly current: SegmentState | undefined; readonly target: SegmentState }
+  | { readonly kind: 'flag'; readonly current: FlagState | undefined; readonly target: FlagState };
 
 export interface ImportPlan {
+  /** The definitions that differ from the store. */
+  readonly items: readonly Definition[];
   readonly segments: readonly DefinedSegment[];
   /** Creation time of new documents. */
   readonly now: string;
@@ -50,12 +49,9 @@ interface ImportInput {
 /**
  * Compares a document with the store.
  *
- * @throws FlagsError `invalid_input`
+ * @throws FlagsError `invalid_input`, `change_set_too_large`
  */
-export async function planImport(
-  engine: ChangeEngine,
-  input: ImportInput,
-): Promise<ImportPlan & { readonly items: readonly Item[] }> {
+export async function planImport(engine: ChangeEngine, input: ImportInput): Promise<ImportPlan> {
   const { definitions, given, known, actor } = input;
   const plan = { segments: definitions.segments, now: engine.now().toISOString(), newId: rememberIds(engine.newId) };
   const segments = await segmentsFor(engine, plan, known);
@@ -63,7 +59,7 @@ export async function planImport(
   const references = createReferences(engine, definitions, segments);
   // A plan holds the current states of all its documents.
   const read = createSharedRead(engine.storage);
-  const items: Item[] = [];
+  const items: Definition[] = [];
   for await (const one of paced(toList(definitions, given))) {
     if (issues.isFull) break;
     const problems = await references.check(one);
@@ -72,16 +68,15 @@ export async function planImport(
     const planned = await readTarget(engine, read, { item: one, plan, segments, actor });
     if (!planned) continue;
     for (const { path, message } of findTargetIssues(one, planned)) issues.add(`${one.path}${path}`, message);
-    const events = eventsOf(planned);
-    if (events.length === 0) continue;
-    const document = Buffer.byteLength(JSON.stringify(planned.target));
-    if (document > LIMITS.documentBytes) {
-      issues.add(one.path, `would have ${document} bytes, but may have at most ${LIMITS.documentBytes}`);
+    if (!isChange(planned)) continue;
+    const bytes = Buffer.byteLength(JSON.stringify(planned.target));
+    if (bytes > LIMITS.documentBytes) {
+      issues.add(one.path, `would have ${bytes} bytes, but may have at most ${LIMITS.documentBytes}`);
     }
-    const facts = events.map(({ data, before }) => [data, before]);
-    items.push({ ...one, planned, bytes: document + Buffer.byteLength(JSON.stringify(facts)) });
+    items.push(one);
   }
   issues.assertNone();
+  if (items.length > LIMITS.documentsPerImport) throw importTooLarge(items.length);
   return { ...plan, items };
 }
 
@@ -108,7 +103,7 @@ export function segmentsFor(
 
 interface TargetInput {
   readonly item: Definition;
-  readonly plan: Pick<ImportPlan, 'now' | 'newId'>;
+  readonly plan: Omit<ImportPlan, 'items'>;
   readonly segments: SegmentIds;
   readonly actor: string;
 }
@@ -142,21 +137,21 @@ export async function readTarget(
   return { kind: 'flag', current, target };
 }
 
-export function eventsOf(planned: Planned): readonly DomainEvent[] {
-  const { kind, current, target } = planned;
-  return kindOf(kind)?.history?.restore(current, target) ?? [];
+function isChange({ kind, current, target }: Planned): boolean {
+  return (kindOf(kind)?.history?.restore(current, target).length ?? 0) > 0;
+}
+
+function importTooLarge(count: number): FlagsError {
+  const message = `The document changes ${count} projects, segments and flags, and one import may change ${LIMITS.documentsPerImport}; import by project.`;
+  return new FlagsError('change_set_too_large', message);
 }
 
 /** Returns the events that would bring an empty document to a new one. */
-export function contentsOf({ kind, current, target }: Planned): readonly DomainEvent[] {
-  if (current || kind === 'segment') return [];
+export function contentsOf({ kind, target }: Planned): readonly DomainEvent[] {
+  if (kind === 'segment') return [];
   if (kind === 'project') return restoreProject({ ...target, members: [] }, target);
   const empty = { ...target, stale: false, archived: false, variants: [], dependencies: [], environments: [] };
   return restoreFlag(empty, target);
-}
-
-export function differencesOf({ kind, current, target }: Planned): ImportedDifference {
-  return { kind, id: kind === 'flag' ? target.name : `${target.id}`, parts: compareStates(current, target) };
 }
 
 type Problem = { readonly path: string; readonly message: string };

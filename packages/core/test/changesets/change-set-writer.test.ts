@@ -444,7 +444,7 @@ describe('the check of an actor', () => {
     await ada.disable(PRODUCTION);
     expect(await ada.apply([{ op: 'reviveFlag', ref: { flag: 'checkout' } }])).toMatchObject({ id: null });
     expect(await ada.plan([])).toEqual({ documents: [], effects: [] });
-    expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSets: [] });
+    expect(await ada.importDefinitions({ version: 1 })).toMatchObject({ changeSet: null });
   });
 
   it('is called again with the current documents if the first ones were outdated', async () => {

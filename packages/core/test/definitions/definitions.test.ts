@@ -7,6 +7,7 @@ import {
   type Definitions,
   definitionsSchema,
   type Flags,
+  LIMITS,
   memoryStorage,
 } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
@@ -56,19 +57,18 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
 
   it('imports a document in one change set, once', async () => {
     const result = await importing(DOCUMENT, { actor: 'ada', reason: 'Launch' });
-    expect(result.changeSets).toHaveLength(1);
     expect(result.differences.map(({ kind, id }) => `${kind}/${id}`)).toEqual([
       ...['project/shop', 'segment/1', 'flag/checkout', 'flag/payments'],
     ]);
-    const { actor, reason } = await flags.getChangeSet({ changeSet: `${result.changeSets[0]?.id}` });
+    const { actor, reason } = await flags.getChangeSet({ changeSet: `${result.changeSet?.id}` });
     expect({ actor, reason }).toEqual({ actor: 'ada', reason: 'Launch' });
-    expect(await importing(DOCUMENT)).toEqual({ dryRun: false, changeSets: [], differences: [] });
+    expect(await importing(DOCUMENT)).toEqual({ dryRun: false, changeSet: null, differences: [] });
     expect(await flags.getFlag({ project: 'shop', flag: 'checkout' })).toMatchObject({
       labels: ['payments'],
       dependencies: [{ flag: 'payments', enabled: true, variants: [] }],
       environments: [{ enabled: false }, { enabled: true, strategies: [{ segments: [1] }, { name: 'default' }] }],
     });
-    await flags.undoChangeSet({ changeSet: `${result.changeSets[0]?.id}` });
+    await flags.undoChangeSet({ changeSet: `${result.changeSet?.id}` });
     expect((await flags.listProjects()).items).toHaveLength(1);
   });
 
@@ -99,8 +99,8 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
 
   it('returns a plan and changes nothing in a dry run', async () => {
     const before = await storage.list({ kind: 'flag', part: 'body' });
-    const { changeSets, differences } = await importing(DOCUMENT, { dryRun: true });
-    expect(changeSets).toEqual([]);
+    const { changeSet, differences } = await importing(DOCUMENT, { dryRun: true });
+    expect(changeSet).toBeNull();
     expect(differences).toHaveLength(4);
     expect(await storage.list({ kind: 'flag', part: 'body' })).toEqual(before);
   });
@@ -246,129 +246,63 @@ describe.each(KINDS)('definitions on $name', ({ open }) => {
     expect((await flags.listProjects()).items).toHaveLength(1);
   });
 
-  it('passes to the check the projects that earlier sets of the import have created, and no others', async () => {
-    const all = Array.from({ length: 720 }, (_, index): DefinedFlag => ({ name: `f${index}`, project: 'shop' }));
-    const created: (readonly string[])[] = [];
-    let isTaken = false;
-    const checked = flags.as('ada', {
-      async authorize({ documents }) {
-        const own = documents.filter(({ kind, before }) => kind === 'project' && before === null);
-        created.push(own.map(({ id }) => id));
-        // After the first question, which is about the whole import, another caller creates one of the projects.
-        if (!isTaken) await flags.createProject({ id: 'taken', name: 'taken' });
-        isTaken = true;
-      },
+  it('commits as many documents as an import may change at once, or none of them', async () => {
+    const name = (index: number) => `f${index}`;
+    const all = Array.from({ length: LIMITS.documentsPerImport }, (_, index): DefinedFlag => {
+      return { name: name(index), dependencies: index % 3 === 0 && index < 900 ? [{ flag: name(index + 1) }] : [] };
     });
-    await checked.importDefinitions({ version: 1, projects: [{ id: 'shop' }, { id: 'taken' }], flags: all });
-    expect(created.length).toBeGreaterThan(2);
-    expect(created).toEqual([['shop', 'taken'], ...Array(created.length - 1).fill(['shop'])]);
+    const more = flagsOnly(...all, { name: 'one-more' });
+    for (const options of [{}, { dryRun: true }]) {
+      await expect(importing(more, options)).rejects.toMatchObject({
+        code: 'change_set_too_large',
+        message: expect.stringContaining('import by project'),
+      });
+    }
+    expect((await flags.exportDefinitions()).flags).toEqual([]);
+    const { changeSet, differences } = await importing(flagsOnly(...all));
+    expect(differences).toHaveLength(all.length);
+    // Only changed documents count. Every parent becomes a child, and the other way round.
+    const turned = all.map((flag, index): DefinedFlag => {
+      return { ...flag, dependencies: index % 3 === 1 ? [{ flag: name(index - 1) }] : [] };
+    });
+    const changed = await importing({ ...more, flags: [...turned, { name: 'one-more' }].slice(1) }, { dryRun: true });
+    expect(changed.differences.length).toBeLessThan(all.length);
+    await flags.undoChangeSet({ changeSet: `${changeSet?.id}` });
+    expect((await flags.exportDefinitions()).flags).toEqual([]);
   });
 
-  it('commits a large document in several sets, and continues after an error', async () => {
-    const all = Array.from({ length: 900 }, (_, index): DefinedFlag => {
-      const isChild = index % 3 === 0;
-      return { name: `f${index}`, ...(isChild && { dependencies: [{ flag: `f${index + 1}` }] }) };
-    });
-    let asked = 0;
-    const checked = flags.as('ada', {
-      authorize() {
-        asked += 1;
-        if (asked === 3) throw new Error('stop');
-      },
-    });
-    await expect(checked.importDefinitions(flagsOnly(...all))).rejects.toThrow('stop');
-    const { differences, changeSets } = await importing(flagsOnly(...all));
-    expect(differences.length).toBeLessThan(900);
-    expect(changeSets.length).toBeGreaterThan(0);
-    expect((await importing(flagsOnly(...all))).differences).toEqual([]);
-    // Every parent becomes a child, and the other way round.
-    const turned = all.map(({ name }, index): DefinedFlag => {
-      const isChild = index % 3 === 1;
-      return { name, dependencies: isChild ? [{ flag: `f${index - 1}` }] : [] };
-    });
-    expect((await importing(flagsOnly(...turned))).changeSets.length).toBeGreaterThan(1);
-    expect((await importing(flagsOnly(...turned))).differences).toEqual([]);
+  it('refuses what would write more than 8 MiB, and changes nothing', async () => {
+    const value = 'x'.repeat(400_000);
+    const strategies = [{ name: 'default', parameters: { value } }];
+    const all = Array.from({ length: 12 }, (_, index) => ({
+      name: `f${index}`,
+      environments: { production: { strategies } },
+    }));
+    const refusal = { code: 'change_set_too_large', message: expect.stringContaining('import by project') };
+    await expect(importing(flagsOnly(...all))).rejects.toMatchObject(refusal);
+    expect((await flags.exportDefinitions()).flags).toEqual([]);
   });
 
-  describe('an import in several sets', () => {
-    const others = Array.from({ length: 600 }, (_, index): DefinedFlag => ({ name: `other-${index}` }));
-    const shop = { project: 'shop' };
-
-    beforeEach(() =>
-      importing({
-        version: 1,
-        projects: [{ id: 'shop' }],
-        segments: [{ name: 'beta', project: 'shop', constraints: [] }],
-        flags: [{ name: 'a', dependencies: [{ flag: 'b' }] }, { name: 'b' }, { name: 'c' }],
-      }),
-    );
-
-    it('exchanges parents and children', async () => {
-      await importing(
-        flagsOnly(
-          ...others,
-          { name: 'b', dependencies: [{ flag: 'c' }] },
-          { name: 'a', dependencies: [{ flag: 'c' }, { flag: 'other-1' }] },
-        ),
-      );
-      await importing(
-        flagsOnly(
-          ...others.map((one) => ({ ...one, stale: true })),
-          { name: 'c', archived: true },
-          { name: 'b', dependencies: [{ flag: 'a' }] },
-          { name: 'a', dependencies: [] },
-        ),
-      );
-      expect(await flags.getFlag({ ...DEFAULT, flag: 'b' })).toMatchObject({ dependencies: [{ flag: 'a' }] });
-    });
-
-    it('opens a segment to the flags of one project after the other projects have stopped using it', async () => {
-      const using = { production: { strategies: [{ name: 'default', segments: ['beta'] }] } };
-      await importing({
-        version: 1,
-        segments: [{ name: 'beta', project: null }],
-        flags: [{ name: 'c', environments: using }],
-      });
-      await importing({
-        version: 1,
-        segments: [{ name: 'beta', project: 'shop' }],
-        flags: [...others, { name: 'c', project: 'shop' }, { name: 'd', ...shop, environments: using }],
-      });
-      expect(await flags.getSegment({ segment: 1 })).toMatchObject(shop);
-    });
-
-    it.each<[string, string, Partial<Definitions>]>([
-      [
-        'parent_not_found',
-        '/flags/1',
-        {
-          flags: [
-            { name: 'b', ...shop },
-            { name: 'a', ...shop },
-          ],
-        },
+  it('moves a flag with its parents, and a segment with its flags', async () => {
+    const using = { production: { strategies: [{ name: 'default', segments: ['beta'] }] } };
+    const inProject = (project: string): Definitions => ({
+      version: 1,
+      projects: [{ id: 'shop' }],
+      segments: [{ name: 'beta', project, constraints: [] }],
+      flags: [
+        { name: 'a', project, dependencies: [{ flag: 'b' }] },
+        { name: 'b', project, environments: using },
       ],
-      ['segment_in_use', '/segments/0', { segments: [{ name: 'beta', project: 'default' }] }],
-    ])('refuses a document that needs two imports, with %s, and changes nothing', async (code, path, moves) => {
-      const document = { version: 1, ...moves, flags: [...(moves.flags ?? []), ...others] };
-      const before = await flags.exportDefinitions();
-      for (const options of [{ dryRun: true }, {}]) {
-        await expect(importing(document, options)).rejects.toMatchObject({
-          code,
-          message: expect.stringContaining('needs two imports'),
-          details: [expect.objectContaining({ path })],
-        });
-      }
-      expect(await flags.exportDefinitions()).toEqual(before);
-      await importing({ version: 1, ...moves });
-      expect(await importing({ version: 1, ...moves })).toMatchObject({ changeSets: [] });
     });
+    await importing(inProject('default'));
+    expect((await importing(inProject('shop'))).differences).toHaveLength(3);
+    expect(await importing(inProject('shop'))).toMatchObject({ changeSet: null });
   });
 });
 
 it('imports 8 MiB without blocking the event loop', async () => {
   const value = 'x'.repeat(20_000);
-  const all = Array.from({ length: 400 }, (_, index): DefinedFlag => {
+  const all = Array.from({ length: 190 }, (_, index): DefinedFlag => {
     return {
       name: `f${index}`,
       environments: { production: { strategies: [{ name: 'default', parameters: { value } }] } },
@@ -376,8 +310,7 @@ it('imports 8 MiB without blocking the event loop', async () => {
   });
   const importAll = async () => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const { changeSets } = await flags.importDefinitions({ version: 1, flags: all });
-    expect(changeSets.length).toBeGreaterThan(1);
+    await flags.importDefinitions({ version: 1, flags: all });
     await flags.exportDefinitions();
     await flags.close();
   };

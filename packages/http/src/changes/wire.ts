@@ -168,7 +168,10 @@ export const importResultSchema = objectComponent(
   'ImportResult',
   {
     dryRun: boolean,
-    changeSets: listOf(strictObject({ id: text, at: timestamp, documents: listOf(text) })),
+    changeSet: {
+      anyOf: [strictObject({ id: text, at: timestamp }), { type: 'null' }],
+      description: 'null if nothing has changed, and in a dry run.',
+    },
     differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
   },
   {
@@ -299,10 +302,10 @@ export function definitionsToWire({ version, projects = [], segments = [], flags
   };
 }
 
-export function importResultToWire({ dryRun, changeSets, differences }: ImportResult, visible?: VisibleEffects) {
+export function importResultToWire({ dryRun, changeSet, differences }: ImportResult, visible?: VisibleEffects) {
   return {
     dryRun,
-    changeSets: jsonArray(changeSets),
+    changeSet,
     differences: jsonArray(differences),
     ...(visible && { effects: jsonArray(visible.effects), hiddenEffects: visible.hiddenEffects }),
   };

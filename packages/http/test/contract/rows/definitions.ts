@@ -96,7 +96,7 @@ export const definitionRows: readonly Row[] = [
       status: 200,
       body: {
         dryRun: false,
-        changeSets: [{ id: expect.any(String), at: NOW, documents: ['project/tools', 'segment/1', 'flag/checkout'] }],
+        changeSet: { id: expect.any(String), at: NOW },
         differences: ['tools', '1', 'checkout'].map((id) => expect.objectContaining({ id })),
       },
       afterwards: async (flags) => {
@@ -109,7 +109,7 @@ export const definitionRows: readonly Row[] = [
     name: 'commits nothing where nothing differs',
     given: (flags) => flags.importDefinitions(definitions),
     request: { method: 'POST', path: IMPORT, body: { definitions, prune: true } },
-    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSets: [], differences: [] } },
+    expect: { status: 200, unchanged: true, body: { dryRun: false, changeSet: null, differences: [] } },
   },
   {
     endpoint: 'importDefinitions',
@@ -125,7 +125,7 @@ export const definitionRows: readonly Row[] = [
       unchanged: true,
       body: {
         dryRun: true,
-        changeSets: [],
+        changeSet: null,
         differences: [
           { kind: 'flag', id: 'payments', parts: [expect.objectContaining({ path: '', before: null })] },
           {
