@@ -73,13 +73,18 @@ const definingPatterns = (count: number) => {
 const faultyChanges = () => within('{"changes":[', () => '{}', ']}');
 const HISTORY = '/api/admin/projects/default/features/eventful';
 
-/** The maximum number of small flags in a body. */
-const defining = (name: string, rest = '') =>
-  within('{"definitions":{"version":1,"flags":[', (n) => `{"name":"${name}-${n}","project":"default"}`, `]}${rest}}`);
+/** The most flags that one import creates, in a body of the maximum size. */
+const defining = (name: string, rest = '') => {
+  const text = longText(900);
+  const flags = Array.from({ length: 1000 }, (_, n) => {
+    return `{"name":"${name}-${n}","project":"default","description":"${text}"}`;
+  });
+  return `{"definitions":{"version":1,"flags":[${flags}]}${rest}}`;
+};
 
-/** Flags that the full store has: all of them differ from the document. */
+/** The most flags that one import changes: the full store has them, and all of them differ from the document. */
 export const redefining = (rest = '') => {
-  const flags = Array.from({ length: 9000 }, (_, n) => `{"name":"${flagName(n)}","project":"default","stale":true}`);
+  const flags = Array.from({ length: 1000 }, (_, n) => `{"name":"${flagName(n)}","project":"default","stale":true}`);
   return `{"definitions":{"version":1,"flags":[${flags}]}${rest}}`;
 };
 
@@ -93,7 +98,7 @@ export const CHANGE_ROWS = {
     { name: 'eight at once', ...atOnce },
   ],
   importDefinitions: [
-    { name: 'eight plans of 9,000 flags at once', body: () => redefining(',"dryRun":true'), ...atOnce },
+    { name: 'eight plans of 1,000 flags at once', body: () => redefining(',"dryRun":true'), ...atOnce },
     { name: 'many new flags', body: () => defining('imported'), ...granted },
     { name: 'a plan of many new flags', body: () => defining('planned-import', ',"dryRun":true'), ...granted },
     { name: 'a plan of 2,000 slow patterns', body: () => definingPatterns(2000) },
