@@ -434,7 +434,6 @@ describe('the check of an actor', () => {
       ['disable'],
       [undefined, undefined],
       [undefined],
-      [undefined],
     ]);
   });
 

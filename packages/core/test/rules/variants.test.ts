@@ -147,7 +147,7 @@ onEveryStorage((start) => {
       const definitions = { version: 1 as const, flags: [{ name: 'checkout', variants: input }] };
       for (const attempt of [() => flags.setVariants(CHECKOUT, input), () => flags.importDefinitions(definitions)]) {
         await expect(attempt()).rejects.toThrow(
-          /weights that add up to 1000,.* or weightType fix for each weight to keep/,
+          /weights that add up to 1000,.* or set weightType fix for each weight to keep/,
         );
       }
     });

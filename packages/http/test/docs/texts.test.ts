@@ -384,6 +384,8 @@ describe('the limits of docs/limits.md', () => {
     },
     changesPerSet: (flags, amount) =>
       flags.apply(many(amount, () => ({ op: 'updateFlag', ref: CHECKOUT, input: { stale: true } }) as const)),
+    documentsPerImport: (flags, amount) =>
+      flags.importDefinitions({ version: 1, flags: many(amount, (at) => ({ name: `flag-${at}` })) }),
     reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),

@@ -35,11 +35,11 @@ const markingLarge = (rest = '') => {
 const contexts = (count: number) =>
   `,"environment":"production","contexts":[${Array.from({ length: count }, (_, n) => `{"userId":"user-${n}"}`)}]`;
 const ofSegment = (rest: string) =>
-  `{"changes":[{"op":"updateSegment","ref":{"segment":1},"input":{"constraints":[]}}]${rest}}`;
+  `{"changes":[{"op":"updateSegment","ref":{"segment":1,"project":null},"input":{"constraints":[]}}]${rest}}`;
 /** The document of 1 MiB is the same in every change. */
 const byStranger = (rest = ''): readonly BudgetRow[] =>
   Object.entries({
-    deleteSegment: { segment: 1 },
+    deleteSegment: { segment: 1, project: null },
     deleteFlag: { flag: 'largest' },
     reviveFlag: { flag: 'largest' },
   }).map(([op, ref]) => ({
