@@ -79,6 +79,7 @@ export type {
   ConfiguredStrategy,
   EnvironmentInput,
   OwnStrategyInput,
+  StrategyMembers,
   StrategyPlace,
   StrategyReplacement,
 } from './flags/strategy.types.js';

@@ -11,7 +11,7 @@ import { segmentOperations } from '../segments/segment.operations.js';
 import { tokenOperations } from '../tokens/token.operations.js';
 
 /** Every operation that changes documents. */
-export const OPERATIONS = {
+const OPERATIONS = {
   ...projectOperations,
   ...memberOperations,
   ...flagOperations,

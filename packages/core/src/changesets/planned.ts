@@ -47,7 +47,7 @@ export function toPlannedSet(decided: DecidedSet): Promise<PlannedSet> {
 }
 
 /** @param read returns a segment that the set does not change */
-export async function withSegmentUses(
+async function withSegmentUses(
   documents: readonly PlannedDocument[],
   read: (segment: number) => Awaitable<SegmentState | undefined>,
 ): Promise<PlannedSet> {

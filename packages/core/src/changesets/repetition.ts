@@ -117,7 +117,7 @@ export function readChangeSetId(id: unknown): string {
 }
 
 /** Returns an id that follows from the id of a change set, so that a repeated call makes the same one. */
-export function deriveId(changeSet: string, name: string): string {
+function deriveId(changeSet: string, name: string): string {
   // As bytes, because the package accepts only some versions of UUIDs as text.
   return nameBasedId(name, Buffer.from(changeSet.replaceAll('-', ''), 'hex'));
 }

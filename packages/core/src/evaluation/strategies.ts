@@ -106,6 +106,7 @@ const ROWS = [
   },
 ] as const satisfies readonly StrategyRow[];
 
+/** The name of a built-in strategy. */
 export type BuiltInName = (typeof ROWS)[number]['name'];
 
 /** The parameters of the built-in strategies, by the strategy's name. All are optional. */

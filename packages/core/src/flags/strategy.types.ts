@@ -14,7 +14,7 @@ export interface StrategyVariant {
 }
 
 /** The members of a strategy beside its name and parameters. */
-interface StrategyMembers {
+export interface StrategyMembers {
   /** Default: `[]`. */
   readonly constraints?: readonly Constraint[];
   readonly title?: string;

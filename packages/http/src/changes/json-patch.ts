@@ -29,7 +29,7 @@ const pointer: JsonSchema = {
   description: 'a JSON Pointer: empty, or starting with /, with ~ only as ~0 or ~1',
 };
 
-export const jsonPatch: JsonSchema = {
+const jsonPatch: JsonSchema = {
   type: 'array',
   maxItems: OPERATIONS,
   items: {
