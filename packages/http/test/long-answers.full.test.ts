@@ -210,14 +210,17 @@ describe('a list longer than 1 MiB', () => {
       archived: false,
       createdAt: '2026-01-01T00:00:00.000Z',
       enabledIn: [],
+      segments: [],
+      parents: [],
     };
+    const empty = { description: '', impressionData: false, labels: [], owner: null, variants: [], dependencies: [] };
     const writes = Array.from({ length: 12_000 }, (_, at) => {
       const key = { kind: 'flag', id: `flag-${at}-${'x'.repeat(nameLength)}` };
       return {
         key,
         expected: 0,
         parent: 'default',
-        body: { ...summary, name: key.id, project: 'default', environments: [] },
+        body: { ...summary, ...empty, name: key.id, project: 'default', environments: [] },
         summary,
       };
     });
