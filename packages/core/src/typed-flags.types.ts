@@ -48,6 +48,9 @@ export interface TypedFlags<Schema extends FlagsSchema, Own extends string = nev
   as(actor: string | Pick<Token, 'id' | 'name' | 'kind'>, options?: ActorOptions): TypedFlags<Schema, Own>;
 }
 
+/** The name of a declared flag; `never` for another text. An intersection would visit every declared name at each call. */
+type KnownName<Schema extends FlagsSchema, Name extends string> = Name extends FlagName<Schema> ? Name : never;
+
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */
 export interface TypedEvaluation<Schema extends FlagsSchema> {
   /** Like {@link Flags.isEnabled}. */
@@ -61,22 +64,22 @@ export interface TypedEvaluation<Schema extends FlagsSchema> {
   getVariant<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
     context?: TypedContext<Schema>,
-    options?: TypedOptions<Schema, TypedFallback<Schema, Name & FlagName<Schema>>>,
-  ): TypedVariant<Schema, Name & FlagName<Schema>>;
+    options?: TypedOptions<Schema, TypedFallback<Schema, KnownName<Schema, Name>>>,
+  ): TypedVariant<Schema, KnownName<Schema, Name>>;
 
   /** Like {@link Flags.getPayload}. Reports a payload that does not match its declaration, and returns `fallback`. */
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
     context: TypedContext<Schema> | undefined,
-    options: TypedOptions<Schema, FlagPayload<Schema, Name & FlagName<Schema>>> & {
-      readonly fallback: FlagPayload<Schema, Name & FlagName<Schema>>;
+    options: TypedOptions<Schema, FlagPayload<Schema, KnownName<Schema, Name>>> & {
+      readonly fallback: FlagPayload<Schema, KnownName<Schema, Name>>;
     },
-  ): FlagPayload<Schema, Name & FlagName<Schema>>;
+  ): FlagPayload<Schema, KnownName<Schema, Name>>;
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
     context?: TypedContext<Schema>,
     options?: TypedOptions<Schema, undefined>,
-  ): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
+  ): FlagPayload<Schema, KnownName<Schema, Name>> | undefined;
 
   /** Like {@link Flags.forContext}. */
   forContext(context: TypedContext<Schema>, options?: TypedChoice<Schema>): TypedContextualFlags<Schema>;
@@ -106,16 +109,16 @@ export interface TypedContextualFlags<Schema extends FlagsSchema>
   /** Like {@link ContextualFlags.getVariant}. */
   getVariant<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
-    options?: TypedFallbackOption<TypedFallback<Schema, Name & FlagName<Schema>>>,
-  ): TypedVariant<Schema, Name & FlagName<Schema>>;
+    options?: TypedFallbackOption<TypedFallback<Schema, KnownName<Schema, Name>>>,
+  ): TypedVariant<Schema, KnownName<Schema, Name>>;
   /** Like {@link ContextualFlags.getPayload}. */
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
-    options: Required<TypedFallbackOption<FlagPayload<Schema, Name & FlagName<Schema>>>>,
-  ): FlagPayload<Schema, Name & FlagName<Schema>>;
+    options: Required<TypedFallbackOption<FlagPayload<Schema, KnownName<Schema, Name>>>>,
+  ): FlagPayload<Schema, KnownName<Schema, Name>>;
   getPayload<Name extends string>(
     flag: DeclaredFlag<Schema, Name>,
-  ): FlagPayload<Schema, Name & FlagName<Schema>> | undefined;
+  ): FlagPayload<Schema, KnownName<Schema, Name>> | undefined;
 }
 
 /** The contextual flags of the schema in {@link RegisteredFlags}; untyped if the application registers none. */

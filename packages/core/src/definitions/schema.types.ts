@@ -88,13 +88,13 @@ export type FlagName<Schema extends FlagsSchema> = keyof Schema['flags'] & strin
  * which the compiler shows.
  */
 export type DeclaredFlag<Schema extends FlagsSchema, Given extends string> =
-  Given extends FlagName<Schema>
-    ? Given
-    : string extends Given
-      ? FlagName<Schema>
-      : [ClosestName<Given, FlagName<Schema>>] extends [never]
-        ? `There is no flag ${Given}`
-        : `There is no flag ${Given}: did you mean ${ClosestName<Given, FlagName<Schema>>}?`;
+  Given extends FlagName<Schema> ? Given : NoInfer<UndeclaredFlag<Schema, Given>>;
+
+type UndeclaredFlag<Schema extends FlagsSchema, Given extends string> = string extends Given
+  ? FlagName<Schema>
+  : [ClosestName<Given, FlagName<Schema>>] extends [never]
+    ? `There is no flag ${Given}`
+    : `There is no flag ${Given}: did you mean ${ClosestName<Given, FlagName<Schema>>}?`;
 
 /** The names at an edit distance of at most 2 (names below four characters: 1), in any case. */
 type ClosestName<Given extends string, Name extends string> = Name extends unknown

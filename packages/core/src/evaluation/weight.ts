@@ -81,7 +81,7 @@ function codePointOf(item: string): number | undefined {
   if (!item.startsWith('\\')) return item.codePointAt(0);
   const [, hexadecimal] = /^\\x\{?([\da-f]+)/i.exec(item) ?? [];
   if (hexadecimal !== undefined) return Number.parseInt(hexadecimal, 16);
-  const [octal] = /[0-7]+$/.exec(item) ?? [];
+  const [, octal] = /^\\([0-7]+)$/.exec(item) ?? [];
   return octal === undefined ? undefined : Number.parseInt(octal, 8);
 }
 
