@@ -49,7 +49,7 @@ export interface TypedFlags<Schema extends FlagsSchema, Own extends string = nev
 }
 
 /** The name of a declared flag; `never` for another text. An intersection would visit every declared name at each call. */
-type KnownName<Schema extends FlagsSchema, Name extends string> = Name extends FlagName<Schema> ? Name : never;
+export type KnownName<Schema extends FlagsSchema, Name extends string> = Name extends FlagName<Schema> ? Name : never;
 
 /** {@link Flags}' evaluation for declared flags, environments and context properties. */
 export interface TypedEvaluation<Schema extends FlagsSchema> {

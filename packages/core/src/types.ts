@@ -89,6 +89,7 @@ export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
 export type {
+  KnownName,
   RegisteredContextualFlags,
   TypedChoice,
   TypedEvaluation,

@@ -71,7 +71,9 @@ describeInBrowser('the editor', () => {
     }
     await page.getByRole('button', { name: 'Edit the list' }).click();
     await page.getByRole('button', { name: '40 recently seen users' }).click();
-    expect(await page.getByLabel('Users', { exact: true }).inputValue()).toMatch(/^{"userId":"user-40",/);
+    expect(await page.getByRole('textbox', { name: 'Users', exact: true }).inputValue()).toMatch(
+      /^{"userId":"user-40",/,
+    );
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Use this list' }).click();
     await page.getByText('40 users of the list').waitFor();
@@ -79,7 +81,7 @@ describeInBrowser('the editor', () => {
     await page.getByText('then for 40').waitFor();
     // Without a list, the preview takes them by itself.
     await page.getByRole('button', { name: 'Edit the list' }).click();
-    await page.getByLabel('Users', { exact: true }).fill('');
+    await page.getByRole('textbox', { name: 'Users', exact: true }).fill('');
     await page.getByRole('button', { name: 'Use this list' }).click();
     await page.getByText('40 recently seen users', { exact: true }).waitFor();
   });
@@ -101,7 +103,7 @@ describeInBrowser('the editor', () => {
       await page.getByText('1 recently seen user', { exact: true }).waitFor();
       await page.getByText('then for 1').waitFor();
       await page.getByRole('button', { name: 'Edit the list' }).click();
-      await page.getByLabel('Users', { exact: true }).fill('7');
+      await page.getByRole('textbox', { name: 'Users', exact: true }).fill('7');
       await page.getByRole('button', { name: 'Use this list' }).click();
       await page.getByText('Cannot tell: the users of the list have no plan.').waitFor();
       expect(await page.getByRole('button', { name: /200 with/ }).count()).toBe(0);
