@@ -57,9 +57,8 @@ await check('the rest of the application is as it was', async () => {
 });
 
 await check('the server stops while a client streams', async () => {
-  const { secret } = await flags.createToken({ name: 'sdk', kind: 'client', environment: 'production' });
-  const url = `${origin}/internal/flags/api/client/streaming`;
-  const stream = await fetch(url, { headers: { authorization: secret } });
+  const call = await callerNamed('ada', 'lovelace');
+  const stream = await call('GET', '/internal/flags/api/admin/event-stream');
   assert.equal(stream.status, 200);
   await flags.close();
   await new Promise((resolve) => server.close(resolve));
