@@ -70,7 +70,7 @@ export interface UsageStorage {
   /**
    * Deletes expired rows and rows beyond a bound, so that the storage stays bounded.
    *
-   * Counts expire by the table of {@link Resolution}, ids of batches after a day. Beyond `LIMITS.usageHourRows`,
+   * Counts expire by the table of resolution, ids of batches after a day. Beyond `LIMITS.usageHourRows`,
    * `usageDayRows`, `usagePairs` and `unknownNames` it deletes the oldest rows that only public reporters have reported,
    * then the oldest rows of the largest application. A storage may have lower bounds.
    *
