@@ -16,10 +16,13 @@ import type { RecordedEvent } from './unit-of-work.js';
 
 /** Returns the documents that have events, with their states before and after a decided set. */
 export function toPlannedDocuments({ unit, writes }: DecidedSet): readonly PlannedDocument[] {
-  const events = groupBy(unit.events, ({ subject }) => nameOf(subject));
-  return writes.flatMap(({ write: { key }, found, next }) => {
-    const own = events.get(nameOf(key));
-    if (!own) return [];
+  const written = new Map(writes.map((change) => [nameOf(change.write.key), change]));
+  // In the order of their events, as the log has them. A write may come first that another document needs.
+  return [...groupBy(unit.events, ({ subject }) => nameOf(subject))].flatMap(([name, own]) => {
+    const change = written.get(name);
+    if (!change) return [];
+    const { write, found, next } = change;
+    const { key } = write;
     const shown = showingOf(key.kind);
     const states = { before: shown(found?.state ?? null), after: shown(next ?? null) };
     return [{ ...key, ...states, events: own.map(toPlannedEvent) }];
