@@ -6,7 +6,7 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
-export { audienceOf, describeAudience, describeState } from './evaluation/audience.js';
+export { audienceOf, describeAudience, describeState } from './words/audience.js';
 export {
   describeCondition,
   describeConditions,
@@ -21,7 +21,7 @@ export {
   strategyName,
   strategyTitle,
   takesValues,
-} from './evaluation/describe-strategy.js';
+} from './words/describe-strategy.js';
 export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
 export {
   defaultEnvironment,
@@ -42,4 +42,4 @@ export {
   differenceText,
   type Names,
   nameStrategies,
-} from './history/describe-differences.js';
+} from './words/describe-differences.js';

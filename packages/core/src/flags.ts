@@ -26,10 +26,10 @@ import type {
 } from './definitions/definition.types.js';
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
-import type { FlagDrift, FlagsSchema } from './definitions/schema.types.js';
+import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import { CHANGE_SET } from './engine/operation.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
-import { listEvents, listNextEvents, subscribe } from './events/event.operations.js';
+import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
 import type {
   EventLog,
   EventOperations,
@@ -38,10 +38,10 @@ import type {
   FeedQuery,
   FlagsEventListener,
   SubscribeOptions,
-} from './events/event.types.js';
-import { asOf } from './history/as-of.operations.js';
-import * as history from './history/history.operations.js';
-import type { ChangeHistoryOperations, FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';
+} from './log/event.types.js';
+import { asOf } from './log/as-of.operations.js';
+import * as history from './log/history.operations.js';
+import type { ChangeHistoryOperations, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
 import type { Token } from './tokens/token.types.js';
 import * as applications from './usage/applications.operations.js';
 import * as reports from './usage/report.operations.js';

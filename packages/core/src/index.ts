@@ -28,10 +28,10 @@ export type {
 export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
-export { defineFlags } from './definitions/define-flags.js';
+export { defineFlags } from './typed-flags/define-flags.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
 // TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
-export type * from './definitions/registered-flags.types.js';
+export type * from './typed-flags/registered-flags.types.js';
 export type {
   EnvironmentName,
   FlagDrift,
@@ -40,7 +40,7 @@ export type {
   FlagPayload,
   FlagsSchema,
   VariantName,
-} from './definitions/schema.types.js';
+} from './typed-flags/schema.types.js';
 // Errors
 export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
@@ -68,7 +68,7 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
 // Events
-export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './events/event.types.js';
+export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -83,7 +83,7 @@ export type {
 } from './flags/strategy.types.js';
 export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
-export type { FlagsView, HistoryEntry, HistoryRef } from './history/history.types.js';
+export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
 export { EVENT_TYPES, type EventType } from './kinds.js';
 export type { FlagsOptions } from './options.js';
 export type {
@@ -112,7 +112,7 @@ export type {
   TypedEvaluator,
   TypedFlags,
   TypedVariant,
-} from './typed-flags.types.js';
+} from './typed-flags/typed-flags.types.js';
 // Declarations of an application can only name types of modules that this one loads.
 export type {} from './types.js';
 export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';

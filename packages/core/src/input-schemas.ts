@@ -4,7 +4,7 @@ import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/
 import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
-import type { EventQuery, FeedQuery } from './events/event.types.js';
+import type { EventQuery, FeedQuery } from './log/event.types.js';
 import {
   clone,
   dependency,

@@ -16,7 +16,7 @@ export { createValidator, type Validator } from './base/validator.js';
 // Change sets
 export { CHANGE_OPERATIONS, type OperationName, type ResultOf } from './changesets/operations.js';
 export type { ChangeArguments } from './changesets/run-operation.js';
-export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './definitions/payload.js';
+export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './typed-flags/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
 // Evaluation in slices
@@ -31,7 +31,7 @@ export {
   type StrategyRow,
 } from './evaluation/strategies.js';
 // Events
-export { projectsIn, projectsOf } from './events/event.types.js';
+export { projectsIn, projectsOf } from './log/event.types.js';
 // Validation
 export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-schemas.js';
 // Events

@@ -5,7 +5,7 @@ import { type JsonSchema, name, positiveInteger, text } from './base/primitives.
 import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
-import type { DefaultFlagType, FlagDrift, FlagsSchema } from './definitions/schema.types.js';
+import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';

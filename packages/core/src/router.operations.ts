@@ -4,7 +4,7 @@ import { type OperationName, operationOf, prepareOperation, type ResultOf } from
 import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
-import type { Engine, PreparedChange } from './engine.js';
+import type { Engine, PreparedChange } from './engine/engine.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
 import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';

@@ -17,7 +17,7 @@ export type {
   UndoOptions,
 } from './changesets/change-set.types.js';
 export type { ChangeOperationName, ChangeVocabulary } from './changesets/operations.js';
-export type { SchemaOptions } from './definitions/define-flags.js';
+export type { SchemaOptions } from './typed-flags/define-flags.js';
 export type {
   DefinedEnvironment,
   DefinedProject,
@@ -39,8 +39,8 @@ export type {
   StandardResult,
   StandardSchema,
   ValueDescription,
-} from './definitions/schema.types.js';
-export type { AudiencePart } from './evaluation/audience.js';
+} from './typed-flags/schema.types.js';
+export type { AudiencePart } from './words/audience.js';
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -71,7 +71,7 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { BuiltInName, BuiltInParameters } from './evaluation/strategies.js';
-export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './events/event.types.js';
+export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
@@ -84,7 +84,7 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
-export type { DocumentDifference } from './history/history.types.js';
+export type { DocumentDifference } from './log/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
@@ -97,7 +97,7 @@ export type {
   TypedFallbackOption,
   TypedOptions,
   TypedProperties,
-} from './typed-flags.types.js';
+} from './typed-flags/typed-flags.types.js';
 export type {
   ApplicationFilter,
   ApplicationInstance,

@@ -1,8 +1,8 @@
 import { v7 as timeOrderedId } from 'uuid';
 import { pause } from '../base/paced.js';
-import type { PreparedChange } from '../engine.js';
+import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
-import type { Feed } from '../events/feed.js';
+import type { Feed } from '../log/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';

@@ -1,6 +1,6 @@
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
-import type { FlagsEvent } from '../events/event.types.js';
+import type { FlagsEvent } from '../log/event.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
 import type { ChangeOperationName, ChangeVocabulary } from './operations.js';
 

@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
-import type { Actor, CommittedDocuments, Engine, PreparedChange } from '../engine.js';
+import type { Actor, CommittedDocuments, Engine, PreparedChange } from '../engine/engine.js';
 import type { AuthorizeChanges } from './change-set.types.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';

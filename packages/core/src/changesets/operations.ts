@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { Operation } from '../engine/operation.js';
-import type { Engine, PreparedChange } from '../engine.js';
+import type { Engine, PreparedChange } from '../engine/engine.js';
 import { dependencyOperations } from '../flags/dependencies.operations.js';
 import { flagOperations } from '../flags/flag.operations.js';
 import { strategyOperations } from '../flags/strategies.operations.js';

@@ -1,7 +1,7 @@
 import { groupBy } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
-import { withoutHash } from '../events/feed.js';
+import { withoutHash } from '../log/feed.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import { invalidInput } from '../base/validator.js';
-import type { PreparedChange } from '../engine.js';
+import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import { kindOf } from '../kinds.js';
 import type { DocumentKey } from '../storage/port.js';

@@ -1,11 +1,11 @@
 import type { ChangeSetRef } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
-import type { PreparedChange, UnitOfWork } from '../engine.js';
+import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import { KINDS_WITH_HISTORY } from '../kinds.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, ChangeSet, PreviewQuery, UndoOptions } from './change-set.types.js';
-import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from './change-set-log.js';
+import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from '../log/change-set-log.js';
 import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 import { previewPlanned, withEffects } from './plan.operations.js';

@@ -4,7 +4,7 @@ import type { DomainEvent } from '../base/domain-event.js';
 import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
-import type { UnitOfWork } from '../engine.js';
+import type { UnitOfWork } from '../engine/engine.js';
 import { describeEvent, hasHistory } from '../kinds.js';
 import {
   type Aggregate,

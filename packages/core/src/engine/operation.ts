@@ -1,5 +1,5 @@
 import type { Awaitable } from '../base/common.types.js';
-import type { Engine, PreparedChange } from '../engine.js';
+import type { Engine, PreparedChange } from './engine.js';
 import type { Validators } from '../input-schemas.js';
 
 /** The types of the members of references. Names that end in `?` are optional. */

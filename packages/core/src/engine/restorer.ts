@@ -1,4 +1,4 @@
-import type { Engine, UnitOfWork } from '../engine.js';
+import type { Engine, UnitOfWork } from './engine.js';
 import type { Versions } from './kind.js';
 
 /** A document of a restoration, with its present and its target state. */

@@ -1,6 +1,6 @@
 import type { Awaitable, FlagRef } from '../base/common.types.js';
 import { invalidInput } from '../base/validator.js';
-import type { Actor, PreparedChange, UnitOfWork } from '../engine.js';
+import type { Actor, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Read, Versioned } from '../storage/documents.js';

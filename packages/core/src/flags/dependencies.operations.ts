@@ -2,7 +2,7 @@ import type { FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import { FLAG, operation, singleOperation } from '../engine/operation.js';
-import type { Engine, PreparedChange } from '../engine.js';
+import type { Engine, PreparedChange } from '../engine/engine.js';
 import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';

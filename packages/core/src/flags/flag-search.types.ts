@@ -1,5 +1,5 @@
 import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
-import type { AudiencePart } from '../evaluation/audience.js';
+import type { AudiencePart } from '../words/audience.js';
 import type { FlagSummary } from './flag.types.js';
 
 /** The keys by which flags are sorted; `-` sorts in descending order. Flags of equal keys are in name order. */

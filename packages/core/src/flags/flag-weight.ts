@@ -1,7 +1,7 @@
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine, UnitOfWork } from '../engine.js';
+import type { Engine, UnitOfWork } from '../engine/engine.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
 import { constraintsWeight, strategyWeight } from '../evaluation/weight.js';
 import { segmentDocuments } from '../segments/segment.kind.js';

@@ -3,7 +3,7 @@ import { cloneJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
 import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
-import type { Engine, PreparedChange } from '../engine.js';
+import type { Engine, PreparedChange } from '../engine/engine.js';
 import { findProject } from '../projects/project.kind.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';

@@ -1,5 +1,5 @@
 import type { Restorer } from '../engine/restorer.js';
-import type { UnitOfWork } from '../engine.js';
+import type { UnitOfWork } from '../engine/engine.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { findProject } from '../projects/project.kind.js';
 import { segmentDocuments } from '../segments/segment.kind.js';

@@ -3,7 +3,7 @@ import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import type { ErrorDetail } from '../errors.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { idOfSegment } from '../segments/segment.operations.js';

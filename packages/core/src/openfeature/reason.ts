@@ -1,5 +1,5 @@
 import { isSameJson } from '../base/json.js';
-import { admitsEverybody } from '../evaluation/audience.js';
+import { admitsEverybody } from '../words/audience.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, FlagConfiguration } from '../evaluation/evaluation.types.js';
 import { percentageParameter } from '../evaluation/strategies.js';

@@ -3,7 +3,7 @@ import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
 import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';

@@ -4,7 +4,7 @@ import { throwEnvironmentNotFound } from '../base/environments.js';
 import { deepFreeze } from '../base/json.js';
 import { pause } from '../base/paced.js';
 import { assertOptions, assertReference } from '../base/validator.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import { EVALUATE_PACED, type PinnedFlags } from '../evaluation/evaluate-paced.js';
 import type {
   ConfigurationChange,

@@ -14,7 +14,7 @@ import { type EvaluationProblem, ProblemReporter } from '../evaluation/problem.j
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
-import { newestPosition } from '../events/feed-pages.js';
+import { newestPosition } from '../storage/feed-pages.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { KeyedUpdate } from '../storage/documents.js';

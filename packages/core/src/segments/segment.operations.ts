@@ -5,7 +5,7 @@ import { pause } from '../base/paced.js';
 import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
 import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';

@@ -1,5 +1,5 @@
-import { acceptDeclaredProperties } from '../definitions/define-flags.js';
-import type { FlagsSchema } from '../definitions/schema.types.js';
+import { acceptDeclaredProperties } from '../typed-flags/define-flags.js';
+import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';

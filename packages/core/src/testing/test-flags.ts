@@ -1,7 +1,7 @@
 import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import { prepareEngine } from '../create-flags.js';
-import type { FlagsSchema } from '../definitions/schema.types.js';
+import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
 import { createProject } from '../projects/project.decide.js';

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { UnitOfWork } from '../engine.js';
+import type { UnitOfWork } from '../engine/engine.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import type { FlagsStorage } from '../storage/port.js';

@@ -4,7 +4,7 @@ import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
 import { NO_REFERENCE, singleOperation, TOKEN } from '../engine/operation.js';
-import type { Engine, PreparedChange, UnitOfWork } from '../engine.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
 import type { DocumentReader } from '../storage/documents.js';

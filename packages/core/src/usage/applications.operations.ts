@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import type { StoredApplication } from '../storage/usage/port.js';
 import { iterateSums } from './sum-pages.js';

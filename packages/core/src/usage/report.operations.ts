@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { ApplicationRegistration, Resolution, UsageStorage } from '../storage/usage/port.js';
 import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';

@@ -1,6 +1,6 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { UsageKeys, UsageStorage } from '../storage/usage/port.js';
 import { boundedSum } from '../storage/usage/rules.js';
 import { sizeOf, toApplication } from './applications.operations.js';

@@ -1,7 +1,7 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import { throwFlagNotFound } from '../flags/flag.kind.js';
 import type { SumQuery, UsageKeys } from '../storage/usage/port.js';
 import { DAY, HOUR, startOf } from '../storage/usage/rules.js';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../base/limits.js';
 import { parseClientTime } from '../base/primitives.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { Variant } from '../flags/variant.types.js';
 import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage/port.js';
 import { startOf } from '../storage/usage/rules.js';

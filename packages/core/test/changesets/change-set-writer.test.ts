@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../src/base/domain-event.js';
 import { createChangeSetWriter } from '../../src/changesets/change-set-writer.js';
 import type { SetContext } from '../../src/changesets/engine.js';
-import type { PreparedChange, UnitOfWork } from '../../src/engine.js';
+import type { PreparedChange, UnitOfWork } from '../../src/engine/engine.js';
 import { FlagsError } from '../../src/errors.js';
 import { createFlags, type Flags, memoryStorage, type PlannedSet } from '../../src/index.js';
 import type { Aggregate, Read, Versioned } from '../../src/storage/documents.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
 import { createFlags } from '../../src/create-flags.js';
-import { createFeed, type Feed } from '../../src/events/feed.js';
+import { createFeed, type Feed } from '../../src/log/feed.js';
 import { sqliteStorage } from '../../src/sqlite.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage, StoredEventQuery } from '../../src/storage/port.js';

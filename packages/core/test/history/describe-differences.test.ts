@@ -1,4 +1,4 @@
-import { describeConstraint, describeStrategy } from '../../src/evaluation/describe-strategy.js';
+import { describeConstraint, describeStrategy } from '../../src/words/describe-strategy.js';
 import {
   type ComparedDocument,
   cutToDifference,
@@ -8,7 +8,7 @@ import {
   differenceText,
   type Names,
   nameStrategies,
-} from '../../src/history/describe-differences.js';
+} from '../../src/words/describe-differences.js';
 
 const constraint = { contextName: 'country', operator: 'IN', values: ['DE'] };
 const rollout = {

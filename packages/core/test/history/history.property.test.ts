@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { stateAt } from '../../src/changesets/event-log.js';
+import { stateAt } from '../../src/log/event-log.js';
 import { environmentOf, type FlagState } from '../../src/flags/flag.js';
 import type { Flags, FlagsView } from '../../src/index.js';
 import { hasHistory } from '../../src/kinds.js';

@@ -1,4 +1,4 @@
-import { stateAt } from '../../src/changesets/event-log.js';
+import { stateAt } from '../../src/log/event-log.js';
 import { edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
 import { hasHistory } from '../../src/kinds.js';

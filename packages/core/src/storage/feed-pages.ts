@@ -1,5 +1,5 @@
 import { LIMITS } from '../base/limits.js';
-import type { FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
+import type { FlagsStorage, StoredEvent, StoredEventQuery } from './port.js';
 
 /**
  * Returns the position of the newest settled event; undefined if there is none. Later commits follow it in the feed.

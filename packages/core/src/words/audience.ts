@@ -1,4 +1,4 @@
-import { percentageParameter, STRATEGIES, shareOf, stickyField, unknownInStrategy } from './strategies.js';
+import { percentageParameter, STRATEGIES, shareOf, stickyField, unknownInStrategy } from '../evaluation/strategies.js';
 
 /** A part of a flag's audience: what one strategy admits. Everybody if it has a `rollout` of 100 and nothing else. */
 export interface AudiencePart {

@@ -8,7 +8,7 @@ import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.kind.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
-import { newestPosition, readFeed } from './feed-pages.js';
+import { newestPosition, readFeed } from '../storage/feed-pages.js';
 
 /** Delivers committed events to listeners. */
 export interface Feed {

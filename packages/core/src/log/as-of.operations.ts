@@ -8,7 +8,7 @@ import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions, assertReference, assertText, invalidInput } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { stateAt } from '../changesets/event-log.js';
+import { stateAt } from './event-log.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';

@@ -12,7 +12,7 @@ import {
   OPERATORS,
   SHOWN_VALUES,
   strategyTitle,
-} from '../evaluation/describe-strategy.js';
+} from './describe-strategy.js';
 
 /*
  * Words for differences of documents, in histories, plans, imports and conflicts. The admin page and the command line

@@ -1,15 +1,15 @@
-import type { Awaitable } from './base/common.types.js';
-import type { DomainEvent } from './base/domain-event.js';
-import type { FlagsSettings } from './base/settings.types.js';
-import type { PayloadReader } from './evaluation/evaluation.types.js';
-import type { Feed } from './events/feed.js';
-import type { Validators } from './input-schemas.js';
-import type { Replica } from './replica/replica.js';
-import type { Aggregate, DocumentReader, Documents, Read } from './storage/documents.js';
-import type { DocumentKey, FlagsStorage, Vacancy } from './storage/port.js';
-import type { UsageStorage } from './storage/usage/port.js';
-import type { TokenVerifier } from './tokens/token.js';
-import type { UsageWriter } from './usage/usage-writer.js';
+import type { Awaitable } from '../base/common.types.js';
+import type { DomainEvent } from '../base/domain-event.js';
+import type { FlagsSettings } from '../base/settings.types.js';
+import type { PayloadReader } from '../evaluation/evaluation.types.js';
+import type { Feed } from '../log/feed.js';
+import type { Validators } from '../input-schemas.js';
+import type { Replica } from '../replica/replica.js';
+import type { Aggregate, DocumentReader, Documents, Read } from '../storage/documents.js';
+import type { DocumentKey, FlagsStorage, Vacancy } from '../storage/port.js';
+import type { UsageStorage } from '../storage/usage/port.js';
+import type { TokenVerifier } from '../tokens/token.js';
+import type { UsageWriter } from '../usage/usage-writer.js';
 
 /*
  * The types that operations work with. Operations prepare and decide; they do not know who commits.

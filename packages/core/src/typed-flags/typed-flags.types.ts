@@ -1,5 +1,5 @@
-import type { ActorOptions } from './changesets/change-set.types.js';
-import type { RegisteredFlags } from './definitions/registered-flags.types.js';
+import type { ActorOptions } from '../changesets/change-set.types.js';
+import type { RegisteredFlags } from './registered-flags.types.js';
 import type {
   ContextDeclarations,
   DeclaredFlag,
@@ -10,7 +10,7 @@ import type {
   FlagsSchema,
   StrategyName,
   VariantName,
-} from './definitions/schema.types.js';
+} from './schema.types.js';
 import type {
   ContextEnvironment,
   ContextMembers,
@@ -21,9 +21,9 @@ import type {
   EvaluationContext,
   FallbackVariant,
   FlagExplanation,
-} from './evaluation/evaluation.types.js';
-import type { Flags } from './flags.js';
-import type { Token } from './tokens/token.types.js';
+} from '../evaluation/evaluation.types.js';
+import type { Flags } from '../flags.js';
+import type { Token } from '../tokens/token.types.js';
 
 /** The result of `createFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
 export interface TypedFlags<Schema extends FlagsSchema, Own extends string = never>

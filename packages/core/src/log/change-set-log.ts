@@ -1,10 +1,10 @@
 import { groupBy } from '../base/collections.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import type { CommittedDocuments } from '../engine.js';
+import type { CommittedDocuments } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
-import { projectsIn } from '../events/event.types.js';
-import { toFlagsEvent } from '../events/feed.js';
+import { projectsIn } from './event.types.js';
+import { toFlagsEvent } from './feed.js';
 import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';

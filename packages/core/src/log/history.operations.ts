@@ -3,12 +3,12 @@ import type { ChangeSetRef, FlagRef, ListPage, PageQuery } from '../base/common.
 import { LIMITS } from '../base/limits.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import { type LoggedSet, readProjects, readSet, walkBackSets } from '../changesets/change-set-log.js';
+import { type LoggedSet, readProjects, readSet, walkBackSets } from './change-set-log.js';
 import { toChangeSet } from '../changesets/change-sets.operations.js';
-import { compareByEvents } from '../changesets/differences.js';
+import { compareByEvents } from './differences.js';
 import type { ChangeEngine } from '../changesets/engine.js';
-import { holdsDocument, stateBefore } from '../changesets/event-log.js';
-import { toFlagsEvent } from '../events/feed.js';
+import { holdsDocument, stateBefore } from './event-log.js';
+import { toFlagsEvent } from './feed.js';
 import { findFlag, flagDocuments } from '../flags/flag.kind.js';
 import { foldEvents } from '../kinds.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';

@@ -2,12 +2,12 @@ import { assertListener } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions } from '../base/validator.js';
-import type { Engine } from '../engine.js';
+import type { Engine } from '../engine/engine.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { EventFilter } from '../storage/port.js';
 import type { EventLog, EventQuery, FeedPage, FeedQuery, FlagsEventListener, SubscribeOptions } from './event.types.js';
 import { toFlagsEvent } from './feed.js';
-import { newestPosition } from './feed-pages.js';
+import { newestPosition } from '../storage/feed-pages.js';
 
 const DEFAULT_LIMIT = 100;
 
