@@ -1,50 +1,64 @@
-/** The folders of core, from the lowest to the highest. Folders of one layer, and those not named, lie side by side. */
-const LAYERS = [
-  ['base'],
-  ['evaluation'],
-  ['replica', 'flags', 'projects', 'segments', 'tokens'],
-  ['changesets'],
-  ['history'],
-  ['definitions'],
-];
-
-const ENTRIES = [
-  'administration.ts',
-  'create-flags.ts',
-  'flags.ts',
+/** The folders of core and the files at its top, from the lowest to the highest. Each is a layer of its own. */
+const CORE_LAYERS = [
+  'errors.ts',
+  'base',
+  'storage',
+  'evaluation',
+  'engine',
+  'words',
+  'flags',
+  'segments',
+  'tokens',
+  'projects',
+  'kinds.ts',
+  'usage',
+  'replica',
+  'log',
   'input-schemas.ts',
+  'changesets',
+  'definitions',
+  'administration.ts',
+  'typed-flags',
+  'flags.ts',
   'options.ts',
   'typed-flags.types.ts',
+  'create-flags.ts',
+  'sqlite.ts',
+  'storage.ts',
+  'types.ts',
+  'admin.ts',
+  'index.ts',
+  'openfeature',
+  'router.operations.ts',
+  'testing',
+  'testing.ts',
+  'integration.ts',
 ];
 
-/** One rule per folder: it imports its own layer and those below. */
-const importsDownwards = LAYERS.flatMap((folders, layer) =>
-  folders.map((folder) => {
-    const above = [...LAYERS.slice(layer + 1).flat(), ...ENTRIES];
-    const paths = above.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`));
-    return {
-      name: `${folder}-imports-downwards`,
-      comment: 'The order of the folders of core is in docs/architecture.md.',
-      severity: 'error',
-      from: { path: `^packages/core/src/${folder}/` },
-      to: { path: `^packages/core/src/(${paths.join('|')})` },
-    };
-  }),
-);
+/** One rule per layer, which imports only those below it, and one that fails for a file in no layer. */
+function importDownwards(root, layers) {
+  const pathOf = (layer) => (layer.includes('.') ? `${layer.replaceAll('.', '\\.')}$` : `${layer}/`);
+  const comment = `The layers of ${root} are listed in .dependency-cruiser.cjs, from the lowest to the highest.`;
+  const downwards = layers.slice(0, -1).map((layer, index) => ({
+    name: `${root}/${layer}-imports-downwards`,
+    comment,
+    severity: 'error',
+    from: { path: `^${root}/${pathOf(layer)}` },
+    to: {
+      path: `^${root}/(${layers
+        .slice(index + 1)
+        .map(pathOf)
+        .join('|')})`,
+    },
+  }));
+  const inNone = `^${root}/(?!${layers.map(pathOf).join('|')})`;
+  return [...downwards, { name: `${root}-has-a-layer`, comment, severity: 'error', from: {}, to: { path: inNone } }];
+}
 
 /** Who may import whom. Run by `npm run layers` after a build: packages are resolved through their `exports`. */
 module.exports = {
   forbidden: [
-    ...importsDownwards,
-    {
-      name: 'operations-know-no-writer',
-      comment: 'engine.ts says what operations work with. They prepare and decide; the change set writer commits.',
-      severity: 'error',
-      from: { path: '^packages/core/src/engine\\.ts$' },
-      to: {
-        path: '^packages/core/src/(changesets|history|definitions)/|^packages/core/src/(flags|create-flags|options)\\.ts$',
-      },
-    },
+    ...importDownwards('packages/core/src', CORE_LAYERS),
     {
       name: 'no-cycles',
       comment: 'Two files that need each other are one file, or miss a third.',
@@ -109,26 +123,6 @@ module.exports = {
           '^packages/core/src/base/limits\\.ts$',
           '/node_modules/(re2js|lru-cache)/',
         ],
-      },
-    },
-    {
-      name: 'base-knows-nothing-above',
-      comment: 'The validator, limits and shared primitives; what an aggregate allows stands in its schema.',
-      severity: 'error',
-      from: { path: '^packages/core/src/base/' },
-      to: {
-        path: '^packages/core/src/',
-        pathNot: '^packages/core/src/(base/|errors\\.ts$)',
-      },
-    },
-    {
-      name: 'storages-know-no-engine',
-      comment: 'A storage is written against the port alone, as a stranger would write one.',
-      severity: 'error',
-      from: { path: '^packages/core/src/storage/' },
-      to: {
-        path: '^packages/core/src/',
-        pathNot: '^packages/core/src/(storage/|errors\\.ts$|base/)',
       },
     },
     {

@@ -6,7 +6,28 @@
 export { isSameJson } from './base/json.js';
 export { type Choices, compareStates, type Merge, memberOf, mergeStates } from './base/parts.js';
 export { printable, UNPRINTABLE } from './base/printable.js';
+export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
+export {
+  defaultEnvironment,
+  describeEffects,
+  effectsToReview,
+  hiddenToReview,
+  isReviewed,
+  type ReviewScope,
+} from './flags/review.js';
+export { rolloutTo, switchChanges } from './flags/switch-changes.js';
 export { audienceOf, describeAudience, describeState } from './words/audience.js';
+export {
+  type ComparedDocument,
+  type DescribedDifference,
+  describeDifferences,
+  describeDocument,
+  describePath,
+  describeValue,
+  differenceText,
+  type Names,
+  nameStrategies,
+} from './words/describe-differences.js';
 export {
   describeCondition,
   describeConditions,
@@ -22,24 +43,3 @@ export {
   strategyTitle,
   takesValues,
 } from './words/describe-strategy.js';
-export { ownStrategiesOf, STRATEGIES, unknownInStrategy } from './evaluation/strategies.js';
-export {
-  defaultEnvironment,
-  describeEffects,
-  effectsToReview,
-  hiddenToReview,
-  isReviewed,
-  type ReviewScope,
-} from './flags/review.js';
-export { rolloutTo, switchChanges } from './flags/switch-changes.js';
-export {
-  type ComparedDocument,
-  type DescribedDifference,
-  describeDifferences,
-  describeDocument,
-  describePath,
-  describeValue,
-  differenceText,
-  type Names,
-  nameStrategies,
-} from './words/describe-differences.js';

@@ -31,6 +31,7 @@ import type { FlagListOperations, FlagPage, FlagQuery } from './flags/flag-searc
 import type {
   EnvironmentInput,
   FlagEnvironment,
+  SegmentUse,
   Strategy,
   StrategyInput,
   StrategyOperations,
@@ -58,7 +59,6 @@ import type {
   SegmentOperations,
   SegmentQuery,
   SegmentRef,
-  SegmentUse,
 } from './segments/segment.types.js';
 import * as tokens from './tokens/token.operations.js';
 import type {

@@ -3,17 +3,13 @@ import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
-import { stateAt } from './log/event-log.js';
 import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
-import { acceptDeclaredProperties, assertSchemaFits } from './typed-flags/define-flags.js';
-import { findDrift, reconcileDrift } from './typed-flags/drift.js';
-import { createPayloadReader } from './typed-flags/payload.js';
-import type { FlagsSchema } from './typed-flags/schema.types.js';
 import type { PreparedChange } from './engine/engine.js';
-import { createFeed } from './log/feed.js';
 import { Flags, type SharedMembers } from './flags.js';
 import { createValidators } from './input-schemas.js';
+import { stateAt } from './log/event-log.js';
+import { createFeed } from './log/feed.js';
 import { assertOptions, createErrorReporter, createSettings, type FlagsOptions, resolveStorage } from './options.js';
 import { createProject } from './projects/project.decide.js';
 import { DEFAULT_PROJECT } from './projects/project.js';
@@ -26,7 +22,11 @@ import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
 import { usageOf } from './storage/usage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
-import type { TypedFlags } from './typed-flags/typed-flags.types.js';
+import { acceptDeclaredProperties, assertSchemaFits } from './typed-flags/define-flags.js';
+import { findDrift, reconcileDrift } from './typed-flags/drift.js';
+import { createPayloadReader } from './typed-flags/payload.js';
+import type { FlagsSchema } from './typed-flags/schema.types.js';
+import type { TypedFlags } from './typed-flags.types.js';
 import { createUsageWriter } from './usage/usage-writer.js';
 
 const DAY = 86_400_000;
@@ -135,6 +135,11 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       usageWriter,
       feed,
       replica,
+      memory: {
+        statesOf: (documents) => replica.documents.statesOf(documents),
+        get: (key) => replica.documents.get(key),
+        refresh: () => replica.poller.refresh(),
+      },
       ...reader,
       findToken: createTokenFinder({ storage, read: reader.read }),
       tokenUse,

@@ -1,4 +1,14 @@
-import { LIMITS } from './base/limits.js';
+/** The limits of errors. They are members of `LIMITS`. */
+export const ERROR_LIMITS = {
+  /** Issues in one error. Validation stops at this number. */
+  issues: 100,
+  /** The message of an error or an issue, which may quote input. */
+  issueMessage: 1000,
+  /** One word of such a message, because names and paths may have any length. */
+  messageWord: 200,
+  /** The JSON Pointer of an issue, which may contain names from the input. */
+  issuePath: 200,
+} as const;
 
 /**
  * Shortens a text, keeping its start and end. The end of a message says what to do. Error messages that echo input use
@@ -15,11 +25,13 @@ export function shorten(text: string, limit: number): string {
 }
 
 /** Matches a word that is too long for a message. */
-const LONG_WORD = new RegExp(`\\S{${LIMITS.messageWord + 1},}`, 'g');
+const LONG_WORD = new RegExp(`\\S{${ERROR_LIMITS.messageWord + 1},}`, 'g');
 
 /** Shortens a message that may quote input, and each long word in it. */
 export function shortenMessage(message: string): string {
-  return shorten(message, LIMITS.issueMessage).replace(LONG_WORD, (word) => shorten(word, LIMITS.messageWord));
+  return shorten(message, ERROR_LIMITS.issueMessage).replace(LONG_WORD, (word) =>
+    shorten(word, ERROR_LIMITS.messageWord),
+  );
 }
 
 /** All error codes. The list is closed: rely on codes, not on messages. */
@@ -114,13 +126,13 @@ export class FlagsError extends Error {
     options?: { readonly cause?: unknown },
   ) {
     super(shortenMessage(message), options);
-    this.details = details.slice(0, LIMITS.issues).map(shortenDetail);
+    this.details = details.slice(0, ERROR_LIMITS.issues).map(shortenDetail);
   }
 }
 
 function shortenDetail({ message, path }: ErrorDetail): ErrorDetail {
   const short = shortenMessage(message);
-  return path === undefined ? { message: short } : { message: short, path: shorten(path, LIMITS.issuePath) };
+  return path === undefined ? { message: short } : { message: short, path: shorten(path, ERROR_LIMITS.issuePath) };
 }
 
 /**

@@ -7,9 +7,9 @@ import type {
   Change,
   ChangePlan,
   ChangePreview,
-  ChangeSet,
   ChangeSetOperations,
   PreviewQuery,
+  UndoOperations,
   UndoOptions,
 } from './changesets/change-set.types.js';
 import { apply } from './changesets/change-sets.operations.js';
@@ -26,9 +26,9 @@ import type {
 } from './definitions/definition.types.js';
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
-import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import { CHANGE_SET } from './engine/operation.js';
 import type { EvaluationOperations } from './evaluation/evaluation.types.js';
+import { asOf } from './log/as-of.operations.js';
 import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
 import type {
   EventLog,
@@ -39,10 +39,10 @@ import type {
   FlagsEventListener,
   SubscribeOptions,
 } from './log/event.types.js';
-import { asOf } from './log/as-of.operations.js';
 import * as history from './log/history.operations.js';
-import type { ChangeHistoryOperations, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
+import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
 import type { Token } from './tokens/token.types.js';
+import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import * as applications from './usage/applications.operations.js';
 import * as reports from './usage/report.operations.js';
 import * as seenFlags from './usage/seen-flags.operations.js';
@@ -117,7 +117,8 @@ export class Flags<Own extends string = never>
     FlagsLifecycle,
     EventOperations,
     ChangeSetOperations<Own>,
-    ChangeHistoryOperations,
+    HistoryOperations,
+    UndoOperations,
     DefinitionOperations,
     UsageOperations
 {

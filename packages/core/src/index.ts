@@ -20,7 +20,6 @@ export type {
   Change,
   ChangePlan,
   ChangePreview,
-  ChangeSet,
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
@@ -28,19 +27,7 @@ export type {
 export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';
-export { defineFlags } from './typed-flags/define-flags.js';
 export type { DefinedFlag, Definitions, ImportOptions, ImportResult } from './definitions/definition.types.js';
-// TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
-export type * from './typed-flags/registered-flags.types.js';
-export type {
-  EnvironmentName,
-  FlagDrift,
-  FlagName,
-  FlagNameWith,
-  FlagPayload,
-  FlagsSchema,
-  VariantName,
-} from './typed-flags/schema.types.js';
 // Errors
 export { ERROR_CODES, type ErrorCode, type ErrorDetail, FlagsError, isFlagsError } from './errors.js';
 // Evaluation
@@ -67,8 +54,6 @@ export type {
   StrategyExplanation,
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblem } from './evaluation/problem.js';
-// Events
-export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
 // Administration
 export type { Dependency, DependencyInput } from './flags/dependency.types.js';
 export type { FlagEffect } from './flags/effect.decide.js';
@@ -76,6 +61,7 @@ export type { ArchivedFlag, Flag, FlagChanges, FlagDetail, FlagSummary, NewFlag 
 export type { FlagOverview, FlagPage, FlagQuery } from './flags/flag-search.types.js';
 export type {
   FlagEnvironment,
+  SegmentUse,
   StoredStrategyName,
   Strategy,
   StrategyInput,
@@ -83,8 +69,10 @@ export type {
 } from './flags/strategy.types.js';
 export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
-export type { FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
 export { EVENT_TYPES, type EventType } from './kinds.js';
+// Events
+export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
+export type { ChangeSet, FlagsView, HistoryEntry, HistoryRef } from './log/history.types.js';
 export type { FlagsOptions } from './options.js';
 export type {
   Member,
@@ -94,7 +82,7 @@ export type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
-export type { NewSegment, Segment, SegmentChanges, SegmentUse } from './segments/segment.types.js';
+export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';
 export type { FlagsStorage } from './storage.js';
@@ -106,13 +94,25 @@ export {
   type Token,
   type TokenKind,
 } from './tokens/token.types.js';
+export { defineFlags } from './typed-flags/define-flags.js';
+// TypeScript merges a module augmentation into names of `export *` only, not into names that are exported one by one.
+export type * from './typed-flags/registered-flags.types.js';
+export type {
+  EnvironmentName,
+  FlagDrift,
+  FlagName,
+  FlagNameWith,
+  FlagPayload,
+  FlagsSchema,
+  VariantName,
+} from './typed-flags/schema.types.js';
 export type {
   TypedContext,
   TypedContextualFlags,
   TypedEvaluator,
   TypedFlags,
   TypedVariant,
-} from './typed-flags/typed-flags.types.js';
+} from './typed-flags.types.js';
 // Declarations of an application can only name types of modules that this one loads.
 export type {} from './types.js';
 export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';

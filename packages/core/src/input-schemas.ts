@@ -4,7 +4,6 @@ import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/
 import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
 import type { ErrorDetail } from './errors.js';
-import type { EventQuery, FeedQuery } from './log/event.types.js';
 import {
   clone,
   dependency,
@@ -31,6 +30,7 @@ import type { StrategyPlace } from './flags/strategy.types.js';
 import type { VariantInput } from './flags/variant.types.js';
 import { findVariantsIssues, variant, variants } from './flags/variants.schema.js';
 import { EVENT_TYPES } from './kinds.js';
+import type { FeedQuery, WireEventQuery } from './log/event.types.js';
 import { member, newProject, projectChanges } from './projects/project.schema.js';
 import { findSegmentIssues, newSegment, segmentChanges } from './segments/segment.schema.js';
 import { findTokenIssues, newToken, tokenChanges, tokenRotation } from './tokens/token.schema.js';
@@ -114,12 +114,6 @@ export type Validators = { readonly [Name in keyof Inputs]: Inputs[Name]['valida
 export function createValidators(settings: FlagsSettings): Validators {
   const validators = Object.entries(inputsOf(settings)).map(([name, { validate }]) => [name, validate]);
   return Object.fromEntries(validators);
-}
-
-/** The query of the HTTP API, which pages by `offset`. Only the first-party router passes it. */
-export interface WireEventQuery extends EventQuery {
-  /** The number of events to skip. Default: 0. */
-  readonly offset?: number;
 }
 
 const eventQuery: ObjectSchema<WireEventQuery> = {

@@ -16,7 +16,6 @@ export { createValidator, type Validator } from './base/validator.js';
 // Change sets
 export { CHANGE_OPERATIONS, type OperationName, type ResultOf } from './changesets/operations.js';
 export type { ChangeArguments } from './changesets/run-operation.js';
-export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './typed-flags/payload.js';
 // Errors
 export { shortenMessage } from './errors.js';
 // Evaluation in slices
@@ -30,12 +29,12 @@ export {
   type StrategyParameter,
   type StrategyRow,
 } from './evaluation/strategies.js';
-// Events
-export { projectsIn, projectsOf } from './log/event.types.js';
 // Validation
-export { type InputSchemas, inputSchemas, type WireEventQuery } from './input-schemas.js';
+export { type InputSchemas, inputSchemas } from './input-schemas.js';
 // Events
 export { describeEvent } from './kinds.js';
+// Events
+export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
@@ -96,3 +95,4 @@ export {
 } from './storage/usage/rules.js';
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';
+export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './typed-flags/payload.js';

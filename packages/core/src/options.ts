@@ -5,7 +5,6 @@ import { type JsonSchema, name, positiveInteger, text } from './base/primitives.
 import { emitWarning } from './base/printable.js';
 import type { Environment, FlagsSettings, FlagType, Role } from './base/settings.types.js';
 import { createValidator, pickMembers } from './base/validator.js';
-import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import { type ErrorDetail, FlagsError } from './errors.js';
 import type { CustomStrategy, TextEncoding } from './evaluation/evaluation.types.js';
 import type { EvaluationProblem } from './evaluation/problem.js';
@@ -13,6 +12,7 @@ import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
 import { OWNER } from './projects/members.decide.js';
 import type { FlagsStorage } from './storage/port.js';
+import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 
 /** Options of `createFlags`. Only the storage is required. */
 export interface FlagsOptions<Own extends string = string> {

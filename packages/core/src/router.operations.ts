@@ -1,5 +1,5 @@
 import type { ChangeContext, FlagRef } from './base/common.types.js';
-import type { ChangeEngine } from './changesets/engine.js';
+import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
 import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
 import type { Definitions, ExportQuery } from './definitions/definition.types.js';
@@ -123,7 +123,7 @@ interface DerivedInput extends Pick<DerivedChange<FlagRef>, 'ref' | 'inputFor'> 
   readonly op: string;
 }
 
-function prepareDerived(engine: Engine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
+function prepareDerived(engine: SharedEngine, { op, ref, inputFor }: DerivedInput): PreparedChange<StoredFlag> {
   const findStored = async (read: Engine['read']): Promise<StoredFlag> =>
     toDetail(await findFlag(read, ref), { settings: engine.settings, lastSeenAt: null, children: [] });
   return {

@@ -8,7 +8,6 @@ export type { PartDifference } from './base/parts.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type {
   ContextPreview,
-  DocumentName,
   FlagPreview,
   PreviewBucket,
   PreviewedEvaluation,
@@ -17,7 +16,6 @@ export type {
   UndoOptions,
 } from './changesets/change-set.types.js';
 export type { ChangeOperationName, ChangeVocabulary } from './changesets/operations.js';
-export type { SchemaOptions } from './typed-flags/define-flags.js';
 export type {
   DefinedEnvironment,
   DefinedProject,
@@ -27,20 +25,6 @@ export type {
   ImportedChangeSet,
   ImportedDifference,
 } from './definitions/definition.types.js';
-export type {
-  ContextDeclarations,
-  DeclaredFlag,
-  DefaultFlagType,
-  DriftKind,
-  FlagDeclaration,
-  FlagDeclarations,
-  PayloadDescription,
-  PayloadOf,
-  StandardResult,
-  StandardSchema,
-  ValueDescription,
-} from './typed-flags/schema.types.js';
-export type { AudiencePart } from './words/audience.js';
 export type {
   ConstraintDefinition,
   DependencyDefinition,
@@ -71,7 +55,6 @@ export type {
 } from './evaluation/evaluation.types.js';
 export type { EvaluationProblemCode } from './evaluation/problem.js';
 export type { BuiltInName, BuiltInParameters } from './evaluation/strategies.js';
-export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { EnvironmentSummary, LabelChanges } from './flags/flag.types.js';
 export type { EnvironmentOverview, FlagSort } from './flags/flag-search.types.js';
@@ -84,10 +67,25 @@ export type {
   StrategyReplacement,
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
-export type { DocumentDifference } from './log/history.types.js';
+export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
+export type { DocumentDifference, DocumentName } from './log/history.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
+export type { SchemaOptions } from './typed-flags/define-flags.js';
+export type {
+  ContextDeclarations,
+  DeclaredFlag,
+  DefaultFlagType,
+  DriftKind,
+  FlagDeclaration,
+  FlagDeclarations,
+  PayloadDescription,
+  PayloadOf,
+  StandardResult,
+  StandardSchema,
+  ValueDescription,
+} from './typed-flags/schema.types.js';
 export type {
   KnownName,
   RegisteredContextualFlags,
@@ -97,7 +95,7 @@ export type {
   TypedFallbackOption,
   TypedOptions,
   TypedProperties,
-} from './typed-flags/typed-flags.types.js';
+} from './typed-flags.types.js';
 export type {
   ApplicationFilter,
   ApplicationInstance,
@@ -111,3 +109,4 @@ export type {
   SeenFlags,
   YesNo,
 } from './usage/usage.types.js';
+export type { AudiencePart } from './words/audience.js';

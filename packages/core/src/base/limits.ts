@@ -1,3 +1,5 @@
+import { ERROR_LIMITS } from '../errors.js';
+
 const NUMBERS = {
   /** Names of flags, projects, environments and variants. */
   name: 100,
@@ -109,14 +111,7 @@ const NUMBERS = {
   itemsPerPage: 1000,
   /** Bytes of JSON on one page. A page has at least one item, whatever its size. */
   pageSize: 1_048_576,
-  /** Issues in one error. Validation stops at this number. */
-  issues: 100,
-  /** The message of an error or an issue, which may quote input. */
-  issueMessage: 1000,
-  /** One word of such a message, because names and paths may have any length. */
-  messageWord: 200,
-  /** The JSON Pointer of an issue, which may contain names from the input. */
-  issuePath: 200,
+  ...ERROR_LIMITS,
 };
 
 /** All limits of inputs and stored state. Texts are in characters. A later release may change a number. */

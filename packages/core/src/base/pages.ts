@@ -2,7 +2,8 @@ import { compareCodePoints } from './collections.js';
 import type { ListPage, PageQuery } from './common.types.js';
 import { LIMITS } from './limits.js';
 import { nextTurn, paced } from './paced.js';
-import { invalidInput, type Validator } from './validator.js';
+import { pageQuery } from './primitives.js';
+import { createValidator, invalidInput } from './validator.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -13,13 +14,12 @@ export interface PageBounds {
   readonly after?: string;
 }
 
-interface PageValidation {
-  readonly validate: { readonly pageQuery: Validator<PageQuery> };
-}
+/** Throws `invalid_input` unless a page query is valid. */
+export const validatePageQuery = createValidator<PageQuery>(pageQuery);
 
 /** Validates a page query and adds the default limit. */
-export function pageBounds({ validate }: PageValidation, query: PageQuery = {}): PageBounds {
-  return boundsOf(validate.pageQuery(query));
+export function pageBounds(query: PageQuery = {}): PageBounds {
+  return boundsOf(validatePageQuery(query));
 }
 
 /** Returns the bounds of a valid page query. */

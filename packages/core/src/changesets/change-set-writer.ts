@@ -2,6 +2,7 @@ import { v7 as timeOrderedId } from 'uuid';
 import { pause } from '../base/paced.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
+import { withCheckpoints } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
@@ -10,7 +11,7 @@ import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
 import type { StateSize } from './state-size.js';
-import { ChangeSetUnit, withCheckpoints } from './unit-of-work.js';
+import { ChangeSetUnit } from './unit-of-work.js';
 
 /** A set fails with `too_much_contention` after this many conflicts. */
 const ATTEMPTS = 20;

@@ -1,7 +1,8 @@
-import type { Awaitable, ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext, ChangeSetRef } from '../base/common.types.js';
 import type { EvaluatedVariant, EvaluationContext, ExplanationReason } from '../evaluation/evaluation.types.js';
-import type { FlagsEvent } from '../log/event.types.js';
 import type { FlagEffect } from '../flags/effect.decide.js';
+import type { FlagsEvent } from '../log/event.types.js';
+import type { ChangeSet, DocumentName } from '../log/history.types.js';
 import type { ChangeOperationName, ChangeVocabulary } from './operations.js';
 
 /**
@@ -21,9 +22,6 @@ export type Change<Own extends string = never> = {
     readonly ifRevision?: number | readonly number[];
   } & ChangeVocabulary<Own>[Op];
 }[ChangeOperationName];
-
-/** Names a stored document: `flag/checkout`, `project/default`, `segment/7`. */
-export type DocumentName = `${string}/${string}`;
 
 /** The id, the actor, the reason and the expected revisions of a change set. */
 export interface ApplyOptions {
@@ -47,20 +45,6 @@ export interface UndoOptions {
   readonly reason?: string;
   /** Called with the set before anything is decided. Throws or rejects to refuse the undo. */
   readonly authorize?: (set: ChangeSet) => Awaitable<void>;
-}
-
-/** The result of a change set. */
-export interface ChangeSet {
-  /** A UUID; null if the set changed nothing. */
-  readonly id: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly at: string;
-  readonly actor: string;
-  readonly reason: string | null;
-  /** In the order of the changes. */
-  readonly events: readonly FlagsEvent[];
-  /** The new revision of every document that has events. */
-  readonly revisions: Readonly<Record<DocumentName, number>>;
 }
 
 /** A change set that is planned and not applied. */
@@ -205,4 +189,62 @@ export interface ChangeSetOperations<Own extends string = never> {
    * const isSeen = effects.some(({ environment }) => environment === 'production');
    */
   plan(changes: readonly Change<Own>[]): Promise<ChangePlan>;
+}
+
+/** Operations that preview changes, and take change sets back. */
+export interface UndoOperations {
+  /**
+   * Evaluates contexts before and after changes, without a commit: for every changed flag, for flags that use a changed
+   * segment, and for flags that depend on any of these. Does not count evaluations or report problems.
+   *
+   * Both sides draw the same random numbers, so that random numbers alone change no result. Works in slices of some
+   * milliseconds; do not change the contexts until the promise resolves.
+   *
+   * @param query at most 1000 contexts, and fewer if the changes concern many flags
+   * @throws FlagsError as `apply`; `environment_not_found`. The signal's reason when it aborts
+   * @example
+   * const change: Change = { op: 'updateStrategy', ref: strategy, input: { parameters: { rollout: '50' } } };
+   * const { flags: [checkout] } = await flags.preview([change], {
+   *   environment: 'production',
+   *   contexts: [{ userId: '7' }, { userId: '8' }],
+   * });
+   * console.log(checkout.before.enabled, '→', checkout.after.enabled);
+   */
+  preview(changes: readonly Change[], query: PreviewQuery): Promise<ChangePreview>;
+
+  /**
+   * Undoes a change set in one commit. Restores each part that the set changed, and keeps later changes of other parts.
+   * Parts are each metadata member, strategy, switch and member, the variants, the dependencies, the archived state,
+   * and the existence of a document. The result is a change set, which can be undone.
+   *
+   * Does not restore metrics and API tokens. Safe to call concurrently: after a conflict, the undo is decided again.
+   *
+   * @param options `authorize` is called with the set before anything is decided, and refuses the undo by throwing
+   * @throws FlagsError `change_set_not_found`; `undo_conflict` (a part was changed again: `details` names the later
+   * sets; or a reference is missing, a name taken, or the set changed tokens only); `change_set_too_large`; and the
+   * refusals of single operations, such as `flag_has_children`, `segment_in_use`, `project_not_empty`, `last_owner`
+   * @example
+   * await flags.undoChangeSet({ changeSet: set.id }, { reason: 'Too many errors' });
+   */
+  undoChangeSet(ref: ChangeSetRef, options?: UndoOptions): Promise<ChangeSet>;
+
+  /**
+   * Decides an undo without a commit, as `plan` decides changes: shows the direction that the undo would take.
+   *
+   * @throws FlagsError as `undoChangeSet`
+   * @example
+   * const { documents, effects } = await flags.planUndo({ changeSet: set.id });
+   */
+  planUndo(ref: ChangeSetRef, options?: Pick<UndoOptions, 'authorize'>): Promise<ChangePlan>;
+
+  /**
+   * Evaluates contexts before and after an undo, as `preview` does for changes. Changes nothing.
+   *
+   * @param query as of `preview`, with `authorize` as of `undoChangeSet`
+   * @throws FlagsError as `undoChangeSet` and `preview`
+   * @example
+   * const query = { environment: 'production', contexts: [{ userId: '7' }] };
+   * const { flags: [checkout] } = await flags.previewUndo({ changeSet: set.id }, query);
+   */
+  previewUndo(ref: ChangeSetRef, query: PreviewQuery & Pick<UndoOptions, 'authorize'>): Promise<ChangePreview>;
 }

@@ -2,13 +2,13 @@ import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import type { PreparedChange } from '../engine/engine.js';
+import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
-import { toFlagsEvent } from '../log/feed.js';
 import { PatternMeter } from '../flags/patterns.js';
-import type { ApplyOptions, Change, ChangeSet, DocumentName, PlannedDocument } from './change-set.types.js';
-import { type LoggedSet, readCommittedSet, readSet } from '../log/change-set-log.js';
+import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
+import type { ChangeSet, DocumentName } from '../log/history.types.js';
+import type { ApplyOptions, Change, PlannedDocument } from './change-set.types.js';
 import type { ChangeEngine, UnattributedContext } from './engine.js';
 import { CHANGE_OPERATIONS, type ChangeOperationName, operationOf, prepareOperation } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
@@ -75,12 +75,6 @@ export async function commitSet(
   const { id, at, actor } = await engine.run(changes, context);
   if (id === null) return { id, at, actor, reason: context.reason ?? null, events: [], revisions: {} };
   return readCommittedSet(id, async () => toChangeSet(await readSet(engine.storage, id)));
-}
-
-export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
-  const [{ at, actor, reason }] = events;
-  const revisions = events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
-  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
 }
 
 type Members = Readonly<Record<string, unknown>>;

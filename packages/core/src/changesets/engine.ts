@@ -1,12 +1,21 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
-import type { Actor, CommittedDocuments, Engine, PreparedChange } from '../engine/engine.js';
+import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
+import type { Validators } from '../input-schemas.js';
+import type { EventEngine } from '../log/event.operations.js';
+import type { EvaluationEngine } from '../replica/evaluation.operations.js';
+import type { TokenVerifier } from '../tokens/token.js';
+import type { ReportEngine } from '../usage/report.operations.js';
+import type { UsageEngine } from '../usage/usage-over-time.operations.js';
+import type { UsageWriter } from '../usage/usage-writer.js';
 import type { AuthorizeChanges } from './change-set.types.js';
 import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 
 /** The parts that the engines of all actors share. */
-export interface SharedEngine extends Engine {
+export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngine, EventEngine, TokenVerifier {
+  readonly validate: Validators;
+  readonly usageWriter: UsageWriter;
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   /** Stops everything, and closes the storage. */

@@ -1,10 +1,11 @@
 import type { Awaitable } from '../base/common.types.js';
-import type { Operation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
+import type { Operation } from '../engine/operation.js';
 import { dependencyOperations } from '../flags/dependencies.operations.js';
 import { flagOperations } from '../flags/flag.operations.js';
 import { strategyOperations } from '../flags/strategies.operations.js';
 import type { EnvironmentInput, StrategyInput, StrategyReplacement } from '../flags/strategy.types.js';
+import type { Validators } from '../input-schemas.js';
 import { memberOperations } from '../projects/members.operations.js';
 import { projectOperations } from '../projects/project.operations.js';
 import { segmentOperations } from '../segments/segment.operations.js';
@@ -19,7 +20,7 @@ const OPERATIONS = {
   ...strategyOperations,
   ...segmentOperations,
   ...tokenOperations,
-};
+} satisfies Readonly<Record<string, { readonly input?: keyof Validators }>>;
 
 type Operations = typeof OPERATIONS;
 
@@ -82,8 +83,11 @@ interface OperationCall {
  *
  * @throws FlagsError `invalid_input`
  */
-export function prepareOperation(engine: Engine, { op, ref, input }: OperationCall): Awaitable<PreparedChange> {
+export function prepareOperation(
+  engine: Engine & { readonly validate: Validators },
+  { op, ref, input }: OperationCall,
+): Awaitable<PreparedChange> {
   const row = BY_NAME.get(op) as AnyOperation;
-  const valid = row.input ? (engine.validate[row.input] as (input: unknown) => unknown)(input) : undefined;
+  const valid = row.input ? engine.validate[row.input as keyof Validators](input) : undefined;
   return row.prepare(engine, ref, valid);
 }

@@ -1,11 +1,11 @@
 import { groupBy } from '../base/collections.js';
 import type { Awaitable } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
-import { withoutHash } from '../log/feed.js';
 import { newSegmentsOf } from '../flags/change-flag.js';
 import type { FlagEvent } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { EventType } from '../kinds.js';
+import { withoutHash } from '../log/feed.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { nameOf } from '../storage/documents.js';

@@ -1,6 +1,6 @@
 import { paced } from '../base/paced.js';
-import type { Restored, Restorer } from '../engine/restorer.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import type { Restored, Restorer } from '../engine/restorer.js';
 import { flagRestorer } from '../flags/flag.restorer.js';
 import { type HistoryKind, KINDS_WITH_HISTORY } from '../kinds.js';
 import { projectRestorer } from '../projects/project.restorer.js';

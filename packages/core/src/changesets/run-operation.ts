@@ -2,12 +2,12 @@ import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
-import type { ReferenceMember } from '../engine/operation.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
+import type { ReferenceMember } from '../engine/operation.js';
 import { hasHistory } from '../kinds.js';
+import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
 import type { ActorOptions, AuthorizeChanges } from './change-set.types.js';
-import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { ChangeEngine, SetContext, SharedEngine, UnattributedContext } from './engine.js';
 import {
   type InputOf,

@@ -3,10 +3,18 @@ import { paced } from '../base/paced.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
 import { KINDS_WITH_HISTORY } from '../kinds.js';
+import {
+  type LoggedDocument,
+  type LoggedSet,
+  listLaterSets,
+  readLoggedDocuments,
+  readSet,
+  toChangeSet,
+} from '../log/change-set-log.js';
+import type { ChangeSet } from '../log/history.types.js';
 import type { DocumentKey } from '../storage/port.js';
-import type { ChangePlan, ChangePreview, ChangeSet, PreviewQuery, UndoOptions } from './change-set.types.js';
-import { type LoggedDocument, type LoggedSet, listLaterSets, readLoggedDocuments, readSet } from '../log/change-set-log.js';
-import { commitSet, planPrepared, toChangeSet } from './change-sets.operations.js';
+import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
+import { commitSet, planPrepared } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 import { previewPlanned, withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';

@@ -5,7 +5,7 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
-import { describeEvent, hasHistory } from '../kinds.js';
+import { describeEvent } from '../kinds.js';
 import {
   type Aggregate,
   type DocumentReader,
@@ -21,7 +21,6 @@ import type {
   DocumentKey,
   DocumentPut,
   DocumentTouch,
-  DocumentWrite,
   FlagsStorage,
   ListedDocument,
   ListQuery,
@@ -58,7 +57,7 @@ interface Entry {
 }
 
 interface PendingWrite {
-  readonly documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
+  documents: Documents<unknown> & Partial<Pick<Aggregate<unknown, DomainEvent>, 'summarize'>>;
   readonly events: DomainEvent[];
   eventBytes: number;
   /** The stored revision; after the commit the new one. */
@@ -291,6 +290,8 @@ export class ChangeSetUnit implements UnitOfWork {
     events: readonly Event[],
   ): void {
     pending.isChanged = true;
+    // A change that refers to the document may have written it before, and knows no summary.
+    pending.documents = aggregate as unknown as PendingWrite['documents'];
     for (const event of events) {
       const before = pending.state as State | undefined;
       const after = aggregate.evolve(before, event);
@@ -358,46 +359,4 @@ export function isNeverRefused(events: readonly DomainEvent[]): boolean {
 function isTooLarge({ bytes, events, found }: DocumentChange): boolean {
   if (bytes <= LIMITS.documentBytes || (events.length > 0 && isNeverRefused(events))) return false;
   return !found || bytes > Buffer.byteLength(JSON.stringify(found.state));
-}
-
-/**
- * A checkpoint is the state of a document at a revision. It bounds the number and the size of the events that `stateAt`
- * reads. A commit stores a checkpoint at every 200th revision, and if it appends many events to the document. If its
- * events take an nth of the bytes, it stores one at every nth revision.
- */
-const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
-
-/** Checkpoints are listed newest first, because their ids count down. */
-function checkpointKey(document: DocumentKey, revision: number): DocumentKey {
-  const rank = `${Number.MAX_SAFE_INTEGER - revision}`.padStart(16, '0');
-  return { kind: CHECKPOINT.kind, id: `${nameOf(document)} ${rank}` };
-}
-
-/** Reads the newest checkpoint of a document before a revision. */
-export async function readCheckpoint(
-  storage: Pick<FlagsStorage, 'list'>,
-  document: DocumentKey,
-  before: number,
-): Promise<Versioned<unknown> | undefined> {
-  const { kind, id: after } = checkpointKey(document, before);
-  const [found] = await storage.list({ kind, parent: nameOf(document), part: 'body', after, limit: 1 });
-  return found && { state: found.content, revision: Number.MAX_SAFE_INTEGER - Number(found.key.id.slice(-16)) };
-}
-
-/** Returns the writes of a commit: those of the changes, and their checkpoints. */
-export function withCheckpoints(changes: readonly DocumentChange[]): readonly DocumentWrite[] {
-  const writes: DocumentWrite[] = changes.map(({ write }) => write);
-  for (const { write, next: body, events, eventBytes } of changes) {
-    const revision = write.expected + 1;
-    // A created document may continue older revisions. Its creation event holds its state.
-    if (body === undefined || write.expected === 0) continue;
-    const interval = Math.min(CHECKPOINT.revisions, Math.ceil(CHECKPOINT.bytes / Math.max(1, eventBytes)));
-    if (revision % interval !== 0 && events.length < CHECKPOINT.events) continue;
-    const text = 'text' in write ? write.text : '';
-    if (!hasHistory(write.key)) continue;
-    const parent = nameOf(write.key);
-    const key = checkpointKey(write.key, revision);
-    writes.push({ key, expected: 0, parent, body, text: text || JSON.stringify(body), summary: null });
-  }
-  return writes;
 }

@@ -1,35 +1,36 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { DomainEvent } from '../base/domain-event.js';
 import type { FlagsSettings } from '../base/settings.types.js';
-import type { PayloadReader } from '../evaluation/evaluation.types.js';
-import type { Feed } from '../log/feed.js';
-import type { Validators } from '../input-schemas.js';
-import type { Replica } from '../replica/replica.js';
-import type { Aggregate, DocumentReader, Documents, Read } from '../storage/documents.js';
+import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
+import type { Aggregate, DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, Vacancy } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
-import type { TokenVerifier } from '../tokens/token.js';
-import type { UsageWriter } from '../usage/usage-writer.js';
 
 /*
  * The types that operations work with. Operations prepare and decide; they do not know who commits.
  */
 
 /** The dependencies of operations. Engines of different actors share them. */
-export interface Engine extends DocumentReader, TokenVerifier {
+export interface Engine extends DocumentReader {
   readonly settings: FlagsSettings;
-  readonly validate: Validators;
   readonly storage: FlagsStorage;
   readonly usage: UsageStorage;
-  readonly usageWriter: UsageWriter;
-  readonly feed: Feed;
-  readonly replica: Replica;
-  readonly payloads: PayloadReader;
+  readonly memory: DocumentsInMemory;
   readonly now: () => Date;
   /** The maximum lifetime of a new token in milliseconds; undefined: no limit. */
   readonly maxTokenLifetime: number | undefined;
   readonly newId: () => string;
   readonly isUser: (userId: number) => Awaitable<boolean>;
+}
+
+/** The documents that evaluation keeps in memory: all flags, archived ones too, and all segments. Do not change them. */
+export interface DocumentsInMemory {
+  /** Returns the states of the documents of a kind, by id. */
+  statesOf<State>(documents: Documents<State>): ReadonlyMap<string, State>;
+  /** Returns a document. */
+  get(key: DocumentKey): Versioned<unknown> | undefined;
+  /** Applies all changes that other processes have committed before the call. Never rejects: the status holds the error. */
+  refresh(): Promise<EvaluationStatus>;
 }
 
 /** The author of a change. */

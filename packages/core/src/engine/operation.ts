@@ -1,6 +1,5 @@
 import type { Awaitable } from '../base/common.types.js';
 import type { Engine, PreparedChange } from './engine.js';
-import type { Validators } from '../input-schemas.js';
 
 /** The types of the members of references. Names that end in `?` are optional. */
 export const REFERENCE_MEMBERS = {
@@ -33,25 +32,31 @@ export const CHANGE_SET = ['changeSet'] as const;
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the
  * vocabulary of change sets follow from its row.
  */
-export interface Operation<Ref, Input, Result> {
+export interface Operation<Ref, Input, Result, Needed = Engine> {
   /** The members of the reference; empty for an operation without one. */
   readonly ref: readonly ReferenceMember[];
   /** The name of the schema of the input. Absent: there is no input. */
-  readonly input?: keyof Validators;
+  readonly input?: string;
   /** Whether change sets may contain it. */
   readonly isInSets: boolean;
   /** Creates ids and times once, from a valid input. The caller may change the input afterwards, so copy it. */
-  readonly prepare: (engine: Engine, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
+  readonly prepare: (engine: Needed, ref: Ref, input: Input) => Awaitable<PreparedChange<Result>>;
 }
 
-type Row<Ref, Input, Result> = Omit<Operation<Ref, Input, Result>, 'isInSets'>;
+type Row<Ref, Input, Result, Name, Needed> = Omit<Operation<Ref, Input, Result, Needed>, 'isInSets' | 'input'> & {
+  readonly input?: Name;
+};
 
 /** An operation that change sets may contain. */
-export function operation<Ref, Input, Result>(row: Row<Ref, Input, Result>) {
-  return { ...row, isInSets: true } as const satisfies Operation<Ref, Input, Result>;
+export function operation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
+  row: Row<Ref, Input, Result, Name, Needed>,
+) {
+  return { ...row, isInSets: true } as const satisfies Operation<Ref, Input, Result, Needed>;
 }
 
 /** An operation that is a change set of its own only. */
-export function singleOperation<Ref, Input, Result>(row: Row<Ref, Input, Result>) {
-  return { ...row, isInSets: false } as const satisfies Operation<Ref, Input, Result>;
+export function singleOperation<Ref, Input, Result, const Name extends string = never, Needed = Engine>(
+  row: Row<Ref, Input, Result, Name, Needed>,
+) {
+  return { ...row, isInSets: false } as const satisfies Operation<Ref, Input, Result, Needed>;
 }

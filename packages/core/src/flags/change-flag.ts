@@ -1,12 +1,23 @@
 import type { Awaitable, FlagRef } from '../base/common.types.js';
-import { invalidInput } from '../base/validator.js';
-import type { Actor, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { invalidInput, type Validator } from '../base/validator.js';
+import type { Actor, Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { referredSegments } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import { dependencyEdges, edgeId, type FlagEvent, type FlagState, segmentsOf } from './flag.js';
 import { findFlag, flagDocuments, mayRefer, throwFlagNotFound } from './flag.kind.js';
-import type { Strategy } from './strategy.types.js';
+import type { FlagChanges } from './flag.types.js';
+import type { FlagQuery } from './flag-search.types.js';
+import type { Strategy, StrategyInput } from './strategy.types.js';
+
+/** What operations of flags need beside the rest of the engine. */
+export interface FlagEngine extends Engine {
+  readonly validate: {
+    readonly flagChanges: Validator<FlagChanges>;
+    readonly flagQuery: Validator<FlagQuery>;
+    readonly strategy: Validator<StrategyInput<string>>;
+  };
+}
 
 /**
  * Applies events to a flag, updates the index of children, and touches newly referenced segments and parents. A
@@ -28,7 +39,7 @@ async function applyWithReferences(unit: UnitOfWork, name: string, events: reado
   // A segment may belong to the old project: the flag must not keep it in the new one.
   const newSegments = hasMoved ? to.segments : without(to.segments, from.segments);
   await Promise.all([
-    ...newSegments.map((segment) => unit.touch(segmentDocuments, `${segment}`)),
+    ...newSegments.map((segment) => unit.touch(referredSegments, `${segment}`)),
     ...newParents.map((parent) => unit.touch(flagDocuments, parent)),
     ...newParents.map((parent) => unit.put(dependencyEdges, edgeId({ parent, child: name }), { parent, child: name })),
     ...without(from.parents, to.parents).map((parent) => unit.remove(dependencyEdges, edgeId({ parent, child: name }))),
@@ -93,7 +104,7 @@ export async function assertSegmentsUsable(
   for (const event of events) {
     if (!isStrategyChange(event)) continue;
     for (const [index, segment] of (event.data.segments ?? []).entries()) {
-      const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
+      const owner = (await read(referredSegments, `${segment}`))?.state.project ?? project;
       const path = `${pathOf(event.data)}/segments/${index}`;
       if (owner !== project) throw segmentNotUsable(segment, path);
     }
@@ -117,7 +128,7 @@ function isStrategyChange(
 /** Refuses to move a flag that uses segments which flags of the other project cannot use. */
 export async function assertSegmentsMovable(read: Read, flag: FlagState, project: string): Promise<void> {
   for (const segment of segmentsOf(flag)) {
-    const owner = (await read(segmentDocuments, `${segment}`))?.state.project ?? project;
+    const owner = (await read(referredSegments, `${segment}`))?.state.project ?? project;
     if (owner === project) continue;
     const message = `The flag ${flag.name} uses the segment ${segment}, which flags of the project ${project} cannot use; remove it from the strategies first.`;
     throw new FlagsError('segment_in_use', message);

@@ -1,8 +1,8 @@
 import type { FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import { cutPage, pageBounds } from '../base/pages.js';
-import { FLAG, operation, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
+import { FLAG, operation, singleOperation } from '../engine/operation.js';
 import type { DocumentReader } from '../storage/documents.js';
 import { changeFlag } from './change-flag.js';
 import * as dependencyRules from './dependencies.decide.js';
@@ -65,7 +65,7 @@ function removeDependencies(_: Engine, ref: FlagRef): PreparedChange<void> {
 }
 
 export async function listPossibleParents(engine: Engine, ref: FlagRef, query?: PageQuery): Promise<ListPage<string>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   const { state: child } = await findFlag(engine.read, ref);
   if (!(await canDepend(engine, child))) return { items: [] };
   const parents = (await listLiveFlags(engine, child.project)).filter((flag) => isPossibleParent(flag, child));

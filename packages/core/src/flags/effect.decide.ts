@@ -1,6 +1,5 @@
 import { isSameJson } from '../base/json.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
-import type { SegmentState } from '../segments/segment.js';
 import type { Dependency } from './dependency.types.js';
 import { environmentOf, type FlagState, inOrder } from './flag.js';
 import type { Strategy, StrategyVariant } from './strategy.types.js';
@@ -126,8 +125,12 @@ function shownParameters(parameters: NonNullable<Strategy['parameters']>) {
   return entries.map(([name, value]) => [name, value === null ? null : String(value)]);
 }
 
+interface Constrained {
+  readonly constraints: readonly Constraint[];
+}
+
 /** Returns whether clients receive the same constraints of two segments. */
-export function isSameForClients(before: SegmentState | undefined, after: SegmentState | undefined): boolean {
+export function isSameForClients(before: Constrained | undefined, after: Constrained | undefined): boolean {
   if (!before || !after) return before === after;
   return (
     before.constraints === after.constraints ||

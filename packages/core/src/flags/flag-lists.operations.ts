@@ -6,10 +6,11 @@ import { boundsOf, cutPage, pageBounds } from '../base/pages.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
-import { audienceOf, rolloutOf } from '../words/audience.js';
-import { findProject } from '../projects/project.kind.js';
+import { findProject } from '../engine/references.js';
 import type { DocumentReader } from '../storage/documents.js';
 import type { UsageStorage } from '../storage/usage/port.js';
+import { audienceOf, rolloutOf } from '../words/audience.js';
+import type { FlagEngine } from './change-flag.js';
 import { parentThatIsOff } from './effect.decide.js';
 import { environmentOf, type FlagState } from './flag.js';
 import { flagDocuments, type StoredFlagSummary } from './flag.kind.js';
@@ -18,7 +19,7 @@ import type { EnvironmentOverview, FlagOverview, FlagPage, FlagQuery, FlagSort }
 import type { Strategy } from './strategy.types.js';
 
 export async function listFlags(engine: Engine, ref: ProjectRef, query?: PageQuery): Promise<ListPage<FlagSummary>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   await findProject(engine.read, ref);
   const flags = await listLiveFlags(engine, ref.project);
   const page = cutPage(flags, bounds, BY_NAME);
@@ -30,7 +31,7 @@ export async function listArchivedFlags(
   { project }: Partial<ProjectRef> = {},
   query?: PageQuery,
 ): Promise<ListPage<ArchivedFlag>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   if (project !== undefined) await findProject(engine.read, { project });
   const flags = (await readFlags(engine)).filter(isArchived);
   const page = cutPage(flags.filter((flag) => isIn(flag, project)).sort(byName), bounds, BY_NAME);
@@ -108,7 +109,11 @@ export type CanReadProject = (project: string) => Awaitable<boolean>;
  * @param canRead called once for each project that has matching flags; false leaves these flags out of the list and of
  * `total`. Its errors reach the caller.
  */
-export async function searchFlags(engine: Engine, input: FlagQuery = {}, canRead?: CanReadProject): Promise<FlagPage> {
+export async function searchFlags(
+  engine: FlagEngine,
+  input: FlagQuery = {},
+  canRead?: CanReadProject,
+): Promise<FlagPage> {
   const { validate, usage } = engine;
   const query = { ...validate.flagQuery(input) };
   if (query.enabledIn !== undefined) assertEnvironment(engine, query.enabledIn);
@@ -130,10 +135,10 @@ export async function searchFlags(engine: Engine, input: FlagQuery = {}, canRead
  * Returns all flags, archived ones too, with every change that was committed before the call. Rejects if the storage cannot
  * be read.
  */
-async function readFlags({ replica }: Engine): Promise<readonly FlagState[]> {
-  const status = await replica.poller.refresh();
+async function readFlags({ memory }: Engine): Promise<readonly FlagState[]> {
+  const status = await memory.refresh();
   if (status.state === 'stale') throw status.error;
-  return [...replica.documents.flags.values()];
+  return [...memory.statesOf(flagDocuments).values()];
 }
 
 /** Compares in code-point order. */
@@ -188,12 +193,12 @@ async function convertAll<From, To>(items: readonly From[], convert: (item: From
   return converted;
 }
 
-function toOverview({ replica, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
+function toOverview({ memory, settings }: Engine, flag: FlagState, lastSeen: LastSeen): FlagOverview {
   const { name, project, description, type, stale, archived, createdAt, labels, owner } = flag;
   // A flag that was archived or deleted meanwhile stays in the list.
-  const revision = replica.documents.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
+  const revision = memory.get({ kind: flagDocuments.kind, id: name })?.revision ?? 0;
   const findLive = (parent: string) => {
-    const found = replica.documents.flags.get(parent);
+    const found = memory.statesOf(flagDocuments).get(parent);
     return found?.archived ? undefined : found;
   };
   return {

@@ -1,10 +1,10 @@
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
-import type { Engine, UnitOfWork } from '../engine/engine.js';
+import type { DocumentsInMemory, Engine, UnitOfWork } from '../engine/engine.js';
+import { referredSegments } from '../engine/references.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
 import { constraintsWeight, strategyWeight } from '../evaluation/weight.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
 import type { Documents } from '../storage/documents.js';
 import { environmentOf, type FlagState } from './flag.js';
 import { flagDocuments } from './flag.kind.js';
@@ -25,10 +25,10 @@ interface FlagChange {
  * @throws FlagsError `invalid_input`
  */
 export function createFlagWeightCheck(
-  { replica }: Pick<Engine, 'replica'>,
+  { memory }: Pick<Engine, 'memory'>,
   unit: UnitOfWork,
 ): (change: FlagChange) => void {
-  const weigh = createScale(withWritten(replica.documents.segments, unit, segmentDocuments));
+  const weigh = createScale(withWritten(memory, unit, referredSegments));
   return ({ before, after }) => {
     for (const { name: environment, strategies } of after.environments) {
       const known = before ? environmentOf(before, environment).strategies : [];
@@ -48,17 +48,17 @@ interface SegmentChange {
 
 /** Refuses constraints of a segment that would make a flag weigh too much. */
 export async function assertSegmentWeight(
-  { replica }: Pick<Engine, 'replica'>,
+  { memory }: Pick<Engine, 'memory'>,
   unit: UnitOfWork,
   { id, constraints }: SegmentChange,
 ): Promise<void> {
-  const segments = withWritten(replica.documents.segments, unit, segmentDocuments);
+  const segments = withWritten(memory, unit, referredSegments);
   const known = segments.get(`${id}`);
   if (known && constraintsWeight(constraints) <= constraintsWeight(known.constraints)) return;
   const weigh = createScale(
     new Map<string, Pick<SegmentChange, 'constraints'>>([...segments, [`${id}`, { constraints }]]),
   );
-  for await (const flag of paced(withWritten(replica.documents.flags, unit, flagDocuments).values())) {
+  for await (const flag of paced(withWritten(memory, unit, flagDocuments).values())) {
     for (const { name: environment, strategies } of flag.archived ? [] : flag.environments) {
       if (!strategies.some((strategy) => strategy.segments?.includes(id))) continue;
       if (weigh(strategies) <= LIMITS.flagWeight) continue;
@@ -70,10 +70,11 @@ export async function assertSegmentWeight(
 
 /** Returns the documents in memory, overlaid with the writes of the change set so far. */
 function withWritten<State>(
-  known: ReadonlyMap<string, State>,
+  memory: DocumentsInMemory,
   unit: UnitOfWork,
   documents: Documents<State>,
 ): ReadonlyMap<string, State> {
+  const known = memory.statesOf(documents);
   const written = unit.written(documents);
   if (written.size === 0) return known;
   const current = new Map(known);

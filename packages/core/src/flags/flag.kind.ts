@@ -12,8 +12,8 @@ import {
   type Versions,
   wholePart,
 } from '../engine/kind.js';
+import { findProject } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
-import { findProject } from '../projects/project.kind.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
 import {

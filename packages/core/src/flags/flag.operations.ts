@@ -2,13 +2,13 @@ import type { AnyFlagRef, FlagRef, ProjectRef } from '../base/common.types.js';
 import { cloneJson } from '../base/json.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { pickMembers } from '../base/validator.js';
-import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
-import { findProject } from '../projects/project.kind.js';
+import { ANY_FLAG, FLAG, operation, PROJECT, singleOperation } from '../engine/operation.js';
+import { findProject } from '../engine/references.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { UsageStorage } from '../storage/usage/port.js';
-import { applyToFlag, assertSegmentsMovable, changeFlag } from './change-flag.js';
+import { applyToFlag, assertSegmentsMovable, changeFlag, type FlagEngine } from './change-flag.js';
 import { inheritableDependencies, listChildren, listLiveChildren } from './dependencies.operations.js';
 import { type FlagState, orderedEnvironmentOf } from './flag.js';
 import { findFlag, flagDocuments, throwFlagNotFound } from './flag.kind.js';
@@ -90,7 +90,7 @@ function updateFlag(_: Engine, ref: FlagRef, input: FlagChanges): PreparedChange
   });
 }
 
-function changeLabels(engine: Engine, ref: FlagRef, input: LabelChanges): PreparedChange<Flag> {
+function changeLabels(engine: FlagEngine, ref: FlagRef, input: LabelChanges): PreparedChange<Flag> {
   const { validate } = engine;
   const { add = [], remove = [] } = input;
   const changes = { add: [...add], remove: [...remove] };

@@ -1,8 +1,7 @@
-import type { Restorer } from '../engine/restorer.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import { findProject, referredSegments } from '../engine/references.js';
+import type { Restorer } from '../engine/restorer.js';
 import { FlagsError, locateRefusals } from '../errors.js';
-import { findProject } from '../projects/project.kind.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
@@ -59,7 +58,7 @@ async function assertChildrenInProject(unit: UnitOfWork, { name, project }: Flag
 
 async function assertSegmentsExist(unit: UnitOfWork, flag: FlagState): Promise<void> {
   for (const id of segmentsOf(flag)) {
-    if (await unit.read(segmentDocuments, `${id}`)) continue;
+    if (await unit.read(referredSegments, `${id}`)) continue;
     const message = `The flag ${flag.name} would use the segment ${id}, which no longer exists.`;
     throw new FlagsError('segment_not_found', message);
   }

@@ -1,9 +1,8 @@
 import type { DomainEvent } from '../base/domain-event.js';
 import { FlagsError } from '../errors.js';
-import type { SegmentUse } from '../segments/segment.types.js';
 import type { Documents } from '../storage/documents.js';
 import type { Dependency } from './dependency.types.js';
-import type { Strategy } from './strategy.types.js';
+import type { SegmentUse, Strategy } from './strategy.types.js';
 import type { Variant } from './variant.types.js';
 
 /** The stored state of a flag: one document. */

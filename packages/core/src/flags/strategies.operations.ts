@@ -2,13 +2,12 @@ import type { EnvironmentRef, StrategyRef } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { cloneJson } from '../base/json.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { ENVIRONMENT, operation, STRATEGY, singleOperation } from '../engine/operation.js';
+import { referredSegments } from '../engine/references.js';
 import type { ErrorDetail } from '../errors.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
-import { idOfSegment } from '../segments/segment.operations.js';
 import type { Read } from '../storage/documents.js';
-import { changeFlag, type FlagChange } from './change-flag.js';
+import { changeFlag, type FlagChange, type FlagEngine } from './change-flag.js';
 import { type FlagEvent, type FlagState, orderedEnvironmentOf } from './flag.js';
 import { evolveFlag } from './flag.kind.js';
 import { createFlagWeightCheck } from './flag-weight.js';
@@ -32,7 +31,7 @@ function addStrategy(engine: Engine, ref: EnvironmentRef, input: StrategyInput<s
 }
 
 function updateStrategy(
-  engine: Engine,
+  engine: FlagEngine,
   ref: StrategyRef,
   input: StrategyReplacement<string>,
 ): PreparedChange<Strategy> {
@@ -159,7 +158,7 @@ async function assertSegmentsExist(
     if (!isOfStrategy(event)) continue;
     const { data } = event;
     const segments = (data.segments ?? []).map((id, index) => ({ id, index }));
-    const found = await Promise.all(segments.map(({ id }) => read(segmentDocuments, idOfSegment(id))));
+    const found = await Promise.all(segments.map(({ id }) => read(referredSegments, `${id}`)));
     const missing = segments.filter((_, index) => !found[index]);
     if (missing.length > 0) throw invalidInput(missing.map((one) => toIssue(one, pathOf(data))));
   }

@@ -193,3 +193,12 @@ export interface StrategyOperations<Own extends string = never> {
     context?: ChangeContext,
   ): Promise<FlagEnvironment>;
 }
+
+/** A strategy that uses a segment. */
+export interface SegmentUse {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
+  /** The strategy's id. */
+  readonly strategy: string;
+}

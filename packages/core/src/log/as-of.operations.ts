@@ -2,13 +2,13 @@ import { compareCodePoints } from '../base/collections.js';
 import type { FlagRef } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { cloneJson, deepFreeze } from '../base/json.js';
+import type { Lifetime } from '../base/lifetime.js';
 import { LIMITS } from '../base/limits.js';
 import { memoizeAsync } from '../base/memoize.js';
 import { pause } from '../base/paced.js';
 import { toTimestamp } from '../base/primitives.js';
 import { assertOptions, assertReference, assertText, invalidInput } from '../base/validator.js';
-import type { ChangeEngine } from '../changesets/engine.js';
-import { stateAt } from './event-log.js';
+import type { Engine } from '../engine/engine.js';
 import type { EnvironmentChoice } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { Dependency } from '../flags/dependency.types.js';
@@ -17,13 +17,15 @@ import { findFlag, flagDocuments } from '../flags/flag.kind.js';
 import { toDetail } from '../flags/flag.operations.js';
 import type { FlagDetail } from '../flags/flag.types.js';
 import { compileEnvironment } from '../replica/environment.js';
+import type { Replica } from '../replica/replica.js';
 import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import { createRead, nameOf, type Read } from '../storage/documents.js';
 import type { EventPage, FlagsStorage, StoredEventQuery } from '../storage/port.js';
-import type { ChangeHistoryOperations, FlagsView } from './history.types.js';
+import { stateAt } from './event-log.js';
+import type { FlagsView, HistoryOperations } from './history.types.js';
 
-type AsOf = Parameters<ChangeHistoryOperations['asOf']>[0];
+type AsOf = Parameters<HistoryOperations['asOf']>[0];
 
 /** The last event of a view, and the time of its evaluations. */
 interface PastMoment {
@@ -37,11 +39,17 @@ interface Evaluated {
   readonly environment: string;
 }
 
+/** What views of the past need beside the rest of the engine. */
+export interface PastEngine extends Engine {
+  readonly lifetime: Lifetime;
+  readonly replica: Pick<Replica, 'options'>;
+}
+
 /**
  * Returns a view of the flags at a time, or after the event at a position. The first read happens at the first call. The
  * view caches the documents and snapshots that it has read.
  */
-export function asOf(engine: ChangeEngine, time: AsOf): FlagsView {
+export function asOf(engine: PastEngine, time: AsOf): FlagsView {
   const { track } = engine.lifetime;
   const moment = memoizeAsync<void, PastMoment>(createMomentFinder(engine, time));
   const read = createRead({
@@ -94,7 +102,7 @@ export function asOf(engine: ChangeEngine, time: AsOf): FlagsView {
 }
 
 /** Returns a function that finds the moment. Throws `invalid_input` at once for an invalid time. */
-function createMomentFinder({ storage }: ChangeEngine, time: unknown): () => Promise<PastMoment> {
+function createMomentFinder({ storage }: Engine, time: unknown): () => Promise<PastMoment> {
   const { position } = Object(time) as { readonly position?: unknown };
   const at = position === undefined ? toTime(time) : undefined;
   if (position !== undefined && typeof position !== 'string') throw notATime();
@@ -148,7 +156,7 @@ interface PastFlag {
 }
 
 /** Lists the flags that depended on a flag and were not archived, in name order. */
-async function listChildrenAt(engine: ChangeEngine, { ref, position, read }: PastFlag): Promise<readonly string[]> {
+async function listChildrenAt(engine: Engine, { ref, position, read }: PastFlag): Promise<readonly string[]> {
   const children: string[] = [];
   for (const name of await listCandidates(engine.storage, ref.flag, position)) {
     const found = await read(flagDocuments, name);

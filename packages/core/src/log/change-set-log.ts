@@ -3,13 +3,14 @@ import { paced } from '../base/paced.js';
 import { invalidInput } from '../base/validator.js';
 import type { CommittedDocuments } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
-import { projectsIn } from './event.types.js';
-import { toFlagsEvent } from './feed.js';
 import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
 import { compareByEvents } from './differences.js';
+import { projectsIn } from './event.types.js';
 import { holdsDocument, stateBefore, walkBack } from './event-log.js';
+import { toFlagsEvent } from './feed.js';
+import type { ChangeSet } from './history.types.js';
 
 /** The events of one change set, in their order. */
 export interface LoggedSet {
@@ -169,4 +170,11 @@ export async function readCommittedSet<T>(id: string, read: () => Promise<T>): P
     const message = `The change set ${id} was committed, but its events cannot be read (${reason}). Repeat the call with this id.`;
     throw new FlagsError('outcome_unknown', message, undefined, { cause: error });
   }
+}
+
+/** Returns a set as its commit has returned it. */
+export function toChangeSet({ id, events }: LoggedSet): ChangeSet {
+  const [{ at, actor, reason }] = events;
+  const revisions = events.map(({ subject, revision }) => [`${subject.kind}/${subject.id}`, revision] as const);
+  return { id, at, actor, reason, events: events.map(toFlagsEvent), revisions: Object.fromEntries(revisions) };
 }

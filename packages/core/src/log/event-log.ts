@@ -2,7 +2,7 @@ import { pause } from '../base/paced.js';
 import { describeEvent, foldEvents } from '../kinds.js';
 import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredEvent, StoredEventQuery } from '../storage/port.js';
-import { readCheckpoint } from '../changesets/unit-of-work.js';
+import { readCheckpoint } from './checkpoints.js';
 
 const EVENTS_PER_READ = 256;
 /** Fewer without data: SQLite walks through the pages of a large event to the columns behind its data. */

@@ -1,17 +1,31 @@
 import { assertListener } from '../base/collections.js';
 import { LIMITS } from '../base/limits.js';
 import { toTimestamp } from '../base/primitives.js';
-import { assertOptions } from '../base/validator.js';
+import { assertOptions, type Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
 import { flagDocuments } from '../flags/flag.kind.js';
-import type { EventFilter } from '../storage/port.js';
-import type { EventLog, EventQuery, FeedPage, FeedQuery, FlagsEventListener, SubscribeOptions } from './event.types.js';
-import { toFlagsEvent } from './feed.js';
 import { newestPosition } from '../storage/feed-pages.js';
+import type { EventFilter } from '../storage/port.js';
+import type {
+  EventLog,
+  EventQuery,
+  FeedPage,
+  FeedQuery,
+  FlagsEventListener,
+  SubscribeOptions,
+  WireEventQuery,
+} from './event.types.js';
+import { type Feed, toFlagsEvent } from './feed.js';
 
 const DEFAULT_LIMIT = 100;
 
-export async function listEvents({ validate, storage }: Engine, input: EventQuery = {}): Promise<EventLog> {
+/** What the event log needs beside the rest of the engine. */
+export interface EventEngine extends Engine {
+  readonly feed: Feed;
+  readonly validate: { readonly eventQuery: Validator<WireEventQuery>; readonly feedQuery: Validator<FeedQuery> };
+}
+
+export async function listEvents({ validate, storage }: EventEngine, input: EventQuery = {}): Promise<EventLog> {
   const query = validate.eventQuery(input);
   const { limit = DEFAULT_LIMIT, after, since } = query;
   const all = {
@@ -34,7 +48,7 @@ export async function listEvents({ validate, storage }: Engine, input: EventQuer
 /** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
 const FEED_PAGE_BYTES = 65_536;
 
-export async function listNextEvents({ validate, storage }: Engine, input: FeedQuery = {}): Promise<FeedPage> {
+export async function listNextEvents({ validate, storage }: EventEngine, input: FeedQuery = {}): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
   if (after === undefined) return { items: [], next: (await newestPosition(storage)) ?? null };
   const { events } = await storage.events({
@@ -46,7 +60,11 @@ export async function listNextEvents({ validate, storage }: Engine, input: FeedQ
   return { items: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
 }
 
-export function subscribe({ feed }: Engine, listener: FlagsEventListener, options: SubscribeOptions = {}): () => void {
+export function subscribe(
+  { feed }: EventEngine,
+  listener: FlagsEventListener,
+  options: SubscribeOptions = {},
+): () => void {
   assertListener(listener);
   assertOptions('subscribe', options);
   return feed.subscribe(listener, options);

@@ -56,6 +56,12 @@ export interface EventLog extends ListPage<FlagsEvent> {
   readonly total: number;
 }
 
+/** The query of the HTTP API, which pages by `offset`. Only the first-party router passes it. */
+export interface WireEventQuery extends EventQuery {
+  /** The number of events to skip. Default: 0. */
+  readonly offset?: number;
+}
+
 /** Selects the next events of the feed. */
 export interface FeedQuery {
   /**

@@ -4,11 +4,11 @@ import { type Polling, startPolling } from '../base/polling.js';
 import { isFlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { EventType } from '../kinds.js';
+import { newestPosition, readFeed } from '../storage/feed-pages.js';
 import type { FlagsStorage, StoredEvent } from '../storage/port.js';
 import { tokenDocuments } from '../tokens/token.kind.js';
 import type { TokenKind } from '../tokens/token.types.js';
 import type { FlagsEvent, FlagsEventListener, SubscribeOptions } from './event.types.js';
-import { newestPosition, readFeed } from '../storage/feed-pages.js';
 
 /** Delivers committed events to listeners. */
 export interface Feed {

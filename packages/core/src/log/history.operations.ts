@@ -1,19 +1,19 @@
 import { groupBy } from '../base/collections.js';
 import type { ChangeSetRef, FlagRef, ListPage, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
+import { validatePageQuery } from '../base/pages.js';
 import { compareStates, type PartDifference } from '../base/parts.js';
 import { assertText, invalidInput } from '../base/validator.js';
-import { type LoggedSet, readProjects, readSet, walkBackSets } from './change-set-log.js';
-import { toChangeSet } from '../changesets/change-sets.operations.js';
-import { compareByEvents } from './differences.js';
-import type { ChangeEngine } from '../changesets/engine.js';
-import { holdsDocument, stateBefore } from './event-log.js';
-import { toFlagsEvent } from './feed.js';
+import type { Engine } from '../engine/engine.js';
 import { findFlag, flagDocuments } from '../flags/flag.kind.js';
 import { foldEvents } from '../kinds.js';
 import { findProject, projectDocuments } from '../projects/project.kind.js';
 import { nameOf } from '../storage/documents.js';
 import type { EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
+import { type LoggedSet, readProjects, readSet, toChangeSet, walkBackSets } from './change-set-log.js';
+import { compareByEvents } from './differences.js';
+import { holdsDocument, stateBefore } from './event-log.js';
+import { toFlagsEvent } from './feed.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
 /** Change sets of a page without a limit. */
@@ -21,12 +21,12 @@ const DEFAULT_LIMIT = 100;
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */
 export async function listHistory(
-  engine: ChangeEngine,
+  engine: Engine,
   ref: HistoryRef = {},
   page: PageQuery = {},
 ): Promise<ListPage<HistoryEntry>> {
   const { storage } = engine;
-  const { after, limit = DEFAULT_LIMIT } = engine.validate.pageQuery(page);
+  const { after, limit = DEFAULT_LIMIT } = validatePageQuery(page);
   const filter = toFilter(ref);
   const items: HistoryEntry[] = [];
   let bytes = 0;
@@ -45,14 +45,11 @@ export async function listHistory(
   return { items };
 }
 
-export async function getChangeSet({ storage }: ChangeEngine, ref: ChangeSetRef): Promise<HistoryEntry> {
+export async function getChangeSet({ storage }: Engine, ref: ChangeSetRef): Promise<HistoryEntry> {
   return toEntry(storage, await readSet(storage, ref.changeSet));
 }
 
-export async function listChangeSetProjects(
-  { storage }: ChangeEngine,
-  ref: ChangeSetRef,
-): Promise<ListPage<string | null>> {
+export async function listChangeSetProjects({ storage }: Engine, ref: ChangeSetRef): Promise<ListPage<string | null>> {
   return { items: await readProjects(storage, ref.changeSet) };
 }
 
@@ -71,7 +68,7 @@ function toFilter(scope: Scope): EventFilter {
 }
 
 /** Throws `flag_not_found` or `project_not_found` without a history. A deleted flag or project keeps its history. */
-async function assertExists({ read }: ChangeEngine, { project, flag }: Scope): Promise<void> {
+async function assertExists({ read }: Engine, { project, flag }: Scope): Promise<void> {
   if (project === undefined) return;
   if (flag === undefined) await findProject(read, { project });
   else await findFlag(read, { project, flag });

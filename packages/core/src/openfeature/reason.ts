@@ -1,8 +1,8 @@
 import { isSameJson } from '../base/json.js';
-import { admitsEverybody } from '../words/audience.js';
 import type { StrategyDefinition, VariantDefinition } from '../evaluation/definitions.types.js';
 import type { EvaluatedVariant, FlagConfiguration } from '../evaluation/evaluation.types.js';
 import { percentageParameter } from '../evaluation/strategies.js';
+import { admitsEverybody } from '../words/audience.js';
 
 /**
  * The reason of a flag's value, in the terms of OpenFeature and OFREP. Derived from the flag's configuration, without

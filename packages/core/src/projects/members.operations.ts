@@ -1,7 +1,7 @@
 import type { ListPage, ProjectRef } from '../base/common.types.js';
 import type { Role } from '../base/settings.types.js';
-import { operation, PROJECT } from '../engine/operation.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
+import { operation, PROJECT } from '../engine/operation.js';
 import { FlagsError } from '../errors.js';
 import * as memberRules from './members.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';

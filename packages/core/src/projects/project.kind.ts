@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../base/common.types.js';
 import { type Edit, editItems } from '../base/parts.js';
 import { type EventDescriptions, type Kind, memberParts, mergeVersions, wholePart } from '../engine/kind.js';
-import { FlagsError } from '../errors.js';
+import { throwProjectNotFound } from '../engine/references.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import { updateProject } from './project.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
@@ -101,8 +101,4 @@ export const projectDocuments: Kind<ProjectState, ProjectEvent> = {
 /** Resolves to the project. Rejects with `project_not_found`. */
 export async function findProject(read: Read, { project }: ProjectRef): Promise<Versioned<ProjectState>> {
   return (await read(projectDocuments, project)) ?? throwProjectNotFound(project);
-}
-
-export function throwProjectNotFound(project: string): never {
-  throw new FlagsError('project_not_found', `There is no project ${project}; create it, or list the projects.`);
 }

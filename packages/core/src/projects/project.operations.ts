@@ -2,8 +2,9 @@ import { groupBy } from '../base/collections.js';
 import type { ListPage, PageQuery, ProjectRef } from '../base/common.types.js';
 import { pageBounds, pageOf } from '../base/pages.js';
 import type { FlagType } from '../base/settings.types.js';
-import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { NO_REFERENCE, operation, PROJECT } from '../engine/operation.js';
+import { throwProjectNotFound } from '../engine/references.js';
 import { applyToFlag } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
@@ -21,7 +22,7 @@ import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
-import { findProject, projectDocuments, type StoredProjectSummary, throwProjectNotFound } from './project.kind.js';
+import { findProject, projectDocuments, type StoredProjectSummary } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
 interface ProjectChange<Result> {
@@ -47,7 +48,7 @@ export function changeProject<Result>(
 }
 
 export async function listProjects(engine: Engine, query?: PageQuery): Promise<ListPage<ProjectSummary>> {
-  const { limit, ...start } = pageBounds(engine, query);
+  const { limit, ...start } = pageBounds(query);
   const bounds = limit === Number.POSITIVE_INFINITY ? start : { ...start, limit: limit + 1 };
   const listed = await engine.storage.list({ kind: projectDocuments.kind, part: 'summary', ...bounds });
   const page = pageOf(listed, { limit, cursorOf: ({ key }) => key.id });

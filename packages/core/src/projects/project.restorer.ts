@@ -1,6 +1,6 @@
 import { isSameJson } from '../base/json.js';
-import type { Restorer } from '../engine/restorer.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import type { Restorer } from '../engine/restorer.js';
 import { FlagsError } from '../errors.js';
 import { isSharedWith } from '../tokens/token.js';
 import { listStoredTokens } from '../tokens/token.operations.js';

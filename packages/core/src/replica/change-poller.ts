@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { startPolling } from '../base/polling.js';
 import { FlagsError, isFlagsError } from '../errors.js';
 import type { EvaluationStatus } from '../evaluation/evaluation.types.js';
-import { readFeedHeads, type StoredEventHead } from '../storage/feed-pages.js';
 import { type KeyedUpdate, nameOf } from '../storage/documents.js';
+import { readFeedHeads, type StoredEventHead } from '../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 
 /** Events per read. */

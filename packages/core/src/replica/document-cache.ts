@@ -1,17 +1,15 @@
 import { freezeJson } from '../base/json.js';
-import type { FlagState } from '../flags/flag.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { KINDS_IN_MEMORY } from '../kinds.js';
-import type { SegmentState } from '../segments/segment.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
-import type { Versioned } from '../storage/documents.js';
+import type { Documents, Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, StoredDocument } from '../storage/port.js';
 
 /** Holds all flags, archived ones too, and all segments in memory. Their states are frozen. */
 export class DocumentCache {
   private readonly kinds = new Map(KINDS_IN_MEMORY.map((kind) => [kind, new CachedKind()]));
-  readonly flags = this.statesOf<FlagState>(flagDocuments.kind);
-  readonly segments = this.statesOf<SegmentState>(segmentDocuments.kind);
+  readonly flags = this.statesOf(flagDocuments);
+  readonly segments = this.statesOf(segmentDocuments);
 
   /** Reads all documents. Keeps cached documents that are newer. */
   async load(storage: FlagsStorage): Promise<void> {
@@ -47,7 +45,8 @@ export class DocumentCache {
     return this.kinds.get(kind)?.get(id);
   }
 
-  private statesOf<State>(kind: string): ReadonlyMap<string, State> {
+  /** Returns the states of the documents of a kind, by id. */
+  statesOf<State>({ kind }: Documents<State>): ReadonlyMap<string, State> {
     return this.kinds.get(kind)?.states as ReadonlyMap<string, State>;
   }
 }

@@ -17,13 +17,23 @@ import type {
   EvaluationOperations,
   EvaluationStatus,
   Impression,
+  PayloadReader,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
+import type { UsageWriter } from '../usage/usage-writer.js';
+import type { Replica } from './replica.js';
+
+/** What evaluation needs beside the rest of the engine. */
+export interface EvaluationEngine extends Engine {
+  readonly replica: Replica;
+  readonly usageWriter: Pick<UsageWriter, 'dropped'>;
+  readonly payloads: PayloadReader;
+}
 
 /**
  * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
  */
-export function evaluationOperations(engine: Engine): BoundEvaluation {
+export function evaluationOperations(engine: EvaluationEngine): BoundEvaluation {
   const { settings } = engine;
   const { state: live, documents, poller, impressions, changes, problems } = engine.replica;
   const { standard } = live;

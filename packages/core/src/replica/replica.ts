@@ -14,10 +14,10 @@ import { type EvaluationProblem, ProblemReporter } from '../evaluation/problem.j
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
 import type { FlagUsage } from '../evaluation/usage.js';
-import { newestPosition } from '../storage/feed-pages.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { KeyedUpdate } from '../storage/documents.js';
+import { newestPosition } from '../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';

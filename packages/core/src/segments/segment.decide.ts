@@ -1,7 +1,8 @@
 import { pickChanged } from '../base/json.js';
 import { FlagsError } from '../errors.js';
+import type { SegmentUse } from '../flags/strategy.types.js';
 import type { SegmentContent, SegmentEvent, SegmentRegistry, SegmentState } from './segment.js';
-import type { NewSegment, SegmentChanges, SegmentUse } from './segment.types.js';
+import type { NewSegment, SegmentChanges } from './segment.types.js';
 
 /** Values of a new segment that the caller generates. */
 interface SegmentOrigin {

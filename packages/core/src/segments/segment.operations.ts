@@ -4,14 +4,15 @@ import { LIMITS } from '../base/limits.js';
 import { pause } from '../base/paced.js';
 import { pageBounds } from '../base/pages.js';
 import { invalidInput, pickMembers } from '../base/validator.js';
-import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { NO_REFERENCE, operation, SEGMENT } from '../engine/operation.js';
+import { findProject } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
 import { type FlagState, usesOfSegment } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';
 import { assertSegmentWeight } from '../flags/flag-weight.js';
 import { assertPatterns } from '../flags/patterns.js';
-import { findProject } from '../projects/project.kind.js';
+import type { SegmentUse } from '../flags/strategy.types.js';
 import type { DocumentReader, Documents, Read, Versioned } from '../storage/documents.js';
 import * as segmentRules from './segment.decide.js';
 import { movesAway, registerSegment, renameSegment, unregisterSegment } from './segment.decide.js';
@@ -23,7 +24,7 @@ import {
   segmentRegistries,
 } from './segment.js';
 import { segmentDocuments } from './segment.kind.js';
-import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef, SegmentUse } from './segment.types.js';
+import type { NewSegment, Segment, SegmentChanges, SegmentQuery, SegmentRef } from './segment.types.js';
 
 const INPUT_MEMBERS = ['name', 'description', 'constraints', 'project'];
 /** Segments in the first read of a page. Later reads estimate the number from the size so far. */
@@ -38,7 +39,7 @@ export async function listSegments(
   { strategy }: SegmentQuery = {},
   page?: PageQuery,
 ): Promise<ListPage<Segment>> {
-  const { limit, after } = pageBounds(engine, page);
+  const { limit, after } = pageBounds(page);
   if (after !== undefined && !/^\d+$/.test(after)) {
     throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
   }

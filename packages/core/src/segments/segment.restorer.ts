@@ -1,7 +1,7 @@
-import type { Restored, Restorer } from '../engine/restorer.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import { findProject } from '../engine/references.js';
+import type { Restored, Restorer } from '../engine/restorer.js';
 import { FlagsError, locateRefusals } from '../errors.js';
-import { findProject } from '../projects/project.kind.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
 import type { SegmentState } from './segment.js';
 import { restoreSegment, segmentDocuments } from './segment.kind.js';

@@ -1,5 +1,6 @@
 import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
 import type { Constraint } from '../evaluation/definitions.types.js';
+import type { SegmentUse } from '../flags/strategy.types.js';
 
 /** Named constraints that strategies of many flags share. All constraints must hold. */
 export interface Segment {
@@ -45,15 +46,6 @@ export interface SegmentRef {
 export interface SegmentQuery {
   /** A strategy's id: lists only the segments of that strategy; none if it does not exist. */
   readonly strategy?: string;
-}
-
-/** A strategy that uses a segment. */
-export interface SegmentUse {
-  readonly project: string;
-  readonly flag: string;
-  readonly environment: string;
-  /** The strategy's id. */
-  readonly strategy: string;
 }
 
 export interface SegmentOperations {

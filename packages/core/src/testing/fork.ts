@@ -1,10 +1,10 @@
-import { acceptDeclaredProperties } from '../typed-flags/define-flags.js';
-import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit, FlagsStorage } from '../storage/port.js';
+import { acceptDeclaredProperties } from '../typed-flags/define-flags.js';
+import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';
 import { running } from './test-values.js';
 

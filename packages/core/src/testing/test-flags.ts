@@ -1,7 +1,6 @@
 import { describeUnknownOption } from '../base/option-names.js';
 import { invalidInput } from '../base/validator.js';
 import { prepareEngine } from '../create-flags.js';
-import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import type { ContextualFlags, EvaluationOperations, Evaluator } from '../evaluation/evaluation.types.js';
 import type { Flags } from '../flags.js';
 import { createProject } from '../projects/project.decide.js';
@@ -11,6 +10,7 @@ import { DocumentCache } from '../replica/document-cache.js';
 import { type Replica, startReplica } from '../replica/replica.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit } from '../storage/port.js';
+import type { FlagsSchema } from '../typed-flags/schema.types.js';
 import { lazyFork, loadCommits, type Origin, recordingStorage } from './fork.js';
 import type { TestFlags, TestFlagsOptions, TestValues, TypedTestFlags, TypedTestValues } from './test-flags.types.js';
 import {

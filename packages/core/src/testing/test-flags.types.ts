@@ -1,9 +1,9 @@
 import type { ActorOptions } from '../changesets/change-set.types.js';
-import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../typed-flags/schema.types.js';
 import type { Flags } from '../flags.js';
 import type { FlagsOptions } from '../options.js';
 import type { Token } from '../tokens/token.types.js';
-import type { TypedFlags } from '../typed-flags/typed-flags.types.js';
+import type { FlagName, FlagPayload, FlagsSchema, VariantName } from '../typed-flags/schema.types.js';
+import type { TypedFlags } from '../typed-flags.types.js';
 
 /** A flag that is on for everybody, with this variant. */
 export interface TestVariant<Name extends string = string, PayloadValue = unknown> {

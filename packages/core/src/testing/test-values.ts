@@ -3,8 +3,6 @@ import type { DomainEvent } from '../base/domain-event.js';
 import { closestNames } from '../base/option-names.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
-import { describedVariants } from '../typed-flags/payload.js';
-import type { FlagDeclaration, FlagsSchema } from '../typed-flags/schema.types.js';
 import { FlagsError } from '../errors.js';
 import type { FlagDefinition, Payload, VariantDefinition } from '../evaluation/definitions.types.js';
 import { reasonOf } from '../evaluation/problem.js';
@@ -19,6 +17,8 @@ import { DEFAULT_PROJECT } from '../projects/project.js';
 import type { Replica } from '../replica/replica.js';
 import type { Aggregate } from '../storage/documents.js';
 import type { DocumentPut } from '../storage/port.js';
+import { describedVariants } from '../typed-flags/payload.js';
+import type { FlagDeclaration, FlagsSchema } from '../typed-flags/schema.types.js';
 import type { TestValue, TestValues, TestVariant } from './test-flags.types.js';
 
 /** Throws `flag_not_found` for an unknown flag, and names the closest ones. */

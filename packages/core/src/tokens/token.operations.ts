@@ -3,10 +3,10 @@ import { assertEnvironment } from '../base/environments.js';
 import { cutPage, pageBounds } from '../base/pages.js';
 import { toTimestamp } from '../base/primitives.js';
 import { invalidInput } from '../base/validator.js';
-import { NO_REFERENCE, singleOperation, TOKEN } from '../engine/operation.js';
 import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { NO_REFERENCE, singleOperation, TOKEN } from '../engine/operation.js';
+import { findProject, referredProjects } from '../engine/references.js';
 import { FlagsError } from '../errors.js';
-import { findProject, projectDocuments } from '../projects/project.kind.js';
 import type { DocumentReader } from '../storage/documents.js';
 import * as tokenRules from './token.decide.js';
 import { createSecret, type StoredToken, TOKEN_REGISTRY, type TokenState, tokenRegistries } from './token.js';
@@ -41,7 +41,7 @@ function createToken(engine: Engine, _: undefined, input: NewToken): PreparedCha
 }
 
 export async function listTokens(engine: Engine, query?: PageQuery): Promise<ListPage<ListedToken>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   const [stored, uses] = await Promise.all([listStoredTokens(engine), listTokenUses(engine)]);
   const tokens = stored.map((token) => ({ ...toToken(token), lastUsedAt: uses.get(token.id) ?? null }));
   return cutPage(tokens, bounds, { cursorOf: ({ createdAt, id }) => `${createdAt} ${id}` });
@@ -176,7 +176,7 @@ function projectsOf({ project, projects = ['*'] }: NewToken): readonly string[] 
 async function claimScopeAndName({ id, project, projects }: TokenState, unit: UnitOfWork): Promise<void> {
   for (const one of project === '*' ? [] : projects) {
     await findProject(unit.read, { project: one });
-    if (projects.length > 1) await unit.touch(projectDocuments, one);
+    if (projects.length > 1) await unit.touch(referredProjects, one);
   }
   await unit.put(tokenRegistries, TOKEN_REGISTRY, { lastToken: id });
 }

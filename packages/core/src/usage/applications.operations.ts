@@ -19,7 +19,7 @@ export async function listApplications(
   filter?: ApplicationFilter,
   query?: PageQuery,
 ): Promise<ListPage<Application>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   const applications = iterateApplications(engine, filter, bounds.after);
   return takePage(applications, bounds, { sizeOf, cursorOf: ({ name }) => name });
 }

@@ -1,3 +1,4 @@
+import type { Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
 import type { ApplicationRegistration, Resolution, UsageStorage } from '../storage/usage/port.js';
 import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
@@ -11,18 +12,32 @@ import type {
   YesNo,
 } from './usage.types.js';
 import { toInstance, toUsageReports } from './usage-reports.js';
-import { batchesOf } from './usage-writer.js';
+import { batchesOf, type UsageWriter } from './usage-writer.js';
 
-export function registerApplication(engine: Engine, input: ClientRegistration, origin?: ReportOrigin): Promise<void> {
+/** What reports need beside the rest of the engine. */
+export interface ReportEngine extends Engine {
+  readonly usageWriter: UsageWriter;
+  readonly validate: {
+    readonly registration: Validator<ClientRegistration>;
+    readonly metricsReport: Validator<MetricsReport>;
+    readonly bulkReport: Validator<BulkReport>;
+  };
+}
+
+export function registerApplication(
+  engine: ReportEngine,
+  input: ClientRegistration,
+  origin?: ReportOrigin,
+): Promise<void> {
   return record(engine, { registrations: [engine.validate.registration(input)] }, origin);
 }
 
-export function reportMetrics(engine: Engine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
+export function reportMetrics(engine: ReportEngine, input: MetricsReport, origin?: ReportOrigin): Promise<void> {
   return record(engine, { reports: [engine.validate.metricsReport(input)] }, origin);
 }
 
 export function reportMetricsInBulk(
-  engine: Engine,
+  engine: ReportEngine,
   input: BulkReport,
   origin?: Omit<ReportOrigin, 'clientIp'>,
 ): Promise<void> {
@@ -30,7 +45,7 @@ export function reportMetricsInBulk(
 }
 
 async function record(
-  engine: Engine,
+  engine: ReportEngine,
   { registrations = [], reports = [] }: BulkReport,
   origin: ReportOrigin = {},
 ): Promise<void> {

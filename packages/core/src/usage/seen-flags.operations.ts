@@ -13,7 +13,7 @@ const PAGE = 1000;
 const APPLICATIONS = 50;
 
 export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<ListPage<SeenFlags>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   return takePage(iterateSeenFlags(engine.usage, bounds.after), bounds, {
     cursorOf: ({ application }) => application,
     sizeOf: ({ flags }) => flags.reduce((sum, flag) => sum + flag.length, 0),
@@ -21,7 +21,7 @@ export async function listSeenFlags(engine: Engine, query?: PageQuery): Promise<
 }
 
 export async function listApplicationsByFlag(engine: Engine, query?: PageQuery): Promise<ListPage<FlagApplication>> {
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, toPair);
   return takePage(iterateApplicationsByFlag(engine.usage, after), bounds, {
     cursorOf: ({ flag, application }) => JSON.stringify([flag, application.name]),

@@ -1,8 +1,9 @@
 import type { ListPage, PageQuery } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { pageBounds, parseCursor, takePage } from '../base/pages.js';
+import type { Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
-import { throwFlagNotFound } from '../flags/flag.kind.js';
+import { flagDocuments, throwFlagNotFound } from '../flags/flag.kind.js';
 import type { SumQuery, UsageKeys } from '../storage/usage/port.js';
 import { DAY, HOUR, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
@@ -17,25 +18,31 @@ const AFTER_VARIANTS = '\uffff';
 /** Approximate size of a row without its names, in characters. */
 const ROW_SIZE = 150;
 
+/** The engine, with the check of the filter. */
+export interface UsageEngine extends Engine {
+  readonly validate: { readonly usageFilter: Validator<UsageFilter> };
+}
+
 export async function listUsage(
-  engine: Engine,
+  engine: UsageEngine,
   input: UsageFilter = {},
   query?: PageQuery,
 ): Promise<ListPage<UsagePeriod>> {
   const filter = engine.validate.usageFilter(input);
   if (filter.environment !== undefined) assertEnvironment(engine, filter.environment);
   const range = rangeOf(engine, filter);
-  const bounds = pageBounds(engine, query);
+  const bounds = pageBounds(query);
   const after = bounds.after === undefined ? undefined : parseCursor(bounds.after, (parts) => toKey(parts, filter));
   await assertFlag(engine, filter);
   return takePage(iterateUsage(engine, range, after), bounds, { cursorOf, sizeOf });
 }
 
-/** Another process may have just created the flag, so the replica is refreshed first. */
-async function assertFlag({ replica }: Engine, { flag }: UsageFilter): Promise<void> {
-  if (flag === undefined || replica.documents.flags.has(flag)) return;
-  await replica.poller.refresh();
-  if (!replica.documents.flags.has(flag)) throwFlagNotFound(flag);
+/** Another process may have just created the flag. */
+async function assertFlag({ memory }: Engine, { flag }: UsageFilter): Promise<void> {
+  const isKnown = () => flag === undefined || memory.statesOf(flagDocuments).has(flag);
+  if (isKnown()) return;
+  await memory.refresh();
+  if (flag !== undefined && !isKnown()) throwFlagNotFound(flag);
 }
 
 /** The key of a row: a flag in an hour or day, by application and environment. */

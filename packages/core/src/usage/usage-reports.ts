@@ -1,6 +1,7 @@
 import { LIMITS } from '../base/limits.js';
 import { parseClientTime } from '../base/primitives.js';
 import type { Engine } from '../engine/engine.js';
+import { flagDocuments } from '../flags/flag.kind.js';
 import type { Variant } from '../flags/variant.types.js';
 import type { FlagCount, InstanceSighting, ReportedCount, UsageReport, VariantCount } from '../storage/usage/port.js';
 import { startOf } from '../storage/usage/rules.js';
@@ -21,11 +22,11 @@ interface SortedCounts {
   droppedNames: number;
 }
 
-type Known = Pick<Engine, 'replica' | 'settings'>;
+type Known = Pick<Engine, 'memory' | 'settings'>;
 
 /**
  * Converts reports for the usage storage. Separates flags from unknown names, and keeps the last unknown names. Another
- * process may have just created a flag, so the replica is refreshed before a name counts as unknown.
+ * process may have just created a flag, so the documents in memory are refreshed before a name counts as unknown.
  */
 export async function toUsageReports(
   known: Known,
@@ -35,7 +36,7 @@ export async function toUsageReports(
   const sortAll = () => reports.map(({ bucket }) => sort(known, bucket, origin.projects));
   let sorted = sortAll();
   if (sorted.some(({ unknown }) => unknown.length > 0)) {
-    await known.replica.poller.refresh();
+    await known.memory.refresh();
     sorted = sortAll();
     keepLast(sorted);
   }
@@ -50,14 +51,15 @@ function environmentOf({ settings }: Known, { environment }: MetricsReport, orig
 }
 
 function sort(
-  { replica: { documents } }: Known,
+  { memory }: Known,
   { toggles }: MetricsReport['bucket'],
   projects: readonly string[] | undefined,
 ): SortedCounts {
+  const flags = memory.statesOf(flagDocuments);
   const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
   for (const flag of Object.keys(toggles)) {
     const { yes, no, variants } = toggles[flag] ?? NONE;
-    const stored = documents.flags.get(flag);
+    const stored = flags.get(flag);
     if (stored === undefined) sorted.unknown.push({ flag, yes, no });
     else if (projects !== undefined && !projects.includes(stored.project)) sorted.droppedNames += 1;
     else if (variants === undefined) sorted.counts.push({ flag, yes, no });

@@ -1,5 +1,5 @@
-import { rolloutOf } from './audience.js';
 import { STRATEGIES, unknownInStrategy } from '../evaluation/strategies.js';
+import { rolloutOf } from './audience.js';
 
 /** The operators with their words, in the order of the picker. */
 export const OPERATORS: Readonly<

@@ -1,16 +1,4 @@
-import type { ActorOptions } from '../changesets/change-set.types.js';
-import type { RegisteredFlags } from './registered-flags.types.js';
-import type {
-  ContextDeclarations,
-  DeclaredFlag,
-  EnvironmentName,
-  FlagDrift,
-  FlagName,
-  FlagPayload,
-  FlagsSchema,
-  StrategyName,
-  VariantName,
-} from './schema.types.js';
+import type { ActorOptions } from './changesets/change-set.types.js';
 import type {
   ContextEnvironment,
   ContextMembers,
@@ -21,9 +9,21 @@ import type {
   EvaluationContext,
   FallbackVariant,
   FlagExplanation,
-} from '../evaluation/evaluation.types.js';
-import type { Flags } from '../flags.js';
-import type { Token } from '../tokens/token.types.js';
+} from './evaluation/evaluation.types.js';
+import type { Flags } from './flags.js';
+import type { Token } from './tokens/token.types.js';
+import type { RegisteredFlags } from './typed-flags/registered-flags.types.js';
+import type {
+  ContextDeclarations,
+  DeclaredFlag,
+  EnvironmentName,
+  FlagDrift,
+  FlagName,
+  FlagPayload,
+  FlagsSchema,
+  StrategyName,
+  VariantName,
+} from './typed-flags/schema.types.js';
 
 /** The result of `createFlags` with a schema: {@link Flags} whose evaluation accepts declared names only. */
 export interface TypedFlags<Schema extends FlagsSchema, Own extends string = never>
