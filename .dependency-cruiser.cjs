@@ -35,6 +35,27 @@ const CORE_LAYERS = [
   'integration.ts',
 ];
 
+/** The folders and files of the admin page, from the lowest to the highest. Each is a layer of its own. */
+const PAGE_LAYERS = [
+  'settings.ts',
+  'api',
+  'model',
+  'words.ts',
+  'router.ts',
+  'state',
+  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review'].map((part) => `parts/${part}`),
+  'layout',
+  ...['applications', 'events', 'flag', 'projects', 'flags', 'segments', 'sign-in', 'tokens', 'why'].map(
+    (screen) => `screens/${screen}`,
+  ),
+  'app.tsx',
+  'styles',
+  'main.tsx',
+];
+
+/** The files that serve the page, from the lowest to the highest. */
+const PAGE_HANDLER_LAYERS = ['options.ts', 'page.ts', 'assets.ts', 'create-flags-ui.ts', 'index.ts'];
+
 /** One rule per layer, which imports only those below it, and one that fails for a file in no layer. */
 function importDownwards(root, layers) {
   const pathOf = (layer) => (layer.includes('.') ? `${layer.replaceAll('.', '\\.')}$` : `${layer}/`);
@@ -59,6 +80,8 @@ function importDownwards(root, layers) {
 module.exports = {
   forbidden: [
     ...importDownwards('packages/core/src', CORE_LAYERS),
+    ...importDownwards('packages/ui/app', PAGE_LAYERS),
+    ...importDownwards('packages/ui/src', PAGE_HANDLER_LAYERS),
     {
       name: 'no-cycles',
       comment: 'Two files that need each other are one file, or miss a third.',
@@ -206,7 +229,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'require', 'node', 'default', 'types'],
-      extensions: ['.ts', '.cts', '.js', '.cjs', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.cts', '.js', '.cjs', '.d.ts'],
     },
   },
 };

@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { forgetReplies, invalidate, invalidateAfterChange } from './api/resource.js';
 import { followChanges } from './api/stream.js';
 import { App } from './app.js';
-import { startTheme } from './parts/layout.js';
+import { startTheme } from './layout/layout.js';
 import { startRouter } from './router.js';
 import { startKeys } from './state/keys.js';
 import { startSegmentNames } from './state/segments.js';
