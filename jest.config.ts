@@ -20,9 +20,7 @@ const IN_BROWSER = ['packages/ui/test/browser/'];
 /** Tests that start many processes of their own: nothing else runs at the same time. */
 const WITH_PROCESSES = [
   'examples/server/test/faults/(idle-streams|kill|several-servers)',
-  'packages/core/test/faults/kill',
-  'packages/core/test/properties/processes',
-  'packages/core/test/storage/sqlite/processes',
+  'packages/core/test/storage/sqlite/(kill|processes)',
 ];
 const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/faults/(converging|feed|kill|nodes)'];
 
@@ -56,7 +54,7 @@ const project: Config = {
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: '<rootDir>/test/environment.cjs',
-  setupFiles: ['<rootDir>/packages/core/test/properties/seeded-properties.ts'],
+  setupFiles: ['<rootDir>/packages/core/test/seeded-properties.ts'],
   testPathIgnorePatterns: LEFT_OUT,
   modulePathIgnorePatterns: ['<rootDir>/packages/.*/(dist|cjs)/', '<rootDir>/examples/.*/dist/'],
 };

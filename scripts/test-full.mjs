@@ -1,8 +1,8 @@
 // Runs the tests in full: more rounds, other random inputs in each run, and the files named *.full.test.ts.
 //
 //   npm run test:full                                   all tests, about an hour on two cores
-//   npm run test:full -- packages/core/test/faults      only this folder
-//   npm run test:full -- --seed=1234 properties         with the random inputs of an earlier run, which has printed its seed
+//   npm run test:full -- packages/core/test/storage     only this folder
+//   npm run test:full -- --seed=1234 invariants         with the random inputs of an earlier run, which has printed its seed
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 

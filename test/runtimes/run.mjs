@@ -23,7 +23,7 @@ const DRIVER_13 = '"better-sqlite3": "13.2.0"';
 /** Runs on the SQLite of Node instead of better-sqlite3. See packages/core/test/storage/sqlite/node-driver.ts. */
 const ON_NODE_SQLITE = {
   env: { FLAGS_SQLITE: 'node' },
-  tests: ['--', 'packages/core/test/(storage|metrics|faults|properties|fixtures)/'],
+  tests: ['--', 'packages/core/test/(storage/|invariants/|changesets/crossings)'],
 };
 const SUITE = 'test/runtimes/suite.mjs';
 const RUNTIMES = {

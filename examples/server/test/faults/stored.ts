@@ -1,7 +1,7 @@
 import { createFlags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import Database from 'better-sqlite3';
-import { expectInvariants } from '../../../../packages/core/test/properties/invariants.js';
+import { expectInvariants } from '../../../../packages/core/test/invariants/invariants.js';
 import { COUNTED } from './flag-life.js';
 
 /** The content of a file that servers have written to. */

@@ -4,7 +4,7 @@ import { name as nameSchema, possiblyEmptyText, text } from '../../src/base/prim
 import { createValidator } from '../../src/base/validator.js';
 import { CONSTRAINT_OPERATORS } from '../../src/evaluation/definitions.types.js';
 import { validate } from './default-validators.js';
-import { faultsOf, pathsOf } from './facts.js';
+import { faultsOf, pathsOf } from './issues.js';
 
 describe('a constraint', () => {
   function constrained(constraint: unknown): unknown {

@@ -7,7 +7,7 @@ import { createValidator } from '../../src/base/validator.js';
 import { type ErrorDetail, FlagsError } from '../../src/index.js';
 import { inputSchemas, type JsonSchema } from '../../src/integration.js';
 import { createSettings } from '../../src/options.js';
-import { faultsOf, pathsOf } from './facts.js';
+import { faultsOf, pathsOf } from './issues.js';
 
 describe('a validator', () => {
   const TEXT = { type: 'string' };

@@ -1,9 +1,9 @@
 import { type Change, type ChangeSet, createFlags, type Flags, memoryStorage } from '../../src/index.js';
-import { everythingIn } from '../rules/everything.js';
-import { factsOf } from '../rules/facts.js';
-import { onEveryStorage } from '../rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../rules/references.js';
-import { expectRefusal, refusalOf } from '../rules/refusal.js';
+import { everythingIn } from '../everything.js';
+import { factsOf } from '../facts.js';
+import { onEveryStorage } from '../on-every-storage.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../references.js';
+import { expectRefusal, refusalOf } from '../refusal.js';
 
 describe('change sets', () => {
   const ID = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01';

@@ -12,10 +12,10 @@ import {
 import { createSettings } from '../../src/options.js';
 import { type SqliteStorageOptions, sqliteStorage } from '../../src/sqlite.js';
 import { type FaultyStorage, faultyStorage } from '../../src/testing.js';
-import { faultsOf } from '../base/facts.js';
-import { methodNames } from '../fixtures/method-names.js';
-import { CHECKOUT, DEFAULT } from '../rules/references.js';
-import { refusalOf } from '../rules/refusal.js';
+import { faultsOf } from '../base/issues.js';
+import { methodNames } from '../method-names.js';
+import { CHECKOUT, DEFAULT } from '../references.js';
+import { refusalOf } from '../refusal.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { hearing } from './listening.js';
 import { losingRaces } from './losing-races.js';

@@ -5,7 +5,7 @@ import { memoryStorage } from '../../src/storage/memory/storage.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { faultyStorage } from '../../src/testing.js';
-import { methodNames } from '../fixtures/method-names.js';
+import { methodNames } from '../method-names.js';
 
 describe('closing', () => {
   const DEFAULT = { project: 'default' };

@@ -11,8 +11,8 @@ import {
   memoryStorage,
 } from '../../src/index.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { expectConsistent } from '../history/shown-content.js';
-import { KINDS } from '../rules/on-every-storage.js';
+import { expectConsistent } from '../log/shown-content.js';
+import { KINDS } from '../on-every-storage.js';
 
 const DEFAULT = { project: 'default' };
 const CHECKOUT = { ...DEFAULT, flag: 'checkout' };

@@ -4,9 +4,9 @@ import type { Definitions, Flags } from '../../src/index.js';
 import { isFlagsError } from '../../src/index.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { expectConsistent } from '../history/shown-content.js';
-import { engineOn } from '../properties/engine-under-test.js';
-import { carryOut, operations } from '../properties/random-operations.js';
+import { engineOn } from '../invariants/engine-under-test.js';
+import { carryOut, operations } from '../invariants/random-operations.js';
+import { expectConsistent } from '../log/shown-content.js';
 
 jest.setTimeout(extent({ short: 120_000, full: 900_000 }));
 

@@ -4,8 +4,8 @@ import { createFlags } from '../../src/create-flags.js';
 import type { Flags } from '../../src/index.js';
 import { DocumentCache } from '../../src/replica/document-cache.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
-import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { onEveryStorage, type Start } from '../on-every-storage.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn } from './switched-on.js';
 

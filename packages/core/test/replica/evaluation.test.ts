@@ -11,8 +11,8 @@ import {
 } from '../../src/index.js';
 import { inputSchemas } from '../../src/integration.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
-import { onEveryStorage, type Start } from '../rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { onEveryStorage, type Start } from '../on-every-storage.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 import { someConstraints, someContext, someStrategies, someVariants } from './any-flags.js';
 import { SILENT } from './silent.js';
 import { createSwitchedOn, onlyFor } from './switched-on.js';

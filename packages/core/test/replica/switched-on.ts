@@ -1,5 +1,5 @@
 import type { Flags, Strategy, StrategyInput } from '../../src/index.js';
-import { DEFAULT } from '../rules/references.js';
+import { DEFAULT } from '../references.js';
 
 export interface SwitchedOn {
   readonly flag: string;

@@ -1,5 +1,5 @@
 import type { Change, Flags } from '../../src/index.js';
-import { CHECKOUT, DEFAULT, PRODUCTION } from '../rules/references.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
 
 const STOP = '2026-01-01T00:00:00Z';
 const MEMBER = { userId: 1, roleId: 5 };

@@ -3,11 +3,11 @@ import { RE2JS } from 're2js';
 import { parseNumber } from '../../src/base/primitives.js';
 import { isPattern } from '../../src/evaluation/constraints.js';
 import { createFlags, type Flags, isFlagsError, memoryStorage } from '../../src/index.js';
-import { methodNames } from '../fixtures/method-names.js';
+import { everythingIn } from '../everything.js';
+import { methodNames } from '../method-names.js';
+import { DEFAULT, PRODUCTION } from '../references.js';
+import { refusalOf } from '../refusal.js';
 import { SILENT } from '../replica/silent.js';
-import { everythingIn } from '../rules/everything.js';
-import { DEFAULT, PRODUCTION } from '../rules/references.js';
-import { refusalOf } from '../rules/refusal.js';
 import { furnish, TAKERS } from './every-input.js';
 
 const LEVELS = 100_000;

@@ -1,6 +1,6 @@
 import { isFlagsError } from '@flags/core';
 import fc from 'fast-check';
-import { refusalOf } from '../../../core/test/decisions/refusal.js';
+import { refusalOf } from '../../../core/test/decision.js';
 import { applyPatch, type JsonPatch } from '../../src/changes/json-patch.js';
 
 describe('RFC 6902, appendix A', () => {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@flags/core';
 import { isWithin } from '../../../../test/processor-time.js';
-import { refusalOf } from '../../../core/test/decisions/refusal.js';
+import { refusalOf } from '../../../core/test/decision.js';
 import {
   applyPatch,
   type JsonPatch,

@@ -3,8 +3,8 @@ import { replaceStrategy } from '../../../core/src/flags/strategies.decide.js';
 import type { Variant } from '../../../core/src/flags/variant.types.js';
 import { setVariants } from '../../../core/src/flags/variants.decide.js';
 import { validate } from '../../../core/test/base/default-validators.js';
-import { after, flagState, strategyState } from '../../../core/test/decisions/flag-states.js';
-import { refusalOf } from '../../../core/test/decisions/refusal.js';
+import { refusalOf } from '../../../core/test/decision.js';
+import { after, flagState, strategyState } from '../../../core/test/flags/flag-states.js';
 import type { JsonPatch } from '../../src/changes/json-patch.js';
 import { patchedMetadata, patchedStrategy, patchedVariants } from '../../src/changes/patches.js';
 

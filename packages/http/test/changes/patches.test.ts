@@ -1,10 +1,10 @@
 import type { FlagRef, Flags, StrategyRef, VariantInput } from '@flags/core';
 import { createFlags, memoryStorage } from '@flags/core';
 import { isWithin } from '../../../../test/processor-time.js';
-import { factsOf } from '../../../core/test/rules/facts.js';
-import { onEveryStorage, type Start } from '../../../core/test/rules/on-every-storage.js';
-import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../../../core/test/rules/references.js';
-import { expectRefusal } from '../../../core/test/rules/refusal.js';
+import { factsOf } from '../../../core/test/facts.js';
+import { onEveryStorage, type Start } from '../../../core/test/on-every-storage.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from '../../../core/test/references.js';
+import { expectRefusal } from '../../../core/test/refusal.js';
 import type { JsonPatch } from '../../src/changes/json-patch.js';
 import * as patches from '../../src/changes/patches.js';
 

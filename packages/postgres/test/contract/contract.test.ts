@@ -1,5 +1,5 @@
 import { extent } from '../../../../test/extent.js';
-import { expectSameOutcomes } from '../../../core/test/properties/same-outcomes.js';
+import { expectSameOutcomes } from '../../../core/test/invariants/same-outcomes.js';
 import { PROPERTY_STORAGES } from '../../../core/test/storage-kinds.js';
 import { expressAdapter } from '../../../http/test/contract/adapters.js';
 import { runTable } from '../../../http/test/contract/run-table.js';

@@ -5,7 +5,7 @@ import { postgresKind } from './postgres-kind.js';
 const mockKind = postgresKind();
 jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }));
 
-const CORE = join(__dirname, '../../../core/test/history');
+const CORE = join(__dirname, '../../../core/test/log');
 
 /** Undo computes on what the history reads, the same on every storage. */
 const FILES = extent({ short: ['history'], full: ['history', 'undo', 'history.property'] });

@@ -4,7 +4,7 @@ import type { FlagsStorage } from '@flags/core';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
-import { expectInvariants } from '../../../core/test/properties/invariants.js';
+import { expectInvariants } from '../../../core/test/invariants/invariants.js';
 import { postgresStorage } from '../../src/index.js';
 import { ownServer } from '../own-database.js';
 import { endProcess, nodeProgram } from './node-process.js';

@@ -8,8 +8,8 @@ import {
   crossingSet,
   expectWholeSets,
   watchForParts,
-} from '../../../core/test/properties/crossing-sets.js';
-import { expectInvariants } from '../../../core/test/properties/invariants.js';
+} from '../../../core/test/changesets/crossing-sets.js';
+import { expectInvariants } from '../../../core/test/invariants/invariants.js';
 import { nextMessage, program } from '../../../core/test/storage/sqlite/child-program.js';
 import { temporaryDirectory } from '../../../core/test/storage/temporary-directory.js';
 import { postgresStorage } from '../../src/index.js';

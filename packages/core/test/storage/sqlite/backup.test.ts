@@ -10,7 +10,7 @@ import type { FlagsStorage } from '../../../src/storage/port.js';
 import { publishFile } from '../../../src/storage/sqlite/backup.js';
 import { findNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
-import { expectInvariants } from '../../properties/invariants.js';
+import { expectInvariants } from '../../invariants/invariants.js';
 import { busy, closed, creation, flag } from '../samples.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { eventsIn, fill, integrityOf } from './backup-sources.js';

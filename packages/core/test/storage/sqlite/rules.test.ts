@@ -6,8 +6,15 @@ jest.mock('../../storage-kinds.js', () => {
 });
 
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
-const SELECTED = ['clone', 'event-feed', 'pages', 'reference-races', 'repeated-ids', 'token-use'];
+const SELECTED = [
+  'changesets/reference-races',
+  'changesets/repeated-ids',
+  'flags/clone',
+  'log/event-feed',
+  'pages',
+  'tokens/token-use',
+];
 
 describe.each(SELECTED)('%s', (file) => {
-  require(join(__dirname, `../../rules/${file}.test.ts`));
+  require(join(__dirname, `../../${file}.test.ts`));
 });

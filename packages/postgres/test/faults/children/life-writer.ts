@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createFlags, type Flags } from '@flags/core';
 import { until } from '../../../../../test/until.js';
-import { LIFE } from '../../../../core/test/faults/flag-life.js';
+import { LIFE } from '../../../../core/test/storage/sqlite/flag-life.js';
 import { postgresStorage } from '../../../src/index.js';
 
 let isStopping = false;

@@ -1,0 +1,27 @@
+import type { FlagDetail, Flags, ProjectSummary } from '../src/index.js';
+
+/** The complete state that the interface shows, to compare before and after. */
+export async function everythingIn(flags: Flags): Promise<unknown> {
+  const { items: projects } = await flags.listProjects();
+  return {
+    projects: await Promise.all(projects.map((project) => projectIn(flags, project))),
+    archived: await Promise.all(
+      (await flags.listArchivedFlags()).items.map(({ project, name }) => flags.getFlag({ project, flag: name })),
+    ),
+    segments: (await flags.listSegments()).items,
+    tokens: (await flags.listTokens()).items,
+    events: await flags.listEvents({ limit: 1000 }),
+    counts: await flags.countEvaluations(),
+    usage: (await flags.listSeenFlags()).items,
+    applications: (await flags.listApplications()).items,
+  };
+}
+
+async function projectIn(flags: Flags, { id }: ProjectSummary): Promise<unknown> {
+  const project = { project: id };
+  const overview = await flags.getProject(project);
+  const details: FlagDetail[] = await Promise.all(
+    overview.flags.map(({ name }) => flags.getFlag({ ...project, flag: name })),
+  );
+  return { overview, details, members: (await flags.listMembers(project)).items };
+}

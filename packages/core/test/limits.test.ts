@@ -1,0 +1,354 @@
+import { join } from 'node:path';
+import { documentTooLarge } from '../src/changesets/refusals.js';
+import {
+  type Constraint,
+  createFlags,
+  type Flags,
+  memoryStorage,
+  type SegmentChanges,
+  type StrategyInput,
+} from '../src/index.js';
+import { sqliteStorage } from '../src/sqlite.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { CHECKOUT, DEFAULT, DEVELOPMENT, PRODUCTION } from './references.js';
+import { expectRefusal, refusalOf } from './refusal.js';
+import { SILENT } from './replica/silent.js';
+import { temporaryDirectory } from './storage/temporary-directory.js';
+
+describe('the size of a document', () => {
+  const MIB = 1_048_576;
+  const LONG = 'x'.repeat(500_000);
+
+  /** Constraints of about this size in bytes. */
+  function constraintsOf(bytes: number): readonly Constraint[] {
+    const values = Array.from({ length: bytes / 10_000 }, (_, n) => `${n}`.padEnd(9990, '-'));
+    return [{ contextName: 'userId', operator: 'IN', values }];
+  }
+
+  async function withCheckout(flags: Flags<string>): Promise<Flags<string>> {
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy(PRODUCTION, { name: 'default', parameters: { a: LONG, b: LONG } });
+    return flags;
+  }
+
+  onEveryStorage((start) => {
+    describe('a document', () => {
+      it('has at most 1 MiB, and changes that would exceed it are refused', async () => {
+        const flags = await withCheckout(await start());
+        const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+        const strategy = { ...PRODUCTION, strategy: id };
+        const large = { name: 'default', parameters: { a: 'x'.repeat(60_000) } };
+        const payload = { type: 'string', value: 'x'.repeat(60_000) } as const;
+        const attempts = [
+          () => flags.addStrategy(PRODUCTION, large),
+          () => flags.updateStrategy(strategy, large),
+          () => flags.setVariants(CHECKOUT, [{ name: 'a', payload }]),
+          () => flags.updateFlag(CHECKOUT, { description: '\u0001'.repeat(9000) }),
+          () => flags.createSegment({ name: 'large', constraints: constraintsOf(1.1 * MIB) }),
+        ];
+        for (const attempt of attempts) {
+          const { message } = await expectRefusal(flags, 'document_too_large', attempt);
+          expect(message).toMatch(/would have \d+ bytes, but a document may have at most 1048576; /);
+        }
+      });
+
+      it('can be switched, archived, revived and deleted when it is full', async () => {
+        const flags = await withCheckout(await start());
+        const { id } = await flags.addStrategy(PRODUCTION, { name: 'default' });
+        const fill = (length: number) =>
+          flags.updateStrategy({ ...PRODUCTION, strategy: id }, { name: 'd', parameters: { a: 'x'.repeat(length) } });
+        const { message } = await refusalOf(fill(100_000));
+        const full = 100_000 - (Number(/would have (\d+) bytes/.exec(message)?.[1]) - MIB);
+        await fill(full);
+        expect((await refusalOf(fill(full + 1))).code).toBe('document_too_large');
+        await flags.enable(PRODUCTION);
+        await flags.disable(PRODUCTION);
+        await flags.updateFlag(CHECKOUT, { stale: true });
+        await flags.updateFlag(CHECKOUT, { stale: false });
+        await flags.archiveFlag(CHECKOUT);
+        await flags.reviveFlag({ flag: 'checkout' });
+        await flags.archiveFlag(CHECKOUT);
+        await flags.deleteFlag({ flag: 'checkout' });
+      });
+    });
+  });
+
+  describe('the document of all names of segments', () => {
+    it('has its own advice when it is full', () => {
+      const refusal = documentTooLarge({ kind: 'segment-registry', id: 'all' }, MIB + 1, undefined);
+      expect(String(refusal)).toContain('delete segments, or choose shorter names');
+    });
+  });
+});
+
+/** Three of them fit into the limit of an evaluation, four do not. */
+const HEAVY: Constraint = { contextName: 'userId', operator: 'REGEX', value: '[ab]*a[abc]{300}[!?]' };
+
+function heavy(count: number, more: Partial<StrategyInput<string>> = {}): StrategyInput<string> {
+  return { name: 'default', constraints: Array.from({ length: count }, () => HEAVY), ...more };
+}
+
+onEveryStorage((start) => {
+  describe('the cost of an evaluation', () => {
+    async function startWithCheckout() {
+      const flags = await start(SILENT);
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      return flags;
+    }
+
+    it('limits the constraints of a strategy, and names the first one above the limit', async () => {
+      const flags = await startWithCheckout();
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(PRODUCTION, heavy(5)),
+      );
+      expect(message).toContain('use fewer or simpler regular expressions');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints/3' })]);
+      const contains = (count: number): Constraint => ({
+        contextName: 'userId',
+        operator: 'STR_CONTAINS',
+        values: Array.from({ length: count }, (_, i) => `${'x'.repeat(100)}${i}`),
+      });
+      await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [contains(300)] });
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(DEVELOPMENT, { name: 'default', constraints: [contains(500)] }),
+      );
+    });
+
+    it('limits the strategies of a flag together, in each environment', async () => {
+      const flags = await startWithCheckout();
+      await flags.addStrategy(PRODUCTION, heavy(2));
+      const { id: strategy } = await flags.addStrategy(PRODUCTION, heavy(1));
+      const place = { ...PRODUCTION, strategy };
+      const { message } = await expectRefusal(flags, 'invalid_input', () => flags.addStrategy(PRODUCTION, heavy(1)));
+      expect(message).toContain('checkout in production');
+      await expectRefusal(flags, 'invalid_input', () => flags.updateStrategy(place, heavy(2)));
+      await flags.updateStrategy(place, heavy(1, { title: 'the same' }));
+      await flags.updateStrategy(place, heavy(2, { disabled: true }));
+      await flags.addStrategy(DEVELOPMENT, heavy(3));
+      expect((await flags.getFlag(CHECKOUT)).environments.map(({ strategies }) => strategies.length)).toEqual([1, 2]);
+    });
+
+    it('counts segments, also when they change', async () => {
+      const flags = await startWithCheckout();
+      const { constraints = [] } = heavy(2);
+      const one = await flags.createSegment({ name: 'one', constraints });
+      const other = await flags.createSegment({ name: 'other', constraints });
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] }),
+      );
+      await flags.updateSegment({ segment: other.id }, { constraints: [HEAVY] });
+      await flags.addStrategy(PRODUCTION, { name: 'default', segments: [one.id, other.id] });
+      const { message, details } = await expectRefusal(flags, 'invalid_input', () =>
+        flags.updateSegment({ segment: other.id }, { constraints }),
+      );
+      expect(message).toContain('checkout, which uses this segment, take too long in production');
+      expect(details).toEqual([expect.objectContaining({ path: '/constraints' })]);
+      await expectRefusal(flags, 'invalid_input', () =>
+        flags.createSegment({ name: 'heavy', constraints: heavy(4).constraints ?? [] }),
+      );
+    });
+  });
+});
+
+describe('the option stateLimit', () => {
+  const TEXT = 'x'.repeat(5000);
+
+  async function full(flags: Flags<string>): Promise<Flags<string>> {
+    await flags.createFlag(DEFAULT, { name: 'checkout', description: TEXT });
+    await flags.addStrategy(PRODUCTION, { name: 'default' });
+    await flags.createFlag(DEFAULT, { name: 'other', description: TEXT });
+    return flags;
+  }
+
+  onEveryStorage((start) => {
+    describe('a limit of all definitions', () => {
+      it('refuses every change that would exceed it', async () => {
+        const flags = await full(await start({ stateLimit: 12_000 }));
+        const constraints = [{ contextName: 'userId', operator: 'IN', values: [TEXT] }] as const;
+        const attempts = [
+          () => flags.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+          () => flags.cloneFlag(CHECKOUT, { name: 'copy' }),
+          () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+          () => flags.createSegment({ name: 'beta', constraints }),
+        ];
+        for (const attempt of attempts) {
+          const { message } = await expectRefusal(flags, 'state_too_large', attempt);
+          expect(message).toMatch(/would take \d+ bytes, but stateLimit is 12000; delete/);
+        }
+      });
+
+      it('permits every document to shrink, to be disabled, archived and deleted, and then others to grow', async () => {
+        const flags = await full(await start({ stateLimit: 11_000 }));
+        await expectRefusal(flags, 'state_too_large', () =>
+          flags.createProject({ id: 'shop', name: 'S', description: 'x'.repeat(1000) }),
+        );
+        await flags.enable(PRODUCTION);
+        await flags.disable(PRODUCTION);
+        await flags.archiveFlag(CHECKOUT);
+        await expectRefusal(flags, 'state_too_large', () =>
+          flags.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+        );
+        await flags.deleteFlag({ flag: 'checkout' });
+        await flags.createFlag(DEFAULT, { name: 'third', description: TEXT });
+        await flags.updateFlag({ ...DEFAULT, flag: 'third' }, { description: '' });
+        await flags.createFlag(DEFAULT, { name: 'fourth', description: TEXT.slice(500) });
+      });
+
+      it('is not exceeded by simultaneous creations', async () => {
+        const flags = await start({ stateLimit: 20_000 });
+        const names = Array.from({ length: 20 }, (_, n) => `flag-${n}`);
+        const create = (name: string) => flags.createFlag(DEFAULT, { name, description: TEXT });
+        const outcomes = await Promise.allSettled(names.map(create));
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+        expect((await flags.listFlags(DEFAULT)).items).toHaveLength(3);
+      });
+    });
+  });
+
+  describe('a limit of all definitions on a shared file', () => {
+    it('counts existing definitions at the start, and those of other writers', async () => {
+      const directory = temporaryDirectory();
+      const open = () =>
+        createFlags({ storage: sqliteStorage(join(directory.path, 'flags.db')), stateLimit: 12_000, pollInterval: 0 });
+      const one = await full(await open());
+      const other = await open();
+      await expectRefusal(other, 'state_too_large', () =>
+        other.createFlag(DEFAULT, { name: 'third', description: TEXT }),
+      );
+      await one.archiveFlag(CHECKOUT);
+      await one.deleteFlag({ flag: 'checkout' });
+      await one.updateProject(DEFAULT, { description: 'x'.repeat(1000) });
+      await other.refresh();
+      await expectRefusal(other, 'state_too_large', () =>
+        other.createFlag(DEFAULT, { name: 'third', description: `${TEXT}${TEXT.slice(0, 700)}` }),
+      );
+      await other.createFlag(DEFAULT, { name: 'third', description: TEXT });
+      await Promise.all([one.close(), other.close()]);
+      directory.remove();
+    });
+
+    it.each([0, -1, 1.5, '1 MiB'])('is refused as an option when it is %j', async (stateLimit) => {
+      const opening = createFlags({ storage: sqliteStorage(':memory:'), stateLimit: stateLimit as number });
+      await expect(opening).rejects.toMatchObject({ code: 'invalid_input', details: [{ path: '/stateLimit' }] });
+    });
+  });
+});
+
+describe('unknown members', () => {
+  const DEPTH = 200_000;
+  /** Nested too deeply for recursive functions such as `JSON.stringify`. */
+  const unknown = { unknown: JSON.parse('['.repeat(DEPTH) + ']'.repeat(DEPTH)) as unknown };
+  const project = { project: 'default' };
+  const ref = { ...project, flag: 'checkout' };
+  const environment = { ...ref, environment: 'production' };
+
+  onEveryStorage((start) => {
+    it('ignores unknown members of a strategy, however deep they are', async () => {
+      const flags = await start();
+      await flags.createFlag(project, { name: 'checkout' });
+      const input: StrategyInput<string> = { name: 'default', ...unknown };
+      const added = await flags.addStrategy(environment, input);
+      expect(added).not.toHaveProperty('unknown');
+      const updated = await flags.updateStrategy({ ...environment, strategy: added.id }, { ...input, title: 'all' });
+      expect(updated).toEqual({ ...added, title: 'all' });
+    });
+
+    it('ignores unknown members of a segment, however deep they are', async () => {
+      const flags = await start();
+      const constraints: SegmentChanges['constraints'] = [{ contextName: 'userId', operator: 'IN', values: ['7'] }];
+      const created = await flags.createSegment({ name: 'beta', constraints: [], ...unknown });
+      expect(created).not.toHaveProperty('unknown');
+      const updated = await flags.updateSegment({ segment: created.id }, { constraints, ...unknown });
+      expect(updated).toMatchObject({ name: 'beta', constraints });
+    });
+
+    it('ignores unknown members of a dependency, however deep they are', async () => {
+      const flags = await start();
+      await flags.createFlag(project, { name: 'checkout' });
+      await flags.createFlag(project, { name: 'payments' });
+      const dependency = await flags.addDependency(ref, { flag: 'payments', ...unknown });
+      expect(dependency).toEqual({ flag: 'payments', enabled: true, variants: [] });
+    });
+  });
+
+  describe('regular expressions that compile slowly', () => {
+    /** Takes some ten milliseconds. */
+    const SLOW = String.raw`(?i)^(?:\pL{0,480}){2}0$`;
+    const matching = (value: string) => ({ contextName: 'userId', operator: 'REGEX', value }) as const;
+    const adding = (count: number, pattern: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => {
+        const input = { name: 'default', disabled: true, constraints: [matching(pattern(index))] } as const;
+        return { op: 'addStrategy', ref: PRODUCTION, input } as const;
+      });
+
+    async function withCheckout(): Promise<Flags> {
+      const flags = await createFlags({ storage: memoryStorage(), ...SILENT });
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      return flags;
+    }
+
+    /** The processor time of a refusal, which compiles nothing. */
+    async function expectQuickRefusal(attempt: () => Promise<unknown>, path: string): Promise<void> {
+      const before = process.cpuUsage();
+      const { code, details } = await refusalOf(attempt());
+      const { user, system } = process.cpuUsage(before);
+      expect(code).toBe('invalid_input');
+      expect(details[0]?.path).toBe(path);
+      expect(user + system).toBeLessThan(500_000);
+    }
+
+    it('are refused in a plan if all take too long together', async () => {
+      const flags = await withCheckout();
+      await expectQuickRefusal(() => flags.plan(adding(100, () => SLOW)), '/changes/50/input/constraints/0/value');
+      expect((await flags.plan(adding(3, () => SLOW))).documents).toHaveLength(1);
+    });
+
+    it('are refused in an import if all take too long together', async () => {
+      const flags = await withCheckout();
+      const strategies = [{ name: 'default', constraints: [matching(SLOW)] }];
+      const environments = { production: { enabled: true, strategies } };
+      const definitions = {
+        version: 1 as const,
+        flags: Array.from({ length: 2000 }, (_, n) => ({ name: `flag-${n}`, project: 'default', environments })),
+      };
+      const { code, details } = await refusalOf(flags.importDefinitions(definitions, { dryRun: true }));
+      expect(code).toBe('invalid_input');
+      expect(details.map(({ path }) => path)).toEqual([
+        '/flags/50/environments/production/strategies/0/constraints/0/value',
+      ]);
+    });
+
+    it.each([
+      ['Unicode classes in brackets', `(?i)[${String.raw`\pL`.repeat(300)}]`],
+      ['long ranges', `(?i)${'[A-\uffff]'.repeat(150)}`],
+      ['alternatives of Unicode classes', String.raw`\pL|`.repeat(200)],
+    ])('are refused one by one: %s', async (_, pattern) => {
+      const flags = await withCheckout();
+      const constraints = [matching(pattern)];
+      await expectQuickRefusal(
+        () => flags.addStrategy(PRODUCTION, { name: 'default', constraints }),
+        '/constraints/0/value',
+      );
+      await expectQuickRefusal(() => flags.createSegment({ name: 'a', constraints }), '/constraints/0/value');
+    });
+
+    it.each([
+      String.raw`^[\pL\pN_-]{1,40}$`,
+      String.raw`(?i)^\p{Lu}\p{L}{1,60}$`,
+      '(?i)[à-ÿ]+@[a-z0-9.-]+',
+      '(?i)[A-\uffff]{1,20}',
+    ])('does not refuse %s', async (pattern) => {
+      const flags = await withCheckout();
+      const constraints = [matching(pattern)];
+      await flags.addStrategy(PRODUCTION, { name: 'default', constraints });
+      await flags.createSegment({ name: 'a', constraints });
+    });
+
+    it('lists the first ten invalid patterns', async () => {
+      const flags = await withCheckout();
+      const constraints = Array.from({ length: 30 }, (_, n) => matching(`(${n}`));
+      const { details } = await refusalOf(flags.addStrategy(PRODUCTION, { name: 'default', constraints }));
+      expect(details.map(({ path }) => path)).toEqual(Array.from({ length: 10 }, (_, n) => `/constraints/${n}/value`));
+    });
+  });
+});

@@ -1,0 +1,203 @@
+import { type Flags, type ListPage, type PageQuery, paginate } from '../src/index.js';
+import { onEveryStorage } from './on-every-storage.js';
+import { DEFAULT } from './references.js';
+import { expectRefusal } from './refusal.js';
+import { settableClock } from './settable-clock.js';
+
+type ReadPage<Item> = (query: PageQuery) => Promise<ListPage<Item>>;
+
+/** Reads to the last page; every page but that one must be full. */
+async function readAll<Item>(read: ReadPage<Item>, limit: number): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let after: string | undefined;
+  do {
+    const page = await read({ limit, after });
+    expect(page.next === undefined || page.items.length === limit).toBe(true);
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return items;
+}
+
+async function createAll(flags: Flags, names: readonly string[], project = 'default'): Promise<void> {
+  for (const name of names) await flags.createFlag({ project }, { name });
+}
+
+const named = (names: readonly string[]) => names.map((name) => expect.objectContaining({ name }));
+
+onEveryStorage((start) => {
+  describe('a page of flags', () => {
+    it('continues after the previous one, and the last has no next', async () => {
+      const flags = await start();
+      await createAll(flags, ['a', 'c', 'b', 'd']);
+      const first = await flags.listFlags(DEFAULT, { limit: 2 });
+      expect(first).toEqual({ items: named(['a', 'b']), next: 'b' });
+      expect(await flags.listFlags(DEFAULT, { limit: 2, after: first.next })).toEqual({ items: named(['c', 'd']) });
+      expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
+    });
+
+    it('has a part of the whole list, and at most 100 flags after another page', async () => {
+      const flags = await start();
+      const names = Array.from({ length: 101 }, (_, index) => `flag-${100 + index}`);
+      await createAll(flags, names);
+      const { items: whole } = await flags.listFlags(DEFAULT);
+      expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole });
+      await flags.createFlag(DEFAULT, { name: 'a' });
+      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
+      await flags.archiveFlag({ ...DEFAULT, flag: 'a' });
+      expect((await flags.listFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
+      const all: unknown[] = [];
+      for await (const flag of paginate((page) => flags.listFlags(DEFAULT, { ...page, limit: 7 }))) all.push(flag);
+      expect(all).toEqual(whole);
+      for (const limit of [1, 7, 101, 1000]) {
+        expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(whole);
+      }
+    });
+
+    it('lists live flags or archived flags, however many others are between them', async () => {
+      const flags = await start();
+      const live = ['a', 'm', 'z'];
+      const archived = Array.from({ length: 40 }, (_, index) => `b-${10 + index}`);
+      await createAll(flags, [...live, ...archived]);
+      for (const flag of archived) await flags.archiveFlag({ ...DEFAULT, flag });
+      for (const limit of [1, 2, 3]) {
+        expect(await readAll((query) => flags.listFlags(DEFAULT, query), limit)).toEqual(named(live));
+      }
+      const { items: whole } = await flags.listArchivedFlags();
+      for (const limit of [1, 39, 40, 41]) {
+        expect(await readAll((query) => flags.listArchivedFlags({}, query), limit)).toEqual(whole);
+        expect(await readAll((query) => flags.listArchivedFlags(DEFAULT, query), limit)).toEqual(whole);
+      }
+    });
+
+    it('does not shift when flags are created, deleted, archived and revived between pages', async () => {
+      const flags = await start();
+      await createAll(flags, ['b', 'd', 'f', 'h']);
+      const { next } = await flags.listFlags(DEFAULT, { limit: 2 });
+      await createAll(flags, ['a', 'e']);
+      await flags.archiveFlag({ ...DEFAULT, flag: 'd' });
+      await flags.deleteFlag({ flag: 'd' });
+      await flags.archiveFlag({ ...DEFAULT, flag: 'f' });
+      expect(await flags.listFlags(DEFAULT, { limit: 2, after: next })).toEqual({ items: named(['e', 'h']) });
+    });
+
+    it('has the flags of its project only', async () => {
+      const flags = await start();
+      await flags.createProject({ id: 'shop', name: 'Shop' });
+      await createAll(flags, ['a', 'c']);
+      await createAll(flags, ['b', 'd'], 'shop');
+      expect(await readAll((query) => flags.listFlags({ project: 'shop' }, query), 1)).toEqual(named(['b', 'd']));
+      for (const flag of ['b', 'd']) await flags.archiveFlag({ project: 'shop', flag });
+      await flags.archiveFlag({ ...DEFAULT, flag: 'c' });
+      const archived = await readAll((query) => flags.listArchivedFlags({ project: 'shop' }, query), 1);
+      expect(archived).toEqual(named(['b', 'd']));
+      expect(await readAll((query) => flags.listArchivedFlags({}, query), 2)).toEqual(named(['b', 'c', 'd']));
+    });
+
+    it('is refused for an unknown project', async () => {
+      const flags = await start();
+      await expectRefusal(flags, 'project_not_found', () => flags.listFlags({ project: 'none' }, {}));
+      await expectRefusal(flags, 'project_not_found', () => flags.listArchivedFlags({ project: 'none' }, {}));
+    });
+  });
+
+  describe('a page', () => {
+    it.each([
+      { limit: 0 },
+      { limit: 1001 },
+      { limit: -1 },
+      { limit: 1.5 },
+      { limit: '2' },
+      { after: 7 },
+      { after: null },
+    ])('refuses %j', async (query) => {
+      const flags = await start();
+      const wrong = query as unknown as PageQuery;
+      for (const attempt of [
+        () => flags.listFlags(DEFAULT, wrong),
+        () => flags.listArchivedFlags({}, wrong),
+        () => flags.listProjects(wrong),
+        () => flags.listSegments({}, wrong),
+        () => flags.listTokens(wrong),
+        () => flags.listApplications({}, wrong),
+        () => flags.listPossibleParents({ ...DEFAULT, flag: 'a' }, wrong),
+      ]) {
+        const { details } = await expectRefusal(flags, 'invalid_input', attempt);
+        expect(details).toEqual([{ message: expect.any(String), path: `/${Object.keys(query)[0]}` }]);
+      }
+    });
+
+    it('has the figures of the list for projects', async () => {
+      const flags = await start();
+      for (const id of ['shop', 'Zoo', 'lab']) await flags.createProject({ id, name: id });
+      await createAll(flags, ['a', 'b'], 'shop');
+      await flags.updateFlag({ project: 'shop', flag: 'a' }, { stale: true });
+      const { items: whole } = await flags.listProjects();
+      expect(whole.map(({ health }) => health)).toContain(50);
+      for (const limit of [1, 3, 4]) expect(await readAll((page) => flags.listProjects(page), limit)).toEqual(whole);
+    });
+
+    it('sorts segments by their ids as numbers', async () => {
+      const flags = await start();
+      for (let n = 1; n <= 11; n++) await flags.createSegment({ name: `segment ${n}`, constraints: [] });
+      expect(await readAll((page) => flags.listSegments({}, page), 2)).toEqual((await flags.listSegments()).items);
+      await flags.deleteSegment({ segment: 9 });
+      const ids = (await flags.listSegments({}, { after: '9' })).items.map(({ id }) => id);
+      expect(ids).toEqual([10, 11]);
+      const { details } = await expectRefusal(flags, 'invalid_input', () => flags.listSegments({}, { after: 'nine' }));
+      expect(details).toEqual([{ message: 'must be the id of a segment', path: '/after' }]);
+    });
+
+    it('sorts tokens from the oldest to the newest, also those of one moment', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      for (const name of ['1', '2', '3']) await flags.createToken({ name, kind: 'admin' });
+      clock.advance(1000);
+      for (const name of ['4', '5']) await flags.createToken({ name, kind: 'admin' });
+      const { items: whole } = await flags.listTokens();
+      expect(
+        whole
+          .map(({ name }) => name)
+          .slice(3)
+          .toSorted(),
+      ).toEqual(['4', '5']);
+      for (const limit of [1, 2, 5]) expect(await readAll((page) => flags.listTokens(page), limit)).toEqual(whole);
+      const { items, next } = await flags.listTokens({ limit: 2 });
+      await flags.deleteToken({ token: items[1]?.id ?? '' });
+      expect((await flags.listTokens({ after: next })).items).toEqual(whole.slice(2));
+    });
+
+    it('lists applications with the requested strategies only', async () => {
+      const flags = await start();
+      for (const [appName, strategies] of [
+        ['a', ['own']],
+        ['b', []],
+        ['c', ['own']],
+      ] as const) {
+        await flags.registerApplication({ appName, strategies, started: new Date().toISOString(), interval: 1 });
+      }
+      expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(
+        (await flags.listApplications()).items,
+      );
+      const filter = { strategies: ['own'] };
+      const own = await readAll((query) => flags.listApplications(filter, query), 1);
+      expect(own).toEqual((await flags.listApplications(filter)).items);
+      expect(own).toHaveLength(2);
+    });
+
+    it('lists the same possible parents as the whole list', async () => {
+      const flags = await start();
+      await createAll(flags, ['a', 'b', 'c', 'd', 'e', 'f']);
+      await flags.archiveFlag({ ...DEFAULT, flag: 'b' });
+      await flags.addDependency({ ...DEFAULT, flag: 'd' }, { flag: 'e' });
+      const child = { ...DEFAULT, flag: 'c' };
+      const { items: whole } = await flags.listPossibleParents(child);
+      expect(whole).toEqual(['a', 'e', 'f']);
+      for (const limit of [1, 2, 3]) {
+        expect(await readAll((query) => flags.listPossibleParents(child, query), limit)).toEqual(whole);
+      }
+      expect(await flags.listPossibleParents({ ...DEFAULT, flag: 'e' }, {})).toEqual({ items: [] });
+      await expectRefusal(flags, 'flag_not_found', () => flags.listPossibleParents({ ...DEFAULT, flag: 'none' }, {}));
+    });
+  });
+});
