@@ -6,7 +6,7 @@ import { refusalOf } from '../refusal.js';
 
 /** The distances between the starts of two operations: -20 to 20 steps. */
 const LEADS = 41;
-const ROUNDS = Array.from({ length: LEADS * extent({ short: 2, full: 8 }) }, (_, round) => round);
+const ROUNDS = Array.from({ length: LEADS * extent({ short: 1, full: 8 }) }, (_, round) => round);
 const TIMEOUT = 120_000;
 
 type Attempt = () => Promise<unknown>;

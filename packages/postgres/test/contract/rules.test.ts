@@ -11,8 +11,8 @@ const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = ['changesets/repeated-ids', 'flags/clone', 'log/event-feed', 'tokens/token-use'];
 
-/** Those of history.full.test.ts. */
-const RUN_ELSEWHERE = /^log\/(history|undo)/;
+/** Undo computes on what the history reads, the same on every storage. */
+const HISTORY = ['log/history.test.ts', 'log/undo.test.ts', 'log/history.property.test.ts'];
 
 /** The files with rules that hold on every storage. */
 function rules(): readonly string[] {
@@ -20,12 +20,11 @@ function rules(): readonly string[] {
   return files.filter(
     (file) =>
       file.endsWith('.test.ts') &&
-      !RUN_ELSEWHERE.test(file) &&
       readFileSync(join(CORE, file), 'utf8').includes('onEveryStorage('),
   );
 }
 
-const files = extent({ short: SELECTED.map((name) => `${name}.test.ts`), full: rules() });
+const files = extent({ short: SELECTED.map((name) => `${name}.test.ts`), full: [...rules(), ...HISTORY] });
 
 describe.each(files)('%s', (file) => {
   require(join(CORE, file));

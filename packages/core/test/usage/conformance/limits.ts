@@ -61,14 +61,17 @@ export function limitRules(rule: UsageRule): void {
 
   rule('drops the least recently seen instances beyond the limit', async (usage) => {
     const ids = namesOf(LIMITS.instancesPerApplication);
-    for (const [index, id] of ids.entries()) {
+    const [first = '', second = '', third = '', ...others] = ids;
+    for (const [index, id] of [first, second, third].entries()) {
       await register(usage, registration({ instance: { id } }), { at: NOW + index });
     }
-    await record(usage, report({ instance: { id: ids[0] ?? '' } }), { at: NOW + MINUTE });
+    const later = others.map((id) => registration({ instance: { id } }));
+    await register(usage, later, { at: NOW + SECOND });
+    await record(usage, report({ instance: { id: first } }), { at: NOW + MINUTE });
     await register(usage, registration({ instance: { id: 'new' } }), { at: NOW + MINUTE });
     await record(usage, report({ instance: { id: 'newer' } }), { at: NOW + MINUTE });
     const kept = (await applicationOf(usage, 'shop'))?.instances?.map(({ id }) => id);
-    same(kept, [ids[0], ...ids.slice(3), 'new', 'newer']);
+    same(kept, [first, ...others, 'new', 'newer']);
   });
 }
 
