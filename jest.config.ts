@@ -22,7 +22,7 @@ const WITH_PROCESSES = [
   'examples/server/test/faults/(idle-streams|kill|several-servers)',
   'packages/core/test/storage/sqlite/(kill|processes)',
 ];
-const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/faults/(converging|feed|kill|nodes)'];
+const WITH_PROCESSES_ON_POSTGRES = ['packages/postgres/test/(feed/writers|nodes/)'];
 
 const LEFT_OUT = ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])];
 

@@ -18,9 +18,7 @@ const HISTORY = ['log/history.test.ts', 'log/undo.test.ts', 'log/history.propert
 function rules(): readonly string[] {
   const files = readdirSync(CORE, { recursive: true, encoding: 'utf8' });
   return files.filter(
-    (file) =>
-      file.endsWith('.test.ts') &&
-      readFileSync(join(CORE, file), 'utf8').includes('onEveryStorage('),
+    (file) => file.endsWith('.test.ts') && readFileSync(join(CORE, file), 'utf8').includes('onEveryStorage('),
   );
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { processorTime } from '../../../../test/processor-time.js';
-import type { ListedFlag } from '../../app/api/types.js';
-import { agingOf } from '../../app/model/aging.js';
-import { filterFromQuery, selectFlags } from '../../app/model/flag-list.js';
-import { rowWindow } from '../../app/model/window.js';
+import { processorTime } from '../../../test/processor-time.js';
+import type { ListedFlag } from '../app/api/types.js';
+import { agingOf } from '../app/model/aging.js';
+import { filterFromQuery, selectFlags } from '../app/model/flag-list.js';
+import { rowWindow } from '../app/model/window.js';
 
 const NOBODY = { audience: [], offBecauseOf: null };
 

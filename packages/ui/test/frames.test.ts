@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { framesOf } from '../../app/api/frames.js';
+import { framesOf } from '../app/api/frames.js';
 
 const TEXT = ':hello\n\nid:7\ndata:{"a":1}\n\nid: 8\r\ndata: one\r\ndata: two\r\n\r\nevent:x\n\n';
 const FRAMES = [

@@ -1,7 +1,7 @@
-import type { Explained } from '../../app/api/types.js';
-import { refusalText } from '../../app/model/refusal.js';
-import { DAY, sumByPeriod, sumByVariant } from '../../app/model/usage.js';
-import { why } from '../../app/words.js';
+import type { Explained } from '../app/api/types.js';
+import { refusalText } from '../app/model/refusal.js';
+import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
+import { why } from '../app/words.js';
 
 it.each([
   [[], 'The flag name a is taken.', 'The flag name a is taken.'],

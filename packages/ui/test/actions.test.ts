@@ -1,5 +1,5 @@
-import { ACTIONS } from '../../app/api/actions.js';
-import { type Host, startHost } from '../browser/host.js';
+import { ACTIONS } from '../app/api/actions.js';
+import { type Host, startHost } from './browser/host.js';
 
 let host: Host;
 

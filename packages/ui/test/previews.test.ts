@@ -1,5 +1,5 @@
-import type { Segment } from '../../app/api/types.js';
-import { missingFields, usersWith } from '../../app/model/context-fields.js';
+import type { Segment } from '../app/api/types.js';
+import { missingFields, usersWith } from '../app/model/context-fields.js';
 
 const eu: Segment = {
   id: 3,

@@ -1,6 +1,6 @@
-import type { Change, FlagDetail } from '../../app/api/types.js';
-import { asCurl, asTypeScript } from '../../app/model/as-code.js';
-import { changesBetween } from '../../app/model/flag-changes.js';
+import type { Change, FlagDetail } from '../app/api/types.js';
+import { asCurl, asTypeScript } from '../app/model/as-code.js';
+import { changesBetween } from '../app/model/flag-changes.js';
 
 const before: FlagDetail = {
   name: 'checkout',
