@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type * as Core from '@flags/core';
 import type { Flags, FlagsOptions } from '@flags/core';
 import type * as Sqlite from '@flags/core/sqlite';
+import type { MetricsReport } from '@flags/core/types';
 import type * as Express from '@flags/express';
 import type * as Postgres from '@flags/postgres';
 
@@ -26,6 +27,13 @@ export async function openerOf(repository: string, { file, postgres }: Place): P
     return postgres ? postgresStorage(postgres) : inMemory;
   };
   return () => core.createFlags({ storage: storage() });
+}
+
+/** Returns a report of the current moment. Earlier builds read `appName` and `bucket`; unknown members are ignored. */
+export function reportOf(counts: MetricsReport['counts']): MetricsReport {
+  const now = new Date().toISOString();
+  const report = { application: 'shop', start: now, stop: now, counts };
+  return { ...report, ...{ appName: 'shop', bucket: { start: now, stop: now, toggles: counts } } };
 }
 
 export async function routerOf(repository: string, flags: Flags): Promise<Express.FlagsRouter> {

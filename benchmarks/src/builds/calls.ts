@@ -4,7 +4,7 @@ import type { FlagCounts } from '@flags/core/types';
 import { table } from '../markdown.js';
 import { median } from '../median.js';
 import { placeAt, populate, projectAt, rolloutOf } from '../population.js';
-import { openerOf, THIS_BUILD } from './build.js';
+import { openerOf, reportOf, THIS_BUILD } from './build.js';
 import { isWithin } from './margin.js';
 
 export interface CallComparison {
@@ -120,10 +120,9 @@ export async function callTable({ before, folder, url, rounds, calls, only }: Ca
   return table(['µs', 'processor time', 'before', 'ratio', 'within', 'time', 'before', 'ratio'], rows);
 }
 
-async function report(flags: Flags, call: number, counts: FlagCounts): Promise<void> {
-  const at = new Date().toISOString();
-  const toggles = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [refOf(call + index).flag, counts]));
-  await flags.reportMetrics({ appName: 'shop', bucket: { start: at, stop: at, toggles } });
+async function report(flags: Flags, call: number, counted: FlagCounts): Promise<void> {
+  const counts = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [refOf(call + index).flag, counted]));
+  await flags.reportMetrics(reportOf(counts));
 }
 
 function refOf(call: number) {

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import express from 'express';
 import { placeAt, populate } from '../population.js';
-import { openerOf, routerOf } from './build.js';
+import { openerOf, reportOf, routerOf } from './build.js';
 import { announce, configuration } from './served.js';
 
 /** The content of a server under load. */
@@ -42,11 +42,9 @@ announce(app, { admin: admin.secret, client: client.secret });
 
 /** Lists then show when flags were last seen. */
 async function reportAll(flags: Flags, { flags: count }: Content): Promise<void> {
-  const now = new Date().toISOString();
   for (let first = 0; first < count; first += 500) {
     const names = Array.from({ length: Math.min(500, count - first) }, (_, at) => placeAt(first + at).flag);
-    const toggles = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 1 }]));
-    await flags.reportMetrics({ appName: 'shop', bucket: { start: now, stop: now, toggles } });
+    await flags.reportMetrics(reportOf(Object.fromEntries(names.map((name) => [name, { yes: 1, no: 1 }]))));
   }
 }
 

@@ -18,8 +18,8 @@ async function main(connectionString: string, schema: string, node: number): Pro
     'read a flag': (call) => flags.getFlag(placeOf(call)),
     'report metrics': () => {
       const now = new Date().toISOString();
-      const bucket = { start: now, stop: now, toggles: Object.fromEntries(reported) };
-      return flags.reportMetrics({ appName: 'shop', instanceId: `${node}`, bucket });
+      const counts = Object.fromEntries(reported);
+      return flags.reportMetrics({ application: 'shop', instance: `${node}`, start: now, stop: now, counts });
     },
   };
   const called = new Map<Operation, number>();

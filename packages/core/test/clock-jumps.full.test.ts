@@ -45,8 +45,8 @@ describe.each(PROPERTY_STORAGES)('on $name, a clock that jumps', ({ open }) => {
   }
 
   async function report(flag = 'checkout'): Promise<void> {
-    const bucket = { start: clock.text(), stop: clock.text(), toggles: { [flag]: { yes: 1, no: 0 } } };
-    await flags.reportMetrics({ appName: 'shop', bucket });
+    const counted = { start: clock.text(), stop: clock.text(), counts: { [flag]: { yes: 1, no: 0 } } };
+    await flags.reportMetrics({ application: 'shop', ...counted });
   }
 
   it('does not change documents, their order, and the feed', async () => {

@@ -69,7 +69,7 @@ export async function furnish(flags: Flags): Promise<void> {
     project: 'shop',
     secret: 's2-of-at-least-32-printable-characters',
   });
-  await flags.registerApplication({ appName: 'web', strategies: ['default'], started: TIME, interval: 60_000 });
+  await flags.registerApplication({ application: 'web', strategies: ['default'] });
   await flags.reportMetrics(report(3));
 }
 
@@ -178,13 +178,12 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   planUndo: async (flags) => flags.planUndo({ changeSet: await newestSet(flags) }),
   previewUndo: async (flags) =>
     flags.previewUndo({ changeSet: await newestSet(flags) }, { environment: 'production', contexts: [{}] }),
-  registerApplication: (flags) =>
-    flags.registerApplication({ appName: 'new', strategies: [], started: TIME, interval: 60_000 }),
+  registerApplication: (flags) => flags.registerApplication({ application: 'new', strategies: [] }),
   reportMetrics: (flags) => flags.reportMetrics(report(5)),
   reportMetricsInBulk: (flags) =>
     flags.reportMetricsInBulk({
-      registrations: [{ appName: 'new', strategies: [], started: TIME, interval: 60_000 }],
-      reports: [report(5), { ...report(2), appName: 'new' }],
+      registrations: [{ application: 'new', strategies: [] }],
+      reports: [report(5), { ...report(2), application: 'new' }],
     }),
   listSeenFlags: [(flags) => flags.listSeenFlags(), (flags) => flags.listSeenFlags({ limit: 1 })],
   countEvaluations: (flags) => flags.countEvaluations(),
@@ -217,7 +216,7 @@ export const EVALUATIONS: Readonly<Record<Exclude<keyof EvaluationOperations, 'r
   };
 
 function report(yes: number) {
-  return { appName: 'web', bucket: { start: TIME, stop: TIME, toggles: { checkout: { yes, no: 1 } } } };
+  return { application: 'web', start: TIME, stop: TIME, counts: { checkout: { yes, no: 1 } } };
 }
 
 async function newestSet(flags: Flags): Promise<string> {

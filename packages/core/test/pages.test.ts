@@ -169,12 +169,12 @@ onEveryStorage((start) => {
 
     it('lists applications with the requested strategies only', async () => {
       const flags = await start();
-      for (const [appName, strategies] of [
+      for (const [application, strategies] of [
         ['a', ['own']],
         ['b', []],
         ['c', ['own']],
       ] as const) {
-        await flags.registerApplication({ appName, strategies, started: new Date().toISOString(), interval: 1 });
+        await flags.registerApplication({ application, strategies });
       }
       expect(await readAll((page) => flags.listApplications({}, page), 2)).toEqual(
         (await flags.listApplications()).items,

@@ -7,8 +7,10 @@ import { createHostApp, FLAGS } from './host-app.js';
 
 describe('conditional requests', () => {
   const REPORT = {
-    appName: 'web',
-    bucket: { start: '2026-01-01T10:00:00Z', stop: '2026-01-01T10:01:00Z', toggles: { checkout: { yes: 1, no: 0 } } },
+    application: 'web',
+    start: '2026-01-01T10:00:00Z',
+    stop: '2026-01-01T10:01:00Z',
+    counts: { checkout: { yes: 1, no: 0 } },
   };
 
   describe.each(EXPRESS_VERSIONS_IN_LENGTH)('caching, on Express $major', (version) => {

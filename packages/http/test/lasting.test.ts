@@ -84,8 +84,8 @@ describe('a cached reply', () => {
       expect(body.features).toHaveLength(number + 2);
     }
     const stop = new Date().toISOString();
-    const toggles = { checkout: { yes: 1, no: 0 } };
-    await other.reportMetrics({ appName: 'web', bucket: { start: stop, stop, toggles } });
+    const counts = { checkout: { yes: 1, no: 0 } };
+    await other.reportMetrics({ application: 'web', start: stop, stop, counts });
     const { body } = await request(app).get(`${FLAGS}/checkout`).expect(200);
     expect(Date.parse(body.lastSeenAt)).toBe(Date.parse(stop));
     await Promise.all([flags.close(), other.close()]);

@@ -137,12 +137,7 @@ describe('pages', () => {
       for (let count = 0; count < 30; count++) {
         const name = `one-${count}`.padEnd(100, '-');
         if (list === 'applications') {
-          await flags.registerApplication({
-            appName: name,
-            strategies,
-            started: new Date().toISOString(),
-            interval: 1,
-          });
+          await flags.registerApplication({ application: name, strategies });
         } else await flags.createProject({ id: name, name, description: 'ü'.repeat(1000) });
       }
       const path = list === 'projects' ? '/api/admin/projects' : '/api/admin/metrics/applications';
@@ -240,10 +235,9 @@ describe('queries on the wire', () => {
 
     it('filters applications by any of the strategies named, and not by an empty name', async () => {
       const { app, flags } = await createHostApp({ version });
-      const started = '2026-01-01T10:00:00Z';
-      await flags.registerApplication({ appName: 'a', strategies: ['default'], started, interval: 1 });
-      await flags.registerApplication({ appName: 'b', strategies: ['userWithId'], started, interval: 1 });
-      await flags.registerApplication({ appName: 'c', strategies: [], started, interval: 1 });
+      await flags.registerApplication({ application: 'a', strategies: ['default'] });
+      await flags.registerApplication({ application: 'b', strategies: ['userWithId'] });
+      await flags.registerApplication({ application: 'c', strategies: [] });
       const names = async (query: string) => {
         const { body } = await request(app).get(`/api/admin/metrics/applications${query}`).expect(200);
         return body.applications.map(({ appName }: { appName: string }) => appName);

@@ -80,23 +80,23 @@ async function addFlag(flags, [name, description, type, rollout, labels, owner],
 
 /** More by day than by night, and a little different from hour to hour. */
 async function reportUsage(flags, now) {
-  for (const [appName, share, url, color] of [
+  for (const [application, share, url, color] of [
     ['shop-backend', 1, 'https://shop.example/', '#0969da'],
     ['shop-web', 0.4, 'https://shop.example/', '#1a7f37'],
   ]) {
     const strategies = ['flexibleRollout', 'default'];
-    await flags.registerApplication({ appName, strategies, started: now - 24 * HOUR, interval: 60_000, url, color });
+    await flags.registerApplication({ application, strategies, url, color });
     for (let ago = 23; ago >= 0; ago--) {
       const stop = now - ago * HOUR;
       const hour = new Date(stop).getUTCHours();
-      const toggles = FLAGS.flatMap(([name, , , rollout = 0, , , most], index) => {
+      const counts = FLAGS.flatMap(([name, , , rollout = 0, , , most], index) => {
         const level = (1.15 - Math.cos(((hour - 3) / 24) * 2 * Math.PI)) / 2 + ((hour * 7 + index * 5) % 11) / 40;
         const count = Math.round(most * share * level);
         const yes = Math.round((count * rollout) / 100);
         return count === 0 ? [] : [[name, { yes, no: count - yes }]];
       });
-      const bucket = { start: stop - 60_000, stop, toggles: Object.fromEntries(toggles) };
-      await flags.reportMetrics({ appName, environment: 'production', bucket });
+      const counted = { start: stop - 60_000, stop, counts: Object.fromEntries(counts) };
+      await flags.reportMetrics({ application, environment: 'production', ...counted });
     }
   }
 }

@@ -214,14 +214,10 @@ async function reportUsage(flags: Flags): Promise<void> {
     const red = Math.round(yes / 2);
     const checkout = { yes, no: evaluations - yes };
     const banner = { yes, no: evaluations - yes, variants: { red, blue: yes - red } };
-    const bucket = { start: stop - HOUR / 60, stop };
+    const report = { environment: flags.settings.environment, start: stop - HOUR / 60, stop };
     return [
-      {
-        appName: 'shop',
-        environment: flags.settings.environment,
-        bucket: { ...bucket, toggles: { checkout, banner } },
-      },
-      { appName: 'mobile', environment: flags.settings.environment, bucket: { ...bucket, toggles: { checkout } } },
+      { ...report, application: 'shop', counts: { checkout, banner } },
+      { ...report, application: 'mobile', counts: { checkout } },
     ];
   });
   await flags.reportMetricsInBulk({ reports: reports.flat().reverse() });

@@ -34,7 +34,7 @@ export async function getApplication({ usage }: Engine, ref: ApplicationRef): Pr
   for await (const { flag } of iterateSums(usage, query)) seenFlags.push(flag);
   const { instances: stored = [], droppedNames } = found;
   const instances = stored.map(({ id, clientIp, seenAt, createdAt }) => {
-    return { instanceId: id, clientIp, lastSeen: toTime(seenAt), createdAt: toTime(createdAt) };
+    return { id, clientIp, lastSeenAt: toTime(seenAt), createdAt: toTime(createdAt) };
   });
   return { ...toApplication(found), instances, seenFlags, ...(droppedNames > 0 && { droppedNames }) };
 }

@@ -60,10 +60,10 @@ async function record(
 }
 
 function toRegistration(input: ClientRegistration, clientIp: string | undefined): ApplicationRegistration {
-  const { appName, strategies, description, url, color, icon, ...client } = input;
+  const { application, instance, sdkVersion, strategies, description, url, color, icon } = input;
   return {
-    application: appName,
-    instance: toInstance(client, clientIp),
+    application,
+    instance: { ...toInstance(instance, clientIp), ...(sdkVersion !== undefined && { sdkVersion }) },
     strategies: [...new Set(strategies)],
     ...(description !== undefined && { description }),
     ...(url !== undefined && { url }),

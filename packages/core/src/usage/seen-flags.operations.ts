@@ -40,12 +40,12 @@ async function* iterateSeenFlags(usage: UsageStorage, after: string | undefined)
   const by = ['application', 'flag'] as const;
   // The next text after a name is the name with U+0000, so this skips all flags of that application.
   const start = after !== undefined && { after: { application: `${after}\u0000`, flag: '' } };
-  let seen: { application: string; flags: string[]; metricsCount: number } | undefined;
+  let seen: { application: string; flags: string[]; evaluations: number } | undefined;
   for await (const sum of iterateSums(usage, { resolution: 'ever', by, limit: PAGE, ...start })) {
     if (seen && seen.application !== sum.application) yield seen;
-    if (seen?.application !== sum.application) seen = { application: sum.application, flags: [], metricsCount: 0 };
+    if (seen?.application !== sum.application) seen = { application: sum.application, flags: [], evaluations: 0 };
     seen.flags.push(sum.flag);
-    seen.metricsCount += boundedSum(sum.yes, sum.no);
+    seen.evaluations += boundedSum(sum.yes, sum.no);
   }
   if (seen) yield seen;
 }

@@ -33,7 +33,7 @@ export async function toUsageReports(
   reports: readonly MetricsReport[],
   { at, origin = {} }: { readonly at: number; readonly origin?: ReportOrigin | undefined },
 ): Promise<readonly UsageReport[]> {
-  const sortAll = () => reports.map(({ bucket }) => sort(known, bucket, origin.projects));
+  const sortAll = () => reports.map((report) => sort(known, report, origin.projects));
   let sorted = sortAll();
   if (sorted.some(({ unknown }) => unknown.length > 0)) {
     await known.memory.refresh();
@@ -52,13 +52,13 @@ function environmentOf({ settings }: Known, { environment }: MetricsReport, orig
 
 function sort(
   { memory }: Known,
-  { toggles }: MetricsReport['bucket'],
+  report: MetricsReport,
   projects: readonly string[] | undefined,
 ): SortedCounts {
   const flags = memory.statesOf(flagDocuments);
   const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
-  for (const flag of Object.keys(toggles)) {
-    const { yes, no, variants } = toggles[flag] ?? NONE;
+  for (const flag of Object.keys(report.counts)) {
+    const { yes, no, variants } = report.counts[flag] ?? NONE;
     const stored = flags.get(flag);
     if (stored === undefined) sorted.unknown.push({ flag, yes, no });
     else if (projects !== undefined && !projects.includes(stored.project)) sorted.droppedNames += 1;
@@ -98,16 +98,16 @@ interface ReportParts extends Partial<SortedCounts> {
 }
 
 function toReport(
-  { appName, bucket, environment: _, ...client }: MetricsReport,
+  report: MetricsReport,
   { at, origin, environment, counts = [], unknown = [], droppedNames = 0 }: ReportParts,
 ): UsageReport {
-  const stop = Math.min(parseClientTime(bucket.stop) ?? at, at);
+  const stop = Math.min(parseClientTime(report.stop) ?? at, at);
   return {
-    application: appName,
-    instance: toInstance(client, origin.clientIp),
+    application: report.application,
+    instance: toInstance(report.instance, origin.clientIp),
     stop,
     environment,
-    hour: hourOfPeriod(bucket, stop),
+    hour: hourOfPeriod(report, stop),
     counts,
     ...(unknown.length > 0 && { unknown }),
     ...(droppedNames > 0 && { droppedNames }),
@@ -115,21 +115,14 @@ function toReport(
 }
 
 /** Returns the start of the hour in which a period counts. A period that ends with an hour belongs to that hour. */
-function hourOfPeriod({ start }: MetricsReport['bucket'], stop: number): number {
+function hourOfPeriod({ start }: MetricsReport, stop: number): number {
   const hour = startOf('hour', stop);
   if (stop - hour >= 1) return hour;
   const begin = Math.min(parseClientTime(start) ?? stop, stop);
   return startOf('hour', Math.max(begin, stop - 1));
 }
 
-/** Returns the instance that a client names, or the default instance. */
-export function toInstance(
-  { instanceId, sdkVersion }: { readonly instanceId?: string; readonly sdkVersion?: string },
-  clientIp: string | undefined,
-): InstanceSighting {
-  return {
-    id: instanceId || DEFAULT_INSTANCE,
-    ...(clientIp !== undefined && { clientIp }),
-    ...(sdkVersion !== undefined && { sdkVersion }),
-  };
+/** Returns the named instance, or the default instance. */
+export function toInstance(instance: string | undefined, clientIp: string | undefined): InstanceSighting {
+  return { id: instance || DEFAULT_INSTANCE, ...(clientIp !== undefined && { clientIp }) };
 }

@@ -25,42 +25,34 @@ const counts: ObjectSchema<FlagCounts> = {
 export const registration: ObjectSchema<ClientRegistration> = {
   type: 'object',
   properties: {
-    appName: text(LIMITS.reportedName),
-    instanceId: possiblyEmptyText(LIMITS.reportedName),
+    application: text(LIMITS.reportedName),
+    instance: possiblyEmptyText(LIMITS.reportedName),
     sdkVersion: possiblyEmptyText(LIMITS.reportedName),
     strategies: { type: 'array', maxItems: LIMITS.strategiesPerRegistration, items: text(LIMITS.label) },
-    started: clientTime,
-    interval: { type: 'number', minimum: 0 },
     description: possiblyEmptyText(LIMITS.shortDescription),
     url: possiblyEmptyText(LIMITS.shortDescription),
     color: { type: ['string', 'null'], maxLength: LIMITS.label },
     icon: possiblyEmptyText(LIMITS.shortDescription),
   },
-  required: ['appName', 'strategies', 'started', 'interval'],
+  required: ['application', 'strategies'],
 };
 
 export const metricsReport: ObjectSchema<MetricsReport> = {
   type: 'object',
   properties: {
-    appName: text(LIMITS.reportedName),
-    instanceId: possiblyEmptyText(LIMITS.reportedName),
+    application: text(LIMITS.reportedName),
+    instance: possiblyEmptyText(LIMITS.reportedName),
     environment: possiblyEmptyText(LIMITS.reportedName),
-    bucket: {
+    start: clientTime,
+    stop: clientTime,
+    counts: {
       type: 'object',
-      properties: {
-        start: clientTime,
-        stop: clientTime,
-        toggles: {
-          type: 'object',
-          maxProperties: LIMITS.flagsPerReport,
-          propertyNames: text(LIMITS.reportedName),
-          additionalProperties: counts,
-        },
-      },
-      required: ['start', 'stop', 'toggles'],
-    } satisfies ObjectSchema<MetricsReport['bucket']>,
+      maxProperties: LIMITS.flagsPerReport,
+      propertyNames: text(LIMITS.reportedName),
+      additionalProperties: counts,
+    },
   },
-  required: ['appName', 'bucket'],
+  required: ['application', 'start', 'stop', 'counts'],
 };
 
 export const bulkReport: ObjectSchema<BulkReport> = {
@@ -94,13 +86,13 @@ export function findRegistrationIssues(registration: ClientRegistration): readon
   return [{ message, path: '/strategies' }];
 }
 
-export function findPeriodIssues({ bucket }: MetricsReport): readonly ErrorDetail[] {
-  const [start = 0, stop = 0] = [parseClientTime(bucket.start), parseClientTime(bucket.stop)];
-  return stop < start ? [{ message: 'must not be before start', path: '/bucket/stop' }] : [];
+export function findPeriodIssues(report: MetricsReport): readonly ErrorDetail[] {
+  const [start = 0, stop = 0] = [parseClientTime(report.start), parseClientTime(report.stop)];
+  return stop < start ? [{ message: 'must not be before start', path: '/stop' }] : [];
 }
 
 export function findBulkIssues({ registrations = [], reports = [] }: BulkReport): readonly ErrorDetail[] {
-  const flags = reports.reduce((sum, { bucket }) => sum + Object.keys(bucket.toggles).length, 0);
+  const flags = reports.reduce((sum, report) => sum + Object.keys(report.counts).length, 0);
   if (flags > LIMITS.metricsPerBatch) {
     return [{ message: `must not count more than ${LIMITS.metricsPerBatch} flags in all`, path: '/reports' }];
   }
@@ -122,8 +114,8 @@ function within(parent: string, { message, path }: ErrorDetail): ErrorDetail {
 }
 
 /** Returns the size of the stored members of a registration, in bytes of JSON. */
-function sizeOf({ appName, instanceId, sdkVersion, strategies, description, url, color, icon }: ClientRegistration) {
+function sizeOf({ application, instance, sdkVersion, strategies, description, url, color, icon }: ClientRegistration) {
   return Buffer.byteLength(
-    JSON.stringify({ appName, instanceId, sdkVersion, strategies, description, url, color, icon }),
+    JSON.stringify({ application, instance, sdkVersion, strategies, description, url, color, icon }),
   );
 }

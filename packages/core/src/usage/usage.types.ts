@@ -1,46 +1,41 @@
 import type { ApplicationRef, ListPage, PageQuery } from '../base/common.types.js';
 import type { Reporter } from '../storage/usage/port.js';
 
-/** The registration that a client sends when it starts; at most 64 KiB of JSON. */
+/** Describes an application that has started; at most 64 KiB of JSON. */
 export interface ClientRegistration {
-  /** 1–255 characters. */
-  readonly appName: string;
-  /** `default` when absent. */
-  readonly instanceId?: string;
+  /** The name of the application, 1–255 characters. */
+  readonly application: string;
+  /** The id of the started instance. Default: `default`. */
+  readonly instance?: string;
   readonly sdkVersion?: string;
-  /** Names of the strategies that the client implements. */
+  /** Names of the strategies that the application implements. */
   readonly strategies: readonly string[];
-  /** ISO 8601, or epoch milliseconds. */
-  readonly started: string | number;
-  /** The client's reporting interval, in milliseconds. */
-  readonly interval: number;
   readonly description?: string;
   readonly url?: string;
   readonly color?: string | null;
   readonly icon?: string;
 }
 
-/** A client's evaluation counts of one period. */
+/** The evaluation counts of an application in one period. */
 export interface MetricsReport {
-  readonly appName: string;
-  /** `default` when absent. */
-  readonly instanceId?: string;
+  /** The name of the application, 1–255 characters. */
+  readonly application: string;
+  /** The id of the reporting instance. Default: `default`. */
+  readonly instance?: string;
   /** The environment of the evaluations. The default environment when absent or unknown. */
   readonly environment?: string;
-  readonly bucket: {
-    /** ISO 8601, or epoch milliseconds. */
-    readonly start: string | number;
-    /** ISO 8601, or epoch milliseconds; not before `start`. A time in the future counts as now. */
-    readonly stop: string | number;
-    /**
-     * Counts by flag name; integers ≥ 0. A report may name unknown flags. Each application keeps the 100 unknown names
-     * that it has reported most recently.
-     */
-    readonly toggles: Readonly<Record<string, FlagCounts>>;
-  };
+  /** The start of the period; ISO 8601, or epoch milliseconds. */
+  readonly start: string | number;
+  /** The end of the period, not before `start`; ISO 8601, or epoch milliseconds. A time in the future counts as now. */
+  readonly stop: string | number;
+  /**
+   * Counts by flag name. A report may name unknown flags. Each application keeps the 100 unknown names that it has reported
+   * most recently.
+   */
+  readonly counts: Readonly<Record<string, FlagCounts>>;
 }
 
-/** A client's counts of one flag. */
+/** How often one flag was on and off; integers ≥ 0. */
 export interface FlagCounts {
   readonly yes: number;
   readonly no: number;
@@ -73,7 +68,7 @@ export interface SeenFlags {
   /** Names of flags and of unknown flags, in code-point order. */
   readonly flags: readonly string[];
   /** The sum of yes and no of all flags of the application. */
-  readonly metricsCount: number;
+  readonly evaluations: number;
 }
 
 /** How often a flag was on, and how often off. */
@@ -152,10 +147,12 @@ export interface FlagApplication {
 
 /** One instance of an application. */
 export interface ApplicationInstance {
-  readonly instanceId: string;
+  readonly id: string;
   /** Empty if unknown. */
   readonly clientIp: string;
-  readonly lastSeen: string;
+  /** Time of the latest registration or report; ISO 8601, UTC, milliseconds. */
+  readonly lastSeenAt: string;
+  /** Time of the first registration or report. */
   readonly createdAt: string;
 }
 
@@ -169,9 +166,7 @@ export interface UsageOperations {
    *
    * @throws FlagsError `invalid_input`
    * @example
-   * await flags.registerApplication({
-   *   appName: 'web', instanceId: 'web-1', strategies: ['default'], started: new Date().toISOString(), interval: 60_000,
-   * });
+   * await flags.registerApplication({ application: 'web', instance: 'web-1', strategies: ['default'] });
    */
   registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
 
@@ -187,8 +182,10 @@ export interface UsageOperations {
    * @throws FlagsError `invalid_input`
    * @example
    * await flags.reportMetrics({
-   *   appName: 'web',
-   *   bucket: { start: '2026-01-01T10:00:00Z', stop: '2026-01-01T10:01:00Z', toggles: { checkout: { yes: 8, no: 2 } } },
+   *   application: 'web',
+   *   start: '2026-01-01T10:00:00Z',
+   *   stop: '2026-01-01T10:01:00Z',
+   *   counts: { checkout: { yes: 8, no: 2 } },
    * });
    */
   reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
@@ -206,8 +203,8 @@ export interface UsageOperations {
    * const [start, stop] = ['2026-01-01T10:00:00Z', '2026-01-01T10:01:00Z'];
    * await flags.reportMetricsInBulk({
    *   reports: [
-   *     { appName: 'web', bucket: { start, stop, toggles: { checkout: { yes: 8, no: 2 } } } },
-   *     { appName: 'shop', bucket: { start, stop, toggles: { checkout: { yes: 1, no: 0 } } } },
+   *     { application: 'web', start, stop, counts: { checkout: { yes: 8, no: 2 } } },
+   *     { application: 'shop', start, stop, counts: { checkout: { yes: 1, no: 0 } } },
    *   ],
    * });
    */
@@ -219,7 +216,7 @@ export interface UsageOperations {
    *
    * @example
    * const { items } = await flags.listSeenFlags();
-   * for (const { application, metricsCount } of items) console.log(application, metricsCount);
+   * for (const { application, evaluations } of items) console.log(application, evaluations);
    */
   listSeenFlags(page?: PageQuery): Promise<ListPage<SeenFlags>>;
 

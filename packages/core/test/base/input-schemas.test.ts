@@ -106,9 +106,13 @@ describe('a constraint', () => {
 
 type Case = readonly [unknown, readonly string[]];
 
-const bucket = { start: '2026-03-01T12:00:00Z', stop: '2026-03-01T12:01:00Z', toggles: { a: { yes: 1, no: 0 } } };
-const report = { appName: 'web', bucket };
-const registration = { appName: 'web', strategies: ['default'], started: '2026-03-01', interval: 10_000 };
+const report = {
+  application: 'web',
+  start: '2026-03-01T12:00:00Z',
+  stop: '2026-03-01T12:01:00Z',
+  counts: { a: { yes: 1, no: 0 } },
+};
+const registration = { application: 'web', strategies: ['default'] };
 
 /** Inputs by their validator, each with the paths of its issues. */
 const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
@@ -147,25 +151,19 @@ const CASES: { readonly [Key in keyof typeof validate]?: readonly Case[] } = {
   registration: [
     [registration, []],
     [{ ...registration, sdkVersion: '', color: null, platformName: 'ignored' }, []],
-    [{}, ['/appName', '/strategies', '/started', '/interval']],
-    [{ ...registration, started: 'noon', interval: -1, strategies: [''] }, ['/strategies/0', '/started', '/interval']],
-    [{ ...registration, appName: '', instanceId: 'i'.repeat(256) }, ['/appName', '/instanceId']],
+    [{}, ['/application', '/strategies']],
+    [{ ...registration, url: null, strategies: [''] }, ['/url', '/strategies/0']],
+    [{ ...registration, application: '', instance: 'i'.repeat(256) }, ['/application', '/instance']],
   ],
   metricsReport: [
     [report, []],
-    [{ ...report, bucket: { ...bucket, toggles: {} } }, []],
-    [{ ...report, bucket: { ...bucket, stop: bucket.start } }, []],
-    [{ ...report, bucket: { ...bucket, stop: '2026-03-01T11:59:59.999Z' } }, ['/bucket/stop']],
-    [{ appName: 'web', bucket: {} }, ['/bucket/start', '/bucket/stop', '/bucket/toggles']],
-    [
-      { ...report, bucket: { ...bucket, toggles: { 'a/b': { yes: -1 } } } },
-      ['/bucket/toggles/a~1b/no', '/bucket/toggles/a~1b/yes'],
-    ],
-    [{ ...report, bucket: { ...bucket, toggles: JSON.parse('{"__proto__":7}') } }, ['/bucket/toggles/__proto__']],
-    [
-      { ...report, bucket: { ...bucket, toggles: { a: { yes: 0.5, no: 2 ** 53 } } } },
-      ['/bucket/toggles/a/yes', '/bucket/toggles/a/no'],
-    ],
+    [{ ...report, counts: {} }, []],
+    [{ ...report, stop: report.start }, []],
+    [{ ...report, stop: '2026-03-01T11:59:59.999Z' }, ['/stop']],
+    [{ application: 'web' }, ['/start', '/stop', '/counts']],
+    [{ ...report, counts: { 'a/b': { yes: -1 } } }, ['/counts/a~1b/no', '/counts/a~1b/yes']],
+    [{ ...report, counts: JSON.parse('{"__proto__":7}') }, ['/counts/__proto__']],
+    [{ ...report, counts: { a: { yes: 0.5, no: 2 ** 53 } } }, ['/counts/a/yes', '/counts/a/no']],
   ],
   newToken: [
     [{ name: 't', kind: 'admin' }, []],

@@ -152,8 +152,8 @@ onEveryStorage((start) => {
     it('deletes the time when the flag was last seen', async () => {
       const { flags } = await archived(start);
       const now = new Date().toISOString();
-      const bucket = { start: now, stop: now, toggles: { checkout: { yes: 1, no: 1 } } };
-      await flags.reportMetrics({ appName: 'web', bucket });
+      const counted = { start: now, stop: now, counts: { checkout: { yes: 1, no: 1 } } };
+      await flags.reportMetrics({ application: 'web', ...counted });
       expect((await flags.getFlag(CHECKOUT)).lastSeenAt).not.toBeNull();
       await flags.deleteFlag(FLAG);
       await flags.createFlag(DEFAULT, { name: 'checkout' });

@@ -24,8 +24,8 @@ async function lively(start: Start): Promise<{ flags: Flags<string>; clock: Retu
   await flags.enable(PRODUCTION);
   await flags.setVariants(CHECKOUT, [{ name: 'blue', weightType: 'fix', weight: 100 }, { name: 'green' }]);
   await flags.updateFlag(CHECKOUT, { stale: true });
-  const bucket = { start: clock.text(-MINUTE), stop: clock.text(), toggles: { checkout: { yes: 1, no: 0 } } };
-  await flags.reportMetrics({ appName: 'web', bucket });
+  const counted = { start: clock.text(-MINUTE), stop: clock.text(), counts: { checkout: { yes: 1, no: 0 } } };
+  await flags.reportMetrics({ application: 'web', ...counted });
   clock.advance(MINUTE);
   return { flags, clock };
 }

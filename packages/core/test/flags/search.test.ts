@@ -40,8 +40,8 @@ onEveryStorage((start) => {
       const clock = settableClock();
       const createdAt = clock.text();
       const flags = await orchard(await start({ now: clock.now }), clock);
-      const bucket = { start: clock.text(-MINUTE), stop: clock.text(), toggles: { cherry: { yes: 1, no: 0 } } };
-      await flags.reportMetrics({ appName: 'web', bucket });
+      const counted = { start: clock.text(-MINUTE), stop: clock.text(), counts: { cherry: { yes: 1, no: 0 } } };
+      await flags.reportMetrics({ application: 'web', ...counted });
       const off = {
         enabled: false,
         strategyCount: 0,
@@ -150,8 +150,8 @@ onEveryStorage((start) => {
       const flags = await orchard(await start({ now: clock.now }), clock);
       for (const name of ['cherry', 'apple']) {
         clock.advance(MINUTE);
-        const bucket = { start: clock.text(-MINUTE), stop: clock.text(), toggles: { [name]: { yes: 1, no: 0 } } };
-        await flags.reportMetrics({ appName: 'web', bucket });
+        const counted = { start: clock.text(-MINUTE), stop: clock.text(), counts: { [name]: { yes: 1, no: 0 } } };
+        await flags.reportMetrics({ application: 'web', ...counted });
       }
       expect(await namesOf(flags, { sort: 'lastSeenAt' })).toEqual(['Banana', 'cherry', 'apple']);
       expect(await namesOf(flags, { sort: '-lastSeenAt' })).toEqual(['apple', 'cherry', 'Banana']);
@@ -165,8 +165,8 @@ onEveryStorage((start) => {
           await flags.createFlag(DEFAULT, { name, type: name === 'a' ? 'kill-switch' : 'release' });
         }
         const now = new Date().toISOString();
-        const bucket = { start: now, stop: now, toggles: { a: { yes: 1, no: 0 } } };
-        await flags.reportMetrics({ appName: 'web', bucket });
+        const counted = { start: now, stop: now, counts: { a: { yes: 1, no: 0 } } };
+        await flags.reportMetrics({ application: 'web', ...counted });
         const whole = await namesOf(flags, { sort });
         expect([...whole].sort()).toEqual(['B', '__proto__', 'a', 'c', 'toString']);
         const paged: string[] = [];

@@ -139,8 +139,8 @@ describe('stamps', () => {
         await flags.createFlag(DEFAULT, { name: 'checkout' });
         stamps.push(await dataVersion(flags));
         const now = new Date().toISOString();
-        const toggles = { checkout: { yes: 1, no: 0 } };
-        await flags.reportMetrics({ appName: 'web', bucket: { start: now, stop: now, toggles } });
+        const counts = { checkout: { yes: 1, no: 0 } };
+        await flags.reportMetrics({ application: 'web', start: now, stop: now, counts });
         stamps.push(await dataVersion(flags));
         expect(new Set(stamps).size).toBe(3);
       });

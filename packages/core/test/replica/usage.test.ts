@@ -43,7 +43,7 @@ onEveryStorage((start) => {
       await recorded(flags, 1);
       clock.advance(11 * HOUR);
       const time = clock.text();
-      await flags.reportMetrics({ appName: 'other', bucket: { start: time, stop: time, toggles: {} } });
+      await flags.reportMetrics({ application: 'other', start: time, stop: time, counts: {} });
       await expect(flags.getApplication({ application: 'shop' })).rejects.toMatchObject({
         code: 'application_not_found',
       });
@@ -59,12 +59,12 @@ onEveryStorage((start) => {
       flags.forContext({ userId: 'bob' }).isEnabled('checkout');
       await recorded(flags, 5);
       expect(await hourIn(flags)).toEqual({ checkout: { yes: 3, no: 2 } });
-      const bucket = {
+      const counted = {
         start: new Date().toISOString(),
         stop: new Date().toISOString(),
-        toggles: { checkout: { yes: 1, no: 0 } },
+        counts: { checkout: { yes: 1, no: 0 } },
       };
-      await flags.reportMetrics({ appName: 'web', bucket });
+      await flags.reportMetrics({ application: 'web', ...counted });
       expect(await hourIn(flags)).toEqual({ checkout: { yes: 4, no: 2 } });
     });
 
@@ -96,11 +96,11 @@ onEveryStorage((start) => {
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       const application = await flags.getApplication({ application: 'shop' });
-      expect(application.instances).toMatchObject([{ instanceId: 'shop-1' }]);
+      expect(application.instances).toMatchObject([{ id: 'shop-1' }]);
       expect(application.seenFlags).toEqual(['checkout']);
       expect(application.strategies).toEqual(expect.arrayContaining(['default', 'flexibleRollout', 'weekend']));
       expect((await flags.listSeenFlags()).items).toEqual([
-        { application: 'shop', flags: ['checkout'], metricsCount: 1 },
+        { application: 'shop', flags: ['checkout'], evaluations: 1 },
       ]);
     });
 
@@ -109,7 +109,7 @@ onEveryStorage((start) => {
       flags.isEnabled('checkout');
       await recorded(flags, 1);
       const { instances } = await flags.getApplication({ application: 'default' });
-      expect(instances).toMatchObject([{ instanceId: expect.stringMatching(new RegExp(`-${process.pid}$`)) }]);
+      expect(instances).toMatchObject([{ id: expect.stringMatching(new RegExp(`-${process.pid}$`)) }]);
     });
 
     it('changes when the flag was last seen, and not its revision', async () => {
@@ -154,8 +154,8 @@ onEveryStorage((start) => {
       });
       flags.isEnabled('checkout');
       await recorded(flags, 1);
-      const bucket = { start: clock.text(), stop: clock.text(), toggles: { gone: { yes: 1, no: 0 } } };
-      await flags.reportMetrics({ appName: 'web', bucket });
+      const counted = { start: clock.text(), stop: clock.text(), counts: { gone: { yes: 1, no: 0 } } };
+      await flags.reportMetrics({ application: 'web', ...counted });
       clock.advance(3 * HOUR);
       flags.isEnabled('checkout');
       await until(async () => (await flags.listSeenFlags()).items.every(({ application }) => application !== 'web'));

@@ -5,7 +5,7 @@ const STOP = '2026-01-01T00:00:00Z';
 const MEMBER = { userId: 1, roleId: 5 };
 const CONSTRAINT = { contextName: 'userId', operator: 'IN', values: ['7'] };
 const STRATEGY = { name: 'default', parameters: { a: 'b' }, constraints: [CONSTRAINT], segments: [1], variants: [] };
-const REPORT = { appName: 'web', bucket: { start: STOP, stop: STOP, toggles: { checkout: { yes: 1, no: 0 } } } };
+const REPORT = { application: 'web', start: STOP, stop: STOP, counts: { checkout: { yes: 1, no: 0 } } };
 const STRATEGY_REF = { ...PRODUCTION, strategy: '' };
 
 const CHANGES = [
@@ -107,7 +107,7 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
     },
   },
   registerApplication: {
-    input: { appName: 'web', strategies: ['default'], started: STOP, interval: 1 },
+    input: { application: 'web', strategies: ['default'] },
     take: (flags, input) => flags.registerApplication(input),
   },
   reportMetrics: { input: REPORT, take: (flags, input) => flags.reportMetrics(input) },

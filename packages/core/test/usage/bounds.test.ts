@@ -213,10 +213,10 @@ describe('the bounds of stored usage', () => {
 
     it('are reduced to a hundred names for every later read', async () => {
       flags = await createFlags({ storage: memoryStorage(), now: () => new Date(NOW) });
-      const bucket = { start: NOW, stop: NOW };
+      const period = { start: NOW, stop: NOW };
       for (let index = 0; index < INVENTED / 10_000; index++) {
-        const toggles = Object.fromEntries(names(10_000).map((name) => [`${name}-${index}`, { yes: 1, no: 0 }]));
-        await flags.reportMetrics({ appName: 'page', bucket: { ...bucket, toggles } });
+        const counts = Object.fromEntries(names(10_000).map((name) => [`${name}-${index}`, { yes: 1, no: 0 }]));
+        await flags.reportMetrics({ application: 'page', ...period, counts });
       }
       const read = async () => {
         expect((await flags.countEvaluations()).lastHour.size).toBe(100);
@@ -251,11 +251,13 @@ describe('the retention of usage', () => {
       onError: (e: unknown) => errors.push(e),
     };
     const flags = await createFlags({ storage: { ...memoryStorage(), usage: observed }, ...options });
-    const report = (appName: string) => {
+    const report = (application: string) => {
       const at = new Date(time).toISOString();
       return flags.reportMetrics({
-        appName,
-        bucket: { start: at, stop: at, toggles: { checkout: { yes: 1, no: 0 } } },
+        application,
+        start: at,
+        stop: at,
+        counts: { checkout: { yes: 1, no: 0 } },
       });
     };
     return { flags, report, pruned, errors, now: () => time, advance: (span: number) => (time += span) };
@@ -343,7 +345,7 @@ describe('the retention of usage', () => {
     });
     await report('web');
     expect(errors).toEqual([fault]);
-    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', metricsCount: 1 }]);
+    expect((await flags.listSeenFlags()).items).toMatchObject([{ application: 'web', evaluations: 1 }]);
   });
 });
 
@@ -393,29 +395,29 @@ describe('the recording of reports', () => {
     return names;
   }
 
-  function toggles(names: readonly string[]) {
+  function countsOf(names: readonly string[]) {
     return Object.fromEntries(names.map((name) => [name, { yes: 2, no: 1 }]));
   }
 
   it('stores a report of many flags in parts, and answers when all are stored', async () => {
     const names = await createFlagsNamed(1200);
-    const counted = toggles([...names, 'invented']);
-    await flags.reportMetrics({ appName: 'web', bucket: { start, stop, toggles: counted } });
+    const counted = countsOf([...names, 'invented']);
+    await flags.reportMetrics({ application: 'web', start, stop, counts: counted });
     expect(parts.length).toBe(3);
     expect(Math.max(...parts.map(({ counts }) => counts))).toBeLessThanOrEqual(500);
     const { lastHour } = await flags.countEvaluations();
     expect(lastHour.size).toBe(1201);
     expect(new Set([...lastHour.values()].map(({ yes, no }) => `${yes} ${no}`))).toEqual(new Set(['2 1']));
-    expect((await flags.listSeenFlags()).items[0]?.metricsCount).toBe(3 * 1201);
+    expect((await flags.listSeenFlags()).items[0]?.evaluations).toBe(3 * 1201);
   });
 
   it('stores a small report and a small batch by one call', async () => {
     const names = await createFlagsNamed(400);
-    const bucket = { start, stop, toggles: toggles(names) };
-    await flags.reportMetrics({ appName: 'web', bucket });
+    const period = { start, stop, counts: countsOf(names) };
+    await flags.reportMetrics({ application: 'web', ...period });
     await flags.reportMetricsInBulk({
-      registrations: [{ appName: 'web', strategies: ['default'], started: start, interval: 1000 }],
-      reports: [{ appName: 'web', bucket }],
+      registrations: [{ application: 'web', strategies: ['default'] }],
+      reports: [{ application: 'web', ...period }],
     });
     expect(parts).toEqual([
       { counts: 400, registrations: 0 },
@@ -426,13 +428,11 @@ describe('the recording of reports', () => {
   it('stores a batch of many applications in parts, the registrations first', async () => {
     const applications = Array.from({ length: 1000 }, (_, index) => `app-${1000 + index}`);
     await flags.reportMetricsInBulk({
-      registrations: applications.map((appName) => ({
-        appName,
+      registrations: applications.map((application) => ({
+        application,
         strategies: ['default'],
-        started: start,
-        interval: 1000,
       })),
-      reports: applications.map((appName) => ({ appName, bucket: { start, stop, toggles: {} } })),
+      reports: applications.map((application) => ({ application, start, stop, counts: {} })),
     });
     expect(parts.map(({ registrations }) => registrations)).toEqual([...Array(10).fill(100), ...Array(10).fill(0)]);
     expect((await flags.listApplications()).items.length).toBe(1000);
@@ -469,10 +469,10 @@ describe('the recording of reports', () => {
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, 1]));
     const report = (count: number) => {
       const counted = { checkout: { yes: 1, no: 0, variants: variants(count) } };
-      return flags.reportMetrics({ appName: 'web', bucket: { start, stop, toggles: counted } });
+      return flags.reportMetrics({ application: 'web', start, stop, counts: counted });
     };
     await report(2000);
-    const path = '/bucket/toggles/checkout/variants';
+    const path = '/counts/checkout/variants';
     await expect(report(2001)).rejects.toMatchObject({ code: 'invalid_input', details: [{ path }] });
     expect(parts.length).toBe(1);
   });

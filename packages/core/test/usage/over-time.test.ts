@@ -11,10 +11,10 @@ async function reporting(start: Start) {
   const clock = settableClock('2026-03-01T12:30:00.000Z');
   const flags = await start({ now: clock.now, usage: { interval: 2 } });
   await flags.createFlag(DEFAULT, { name: 'checkout' });
-  const report = (age: number, given: { appName?: string; environment?: string; flag?: string } = {}) => {
-    const { appName = 'web', environment, flag = 'checkout' } = given;
-    const bucket = { start: clock.text(-age - MINUTE), stop: clock.text(-age), toggles: { [flag]: { yes: 1, no: 0 } } };
-    return flags.reportMetrics({ appName, bucket, ...(environment !== undefined && { environment }) });
+  const report = (age: number, given: { application?: string; environment?: string; flag?: string } = {}) => {
+    const { application = 'web', environment, flag = 'checkout' } = given;
+    const counted = { start: clock.text(-age - MINUTE), stop: clock.text(-age), counts: { [flag]: { yes: 1, no: 0 } } };
+    return flags.reportMetrics({ application, ...counted, ...(environment !== undefined && { environment }) });
   };
   return { flags, clock, report };
 }
@@ -46,8 +46,8 @@ onEveryStorage((start) => {
 
     it('prefers the environment of the token to that of the report, and uses the default for an unknown one', async () => {
       const { flags, clock } = await reporting(start);
-      const bucket = { start: clock.text(), stop: clock.text(), toggles: { checkout: { yes: 1, no: 0 } } };
-      const report = { appName: 'web', bucket };
+      const counted = { start: clock.text(), stop: clock.text(), counts: { checkout: { yes: 1, no: 0 } } };
+      const report = { application: 'web', ...counted };
       await flags.reportMetrics({ ...report, environment: 'development' });
       await flags.reportMetrics({ ...report, environment: 'production' }, { environment: 'development' });
       await flags.reportMetrics({ ...report, environment: 'development' }, { environment: '*' });
@@ -102,8 +102,8 @@ onEveryStorage((start) => {
       const { flags, report } = await reporting(start);
       await flags.createFlag(DEFAULT, { name: 'search' });
       for (const flag of ['search', 'checkout']) {
-        for (const appName of ['web', 'billing']) {
-          for (const age of [0, 3 * HOUR]) await report(age, { flag, appName });
+        for (const application of ['web', 'billing']) {
+          for (const age of [0, 3 * HOUR]) await report(age, { flag, application });
         }
       }
       for (const filter of [

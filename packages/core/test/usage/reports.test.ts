@@ -7,19 +7,17 @@ import { expectRefusal } from '../refusal.js';
 import { DAY, HOUR, MINUTE, SECOND, type SettableClock, settableClock } from '../settable-clock.js';
 
 describe('metrics', () => {
-  type Toggles = Readonly<Record<string, FlagCounts>>;
+  type Counts = Readonly<Record<string, FlagCounts>>;
 
   async function reporting(start: Start) {
     const clock = settableClock();
     const flags = await start({ now: clock.now });
-    const report = (toggles: Toggles, stop = clock.text()) =>
-      flags.reportMetrics({ appName: 'web', bucket: { start: clock.text(-DAY), stop, toggles } });
+    const report = (counts: Counts, stop = clock.text()) =>
+      flags.reportMetrics({ application: 'web', start: clock.text(-DAY), stop, counts });
     return { flags, clock, report };
   }
 
-  function registration(clock: SettableClock): ClientRegistration {
-    return { appName: 'web', instanceId: 'web-1', strategies: ['default'], started: clock.text(), interval: 60_000 };
-  }
+  const REGISTRATION: ClientRegistration = { application: 'web', instance: 'web-1', strategies: ['default'] };
 
   async function countsIn(flags: Flags) {
     const { lastHour, lastMinute } = await flags.countEvaluations();
@@ -71,15 +69,17 @@ describe('metrics', () => {
 
       it('are stored for any name', async () => {
         const { flags, clock } = await reporting(start);
-        const toggles = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`);
+        const counts = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`);
         await flags.reportMetrics({
-          appName: '__proto__',
-          bucket: { start: clock.text(), stop: clock.text(), toggles },
+          application: '__proto__',
+          start: clock.text(),
+          stop: clock.text(),
+          counts,
         });
         const { lastHour } = await flags.countEvaluations();
         expect([...lastHour]).toEqual([...INHERITED_NAMES].sort().map((name) => [name, { yes: 1, no: 2 }]));
         expect((await flags.listSeenFlags()).items).toEqual([
-          { application: '__proto__', flags: [...INHERITED_NAMES].sort(), metricsCount: 12 },
+          { application: '__proto__', flags: [...INHERITED_NAMES].sort(), evaluations: 12 },
         ]);
         const { items } = await flags.listApplicationsByFlag();
         expect(items.map(({ flag }) => flag)).toEqual([...INHERITED_NAMES].sort());
@@ -115,23 +115,22 @@ describe('metrics', () => {
       });
 
       it.each<[string, (clock: SettableClock) => unknown]>([
-        ['no application', ({ text }) => ({ bucket: { start: text(), stop: text(), toggles: {} } })],
-        ['no bucket', () => ({ appName: 'web' })],
-        ['no times', () => ({ appName: 'web', bucket: { toggles: {} } })],
-        ['an invalid time', ({ text }) => ({ appName: 'web', bucket: { start: text(), stop: 'now', toggles: {} } })],
+        ['no application', ({ text }) => ({ start: text(), stop: text(), counts: {} })],
+        ['no period', ({ text }) => ({ application: 'web', counts: {}, stop: text() })],
+        ['no counts', ({ text }) => ({ application: 'web', start: text(), stop: text() })],
+        ['an invalid time', ({ text }) => ({ application: 'web', start: text(), stop: 'now', counts: {} })],
         [
           'an impossible date',
-          ({ text }) => ({ appName: 'a', bucket: { start: text(), stop: '2026-02-30T00:00:00Z', toggles: {} } }),
+          ({ text }) => ({ application: 'a', start: text(), stop: '2026-02-30T00:00:00Z', counts: {} }),
         ],
-        [
-          'an end before its start',
-          ({ text }) => ({ appName: 'web', bucket: { start: text(), stop: text(-1), toggles: {} } }),
-        ],
+        ['an end before its start', ({ text }) => ({ application: 'web', start: text(), stop: text(-1), counts: {} })],
         ...[-1, 1.5, '1', null, Number.NaN].map((yes): [string, (clock: SettableClock) => unknown] => [
           `a count of ${yes}`,
           ({ text }) => ({
-            appName: 'web',
-            bucket: { start: text(), stop: text(), toggles: { good: { yes: 1, no: 1 }, checkout: { yes, no: 0 } } },
+            application: 'web',
+            start: text(),
+            stop: text(),
+            counts: { good: { yes: 1, no: 1 }, checkout: { yes, no: 0 } },
           }),
         ]),
       ])('is refused with %s, and nothing of it is counted', async (_, input) => {
@@ -143,22 +142,22 @@ describe('metrics', () => {
     describe('a report in bulk', () => {
       it('contains the registrations and the counts of many clients', async () => {
         const { flags, clock } = await reporting(start);
-        const bucket = { start: clock.text(-MINUTE), stop: clock.text() };
+        const period = { start: clock.text(-MINUTE), stop: clock.text() };
         await flags.reportMetricsInBulk({
-          registrations: [registration(clock)],
+          registrations: [REGISTRATION],
           reports: [
-            { appName: 'web', bucket: { ...bucket, toggles: { checkout: { yes: 3, no: 1 } } } },
-            { appName: 'shop', bucket: { ...bucket, stop: clock.text(DAY), toggles: { checkout: { yes: 4, no: 0 } } } },
+            { application: 'web', ...period, counts: { checkout: { yes: 3, no: 1 } } },
+            { application: 'shop', ...period, stop: clock.text(DAY), counts: { checkout: { yes: 4, no: 0 } } },
           ],
         });
         expect((await countsIn(flags)).lastMinute).toEqual({ checkout: { yes: 7, no: 1 } });
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
           strategies: ['default'],
-          instances: [{ instanceId: 'default' }, { instanceId: 'web-1' }],
+          instances: [{ id: 'default' }, { id: 'web-1' }],
         });
         expect((await flags.listSeenFlags()).items).toMatchObject([
           { application: 'shop' },
-          { application: 'web', metricsCount: 4 },
+          { application: 'web', evaluations: 4 },
         ]);
       });
 
@@ -172,24 +171,24 @@ describe('metrics', () => {
         ['a registration without a name', () => ({ registrations: [{ strategies: [] }] })],
         [
           'an end before its start',
-          ({ text }) => ({ reports: [{ appName: 'b', bucket: { start: text(), stop: text(-1), toggles: {} } }] }),
+          ({ text }) => ({ reports: [{ application: 'b', start: text(), stop: text(-1), counts: {} }] }),
         ],
         [
           'too many flags in all',
           ({ text }) => ({
-            reports: ['a', 'b'].map((appName) => {
+            reports: ['a', 'b'].map((application) => {
               const counts = Array.from({ length: 5001 }, (_, number) => [`flag-${number}`, { yes: 1, no: 0 }]);
-              return { appName, bucket: { start: text(), stop: text(), toggles: Object.fromEntries(counts) } };
+              return { application, start: text(), stop: text(), counts: Object.fromEntries(counts) };
             }),
           }),
         ],
       ])('is refused with %s, and nothing of it is counted', async (_, input) => {
         const { flags, clock } = await reporting(start);
-        const good = { appName: 'good', bucket: { start: clock.text(), stop: clock.text(), toggles: {} } };
+        const good = { application: 'good', start: clock.text(), stop: clock.text(), counts: {} };
         const { registrations = [], reports = [] } = input(clock) as BulkReport;
         await expectRefusal(flags, 'invalid_input', () =>
           flags.reportMetricsInBulk({
-            registrations: [registration(clock), ...registrations],
+            registrations: [REGISTRATION, ...registrations],
             reports: [good, ...reports],
           }),
         );
@@ -199,10 +198,10 @@ describe('metrics', () => {
     describe('applications', () => {
       it('are known by registration, with their instances', async () => {
         const { flags, clock } = await reporting(start);
-        await flags.registerApplication(registration(clock), { clientIp: '10.0.0.1' });
+        await flags.registerApplication(REGISTRATION, { clientIp: '10.0.0.1' });
         const created = clock.text();
         clock.advance(MINUTE);
-        await flags.registerApplication({ ...registration(clock), instanceId: 'web-2', strategies: ['own'] });
+        await flags.registerApplication({ ...REGISTRATION, instance: 'web-2', strategies: ['own'] });
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
           name: 'web',
           strategies: ['own'],
@@ -210,8 +209,8 @@ describe('metrics', () => {
           updatedAt: clock.text(),
           seenFlags: [],
           instances: [
-            { instanceId: 'web-1', clientIp: '10.0.0.1', createdAt: created, lastSeen: created },
-            { instanceId: 'web-2', clientIp: '', createdAt: clock.text(), lastSeen: clock.text() },
+            { id: 'web-1', clientIp: '10.0.0.1', createdAt: created, lastSeenAt: created },
+            { id: 'web-2', clientIp: '', createdAt: clock.text(), lastSeenAt: clock.text() },
           ],
         });
       });
@@ -222,7 +221,7 @@ describe('metrics', () => {
         expect((await flags.listApplications()).items).toMatchObject([{ name: 'web', strategies: [] }]);
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({ seenFlags: ['a', 'b'] });
         expect((await flags.listSeenFlags()).items).toEqual([
-          { application: 'web', flags: ['a', 'b'], metricsCount: 6 },
+          { application: 'web', flags: ['a', 'b'], evaluations: 6 },
         ]);
         const { items: byFlag } = await flags.listApplicationsByFlag();
         expect(byFlag.map(({ flag, application }) => [flag, application.name])).toEqual([
@@ -233,7 +232,7 @@ describe('metrics', () => {
 
       it('are listed while seen within the last day', async () => {
         const { flags, clock } = await reporting(start);
-        await flags.registerApplication(registration(clock));
+        await flags.registerApplication(REGISTRATION);
         clock.advance(DAY - SECOND);
         expect((await flags.listApplications()).items).toHaveLength(1);
         clock.advance(2 * SECOND);
@@ -242,11 +241,11 @@ describe('metrics', () => {
       });
 
       it('are listed by the strategies they implement', async () => {
-        const { flags, clock } = await reporting(start);
+        const { flags } = await reporting(start);
         const named = (strategies: readonly string[]) =>
           flags.listApplications({ strategies }).then(({ items }) => items.map(({ name }) => name));
-        await flags.registerApplication({ ...registration(clock), appName: 'a', strategies: ['default', 'own'] });
-        await flags.registerApplication({ ...registration(clock), appName: 'b', strategies: ['other'] });
+        await flags.registerApplication({ ...REGISTRATION, application: 'a', strategies: ['default', 'own'] });
+        await flags.registerApplication({ ...REGISTRATION, application: 'b', strategies: ['other'] });
         expect(await named(['own'])).toEqual(['a']);
         expect(await named(['own', 'other'])).toEqual(['a', 'b']);
         expect(await named(['toString'])).toEqual([]);
@@ -254,15 +253,15 @@ describe('metrics', () => {
       });
 
       it('are refused when unknown or invalid', async () => {
-        const { flags, clock } = await reporting(start);
+        const { flags } = await reporting(start);
         await expectRefusal(flags, 'application_not_found', () => flags.getApplication({ application: 'constructor' }));
         for (const fault of [
-          { appName: '' },
-          { appName: 'x'.repeat(256) },
+          { application: '' },
+          { application: 'x'.repeat(256) },
           { strategies: 'default' },
-          { started: 'then' },
+          { instance: 7 },
         ]) {
-          const input = { ...registration(clock), ...fault } as unknown as ClientRegistration;
+          const input = { ...REGISTRATION, ...fault } as unknown as ClientRegistration;
           await expectRefusal(flags, 'invalid_input', () => flags.registerApplication(input));
         }
       });
@@ -277,17 +276,15 @@ describe('metrics limits', () => {
     const report = (names: readonly string[], projects?: readonly string[]) =>
       flags.reportMetrics(
         {
-          appName: 'web',
-          bucket: {
-            start: clock.text(),
-            stop: clock.text(),
-            toggles: Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }])),
-          },
+          application: 'web',
+          start: clock.text(),
+          stop: clock.text(),
+          counts: Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }])),
         },
         { ...(projects && { projects }) },
       );
     const register = (given: Partial<ClientRegistration> = {}) =>
-      flags.registerApplication({ appName: 'web', strategies: [], started: clock.text(), interval: 0, ...given });
+      flags.registerApplication({ application: 'web', strategies: [], ...given });
     return { flags, clock, report, register };
   }
 
@@ -342,13 +339,13 @@ describe('metrics limits', () => {
 
       it('are limited to a thousand of one report in bulk', async () => {
         const { flags, clock } = await reporting(start);
-        const toggles = Object.fromEntries(names(90).map((name) => [name, { yes: 1, no: 0 }]));
-        const bucket = { start: clock.text(), stop: clock.text(), toggles };
-        const reports = Array.from({ length: 20 }, (_, index) => ({ appName: `app-${10 + index}`, bucket }));
+        const counts = Object.fromEntries(names(90).map((name) => [name, { yes: 1, no: 0 }]));
+        const period = { start: clock.text(), stop: clock.text(), counts };
+        const reports = Array.from({ length: 20 }, (_, index) => ({ application: `app-${10 + index}`, ...period }));
         const before = flags.status().dropped?.names ?? 0;
         await flags.reportMetricsInBulk({ reports });
-        const kept = (await flags.listSeenFlags()).items.map(({ application: appName, flags: seen }) => [
-          appName,
+        const kept = (await flags.listSeenFlags()).items.map(({ application, flags: seen }) => [
+          application,
           seen.length,
         ]);
         expect(kept).toEqual([['app-18', 10], ...names(11).map((_, index) => [`app-${19 + index}`, 90])]);
@@ -377,25 +374,24 @@ describe('metrics limits', () => {
       const long = Array.from({ length: 1000 }, (_, index) => `${index}`.padEnd(70, 'x'));
 
       it('is refused above 64 KiB', async () => {
-        const { flags, clock, register } = await reporting(start);
+        const { flags, register } = await reporting(start);
         await register({ strategies: long.slice(0, 800) });
         await expectRefusal(flags, 'invalid_input', () => register({ strategies: long }));
-        const registration = { appName: 'web', started: clock.text(), interval: 0, strategies: long.slice(0, 800) };
+        const registration = { application: 'web', strategies: long.slice(0, 800) };
         const bulk = (count: number) => ({ registrations: Array.from({ length: count }, () => registration) });
         await expectRefusal(flags, 'invalid_input', () => flags.reportMetricsInBulk(bulk(20)));
         await flags.reportMetricsInBulk(bulk(10));
       });
 
-      it('accepts times as epoch milliseconds, like a report', async () => {
-        const { flags, clock, register } = await reporting(start);
+      it('accepts times as epoch milliseconds', async () => {
+        const { flags, clock } = await reporting(start);
         const now = clock.now().getTime();
-        await register({ started: now });
-        const toggles = { checkout: { yes: 1, no: 0 } };
-        await flags.reportMetrics({ appName: 'web', bucket: { start: now - 60_000, stop: now - 1000, toggles } });
+        const counts = { checkout: { yes: 1, no: 0 } };
+        await flags.reportMetrics({ application: 'web', start: now - 60_000, stop: now - 1000, counts });
         expect((await flags.countEvaluations()).lastMinute.get('checkout')).toEqual({ yes: 1, no: 0 });
         for (const stop of [now - 60_001, 1e300, Number.NaN]) {
           await expectRefusal(flags, 'invalid_input', () =>
-            flags.reportMetrics({ appName: 'web', bucket: { start: now - 60_000, stop, toggles } }),
+            flags.reportMetrics({ application: 'web', start: now - 60_000, stop, counts }),
           );
         }
       });
@@ -418,9 +414,9 @@ describe('metrics limits', () => {
       it('equals the complete read', async () => {
         const { flags, clock, report } = await reporting(start);
         for (let index = 0; index < 60; index++) {
-          const toggles = Object.fromEntries(names(10 + (index % 20)).map((name) => [name, { yes: 1, no: 1 }]));
-          const bucket = { start: clock.text(), stop: clock.text(), toggles };
-          await flags.reportMetrics({ appName: `app-${1000 + index}`, bucket });
+          const counts = Object.fromEntries(names(10 + (index % 20)).map((name) => [name, { yes: 1, no: 1 }]));
+          const period = { start: clock.text(), stop: clock.text(), counts };
+          await flags.reportMetrics({ application: `app-${1000 + index}`, ...period });
         }
         await report(names(3));
         const { items: pairs } = await flags.listApplicationsByFlag();
@@ -440,7 +436,7 @@ describe('metrics limits', () => {
       it('ends a page where it would be too long', async () => {
         const { flags, register } = await reporting(start);
         const strategies = Array.from({ length: 600 }, (_, index) => `${index}`.padEnd(100, 'x'));
-        for (let index = 0; index < 20; index++) await register({ appName: `app-${10 + index}`, strategies });
+        for (let index = 0; index < 20; index++) await register({ application: `app-${10 + index}`, strategies });
         const first = await flags.listApplications({}, { limit: 100 });
         expect(first.items.length).toBe(17);
         const second = await flags.listApplications({}, { limit: 100, after: first.next });

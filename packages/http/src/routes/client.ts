@@ -1,5 +1,5 @@
 import { FlagsError } from '@flags/core';
-import type { ClientRegistration, MetricsReport, ReportOrigin } from '@flags/core/types';
+import type { ReportOrigin } from '@flags/core/types';
 import { headerOf } from '../auth.js';
 import { unchecked } from '../body.js';
 import {
@@ -10,7 +10,7 @@ import {
   clientQueryOf,
   segmentFormFor,
 } from '../client/client-document.js';
-import { type Route, type RouteBody, type RouteRequest, route } from '../route.js';
+import { type Route, type RouteRequest, route } from '../route.js';
 import {
   boolean,
   component,
@@ -26,11 +26,16 @@ import {
 } from '../schema.js';
 import {
   bulkSchema,
-  clientReportFromWire,
-  clientReportSchema,
+  refusalToWire,
+  registrationFromWire,
+  registrationSchema,
   registrationsFromWire,
+  reportFromWire,
+  reportSchema,
   reportsFromWire,
   type WireBulk,
+  type WireRegistration,
+  type WireReport,
 } from '../wire/client.js';
 import { overrideSchema, payloadSchema } from '../wire/flag.js';
 import { CLIENT, ENVIRONMENT_PARAMETER, FRONTEND, VIEW_PARAMETERS } from './paths.js';
@@ -185,25 +190,16 @@ function clientRequestOf({ flags: { settings }, principal, query, sent }: RouteR
   return { asked: clientQueryOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
 }
 
-const REGISTRATION = {
-  schema: ({ registration }) => clientReportSchema(registration),
-  checkedBy: 'core',
-} satisfies Partial<RouteBody>;
-const REPORT = {
-  schema: ({ metricsReport }) => clientReportSchema(metricsReport),
-  checkedBy: 'core',
-} satisfies Partial<RouteBody>;
-
 export const clientReportRoutes: readonly Route[] = [
   route('POST', `${CLIENT}/register`, 'registerApplication', {
     summary: 'Register an application that has started',
-    body: REGISTRATION,
+    body: { schema: registrationSchema },
     status: 202,
     handle: (request) => register(request, 'client'),
   }),
   route('POST', `${CLIENT}/metrics`, 'reportMetrics', {
     summary: 'Report how often flags were evaluated',
-    body: REPORT,
+    body: { schema: reportSchema },
     status: 202,
     handle: (request) => report(request, 'client'),
   }),
@@ -213,9 +209,8 @@ export const clientReportRoutes: readonly Route[] = [
     status: 202,
     async handle(request) {
       const bulk = unchecked<WireBulk>(request.body);
-      const registrations = registrationsFromWire(bulk, new Date());
-      const origin = originOf(request, 'client');
-      await request.flags.reportMetricsInBulk({ registrations, reports: reportsFromWire(bulk) }, origin);
+      const reported = { registrations: registrationsFromWire(bulk), reports: reportsFromWire(bulk) };
+      await record(request.flags.reportMetricsInBulk(reported, originOf(request, 'client')));
     },
   }),
 ];
@@ -223,12 +218,12 @@ export const clientReportRoutes: readonly Route[] = [
 export const frontendReportRoutes: readonly Route[] = [
   route('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
     summary: 'Register a browser application that has started',
-    body: REGISTRATION,
+    body: { schema: registrationSchema },
     handle: (request) => register(request, 'frontend'),
   }),
   route('POST', `${FRONTEND}/client/metrics`, 'reportFrontendMetrics', {
     summary: 'Report how often flags were evaluated in a browser',
-    body: REPORT,
+    body: { schema: reportSchema },
     handle: (request) => report(request, 'frontend'),
   }),
 ];
@@ -236,13 +231,22 @@ export const frontendReportRoutes: readonly Route[] = [
 type ReportAccess = 'client' | 'frontend';
 
 async function register(request: RouteRequest, access: ReportAccess): Promise<undefined> {
-  const registration = clientReportFromWire(unchecked<ClientRegistration>(request.body));
-  await request.flags.registerApplication(registration, reportOrigin(request, access));
+  const registration = registrationFromWire(unchecked<WireRegistration>(request.body));
+  await record(request.flags.registerApplication(registration, reportOrigin(request, access)));
 }
 
 async function report(request: RouteRequest, access: ReportAccess): Promise<undefined> {
-  const metrics = clientReportFromWire(unchecked<MetricsReport>(request.body));
-  await request.flags.reportMetrics(metrics, reportOrigin(request, access));
+  const metrics = reportFromWire(unchecked<WireReport>(request.body));
+  await record(request.flags.reportMetrics(metrics, reportOrigin(request, access)));
+}
+
+/** Resolves when usage is recorded. A refusal names the members of the wire. */
+async function record(recording: Promise<void>): Promise<void> {
+  try {
+    await recording;
+  } catch (error) {
+    throw refusalToWire(error);
+  }
 }
 
 function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin {

@@ -8,7 +8,7 @@ import {
   type UsagePeriod,
 } from '@flags/core';
 import { readPages } from '@flags/core/integration';
-import type { FlagApplication, SeenFlags } from '@flags/core/types';
+import type { ApplicationInstance, FlagApplication, SeenFlags } from '@flags/core/types';
 import { unchecked } from '../body.js';
 import { inputParameters, listReply, parameter } from '../query.js';
 import { jsonArray, jsonMap, type Pieces } from '../reply.js';
@@ -78,18 +78,22 @@ const seenAppSchema = objectComponent('SeenApp', {
   icon: text,
 });
 
-function seenFlagsToWire({ application: appName, flags, metricsCount }: SeenFlags) {
-  return { appName, seenToggles: flags, metricsCount };
+function seenFlagsToWire({ application: appName, flags, evaluations }: SeenFlags) {
+  return { appName, seenToggles: flags, metricsCount: evaluations };
 }
 
 function applicationToWire({ name: appName, strategies, instances, seenFlags, droppedNames }: ApplicationDetail) {
   return {
     appName,
-    instances: jsonArray(instances),
+    instances: jsonArray(instances, instanceToWire),
     strategies: [{ appName, strategies }],
     seenToggles: jsonArray(seenFlags),
     droppedNames,
   };
+}
+
+export function instanceToWire({ id: instanceId, clientIp, lastSeenAt: lastSeen, createdAt }: ApplicationInstance) {
+  return { instanceId, clientIp, lastSeen, createdAt };
 }
 
 function seenApplicationToWire({ name: appName, ...application }: Application) {

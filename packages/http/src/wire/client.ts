@@ -1,8 +1,9 @@
-import { type EvaluationContext, LIMITS } from '@flags/core';
+import { type EvaluationContext, isFlagsError, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
 import { unchecked } from '../body.js';
-import { nullableText, propertiesOf, propertyOf } from '../schema.js';
+import { invalidInput } from '../errors.js';
+import { nullableText, propertyOf } from '../schema.js';
 
 /** A context in wire form, where null equals absent. */
 export interface WireContext {
@@ -57,34 +58,103 @@ export function contextFromWire(context: WireContext, clientIp?: string): Evalua
 }
 
 /** Some client languages and proxies send null for unknown members. */
-const NULL_WHEN_UNKNOWN: ReadonlySet<string> = new Set([
-  ...['instanceId', 'sdkVersion', 'environment', 'description', 'url', 'icon'],
-]);
+type OrNull<Members> = { readonly [Name in keyof Members]: Members[Name] | null };
 
-/** Returns the engine's schema of a registration or report, extended to accept null for absent members. */
-export function clientReportSchema(schema: JsonSchema): JsonSchema {
-  const properties = Object.entries(propertiesOf(schema)).map(([name, property]) => [
-    name,
-    NULL_WHEN_UNKNOWN.has(name) ? { ...property, type: [property.type, 'null'] } : property,
-  ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+/** A registration in wire form. Other members are ignored. */
+export interface WireRegistration
+  extends OrNull<Pick<ClientRegistration, 'sdkVersion' | 'description' | 'url' | 'color' | 'icon'>> {
+  readonly appName: string;
+  readonly instanceId?: string | null;
+  readonly strategies: readonly string[];
 }
 
-/** The members that the engine reads. Other members are not copied, because a body may have very many. */
-const READ_MEMBERS = [
-  ...NULL_WHEN_UNKNOWN,
-  ...['appName', 'strategies', 'started', 'interval', 'color', 'bucket'],
-] as const;
+/** A report in wire form. Other members are ignored. */
+export interface WireReport {
+  readonly appName: string;
+  readonly instanceId?: string | null;
+  readonly environment?: string | null;
+  readonly bucket: Pick<MetricsReport, 'start' | 'stop'> & { readonly toggles: MetricsReport['counts'] };
+}
 
-/** Returns a value that is not an object unchanged, so that the engine reports it. */
-export function clientReportFromWire<Report extends object>(report: Report): Report {
-  if (typeof report !== 'object' || report === null || Array.isArray(report)) return report;
-  const members = unchecked<Readonly<Record<string, unknown>>>(report);
-  const known = READ_MEMBERS.flatMap((name) => {
-    const isGiven = Object.hasOwn(members, name) && !(members[name] === null && NULL_WHEN_UNKNOWN.has(name));
-    return isGiven ? [[name, members[name]]] : [];
-  });
-  return unchecked<Report>(Object.fromEntries(known));
+/** Returns the schema of a registration in wire form, based on the engine's schemas. */
+export function registrationSchema({ registration, metricsReport }: InputSchemas): JsonSchema {
+  const orNull = (name: string) => nullable(propertyOf(registration, name));
+  return {
+    type: 'object',
+    properties: {
+      appName: propertyOf(registration, 'application'),
+      instanceId: orNull('instance'),
+      sdkVersion: orNull('sdkVersion'),
+      strategies: propertyOf(registration, 'strategies'),
+      started: propertyOf(metricsReport, 'start'),
+      interval: { type: 'number', minimum: 0 },
+      description: orNull('description'),
+      url: orNull('url'),
+      color: propertyOf(registration, 'color'),
+      icon: orNull('icon'),
+    },
+    required: ['appName', 'strategies', 'started', 'interval'],
+  };
+}
+
+/** Returns the schema of a report in wire form, based on the engine's schema. */
+export function reportSchema({ metricsReport }: InputSchemas): JsonSchema {
+  const [start, stop, toggles] = ['start', 'stop', 'counts'].map((name) => propertyOf(metricsReport, name));
+  return {
+    type: 'object',
+    properties: {
+      appName: propertyOf(metricsReport, 'application'),
+      instanceId: nullable(propertyOf(metricsReport, 'instance')),
+      environment: nullable(propertyOf(metricsReport, 'environment')),
+      bucket: { type: 'object', properties: { start, stop, toggles }, required: ['start', 'stop', 'toggles'] },
+    },
+    required: ['appName', 'bucket'],
+  };
+}
+
+function nullable(schema: JsonSchema): JsonSchema {
+  return { ...schema, type: [schema.type, 'null'] };
+}
+
+/** Converts a registration. Copies known members only, because a body may have very many. */
+export function registrationFromWire(wire: WireRegistration): ClientRegistration {
+  const { appName: application, instanceId: instance, sdkVersion, strategies, description, url, color, icon } = wire;
+  return {
+    application,
+    ...withoutNulls({ instance, sdkVersion, description, url, icon }),
+    ...(color !== undefined && { color }),
+    strategies,
+  };
+}
+
+/** Converts a report. Copies known members only. */
+export function reportFromWire({ appName: application, instanceId, environment, bucket }: WireReport): MetricsReport {
+  const { start, stop, toggles: counts } = bucket;
+  return { application, ...withoutNulls({ instance: instanceId, environment }), start, stop, counts };
+}
+
+function withoutNulls<Name extends string>(
+  members: Readonly<Record<Name, string | null | undefined>>,
+): { readonly [Member in Name]?: string } {
+  const present = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  return unchecked<{ readonly [Member in Name]?: string }>(Object.fromEntries(present));
+}
+
+/** The places of issues that only the engine finds, because a schema cannot state them. */
+const WIRE_PLACES: readonly (readonly [engine: string, wire: string])[] = [
+  ['/stop', '/bucket/stop'],
+  ['/registrations', '/applications'],
+];
+
+/** Returns the refusal of a report or registration, with the places of the wire. */
+export function refusalToWire(error: unknown): unknown {
+  if (!isFlagsError(error) || error.code !== 'invalid_input') return error;
+  return invalidInput(error.details.map(({ message, path = '' }) => ({ message, path: placeOnWire(path) })));
+}
+
+function placeOnWire(path: string): string {
+  const [engine = '', wire = ''] = WIRE_PLACES.find(([place]) => path.startsWith(place)) ?? [];
+  return `${wire}${path.slice(engine.length)}`;
 }
 
 /** The request body of proxies: registrations of their clients, and counts per flag. */
@@ -97,7 +167,7 @@ export interface WireBulk {
 const MAX_APPLICATIONS = 1000;
 const MAX_METRICS = 10_000;
 
-type WireBulkApplication = Pick<ClientRegistration, 'appName'> & Partial<ClientRegistration>;
+type WireBulkApplication = Pick<WireRegistration, 'appName'> & Partial<WireRegistration>;
 
 interface WireBulkMetric {
   readonly appName: string;
@@ -110,28 +180,24 @@ interface WireBulkMetric {
 }
 
 /** Returns the schema of a proxy's body, based on the engine's schemas of registrations and reports. */
-export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonSchema {
-  const bucket = propertyOf(metricsReport, 'bucket');
-  const toggles = propertyOf(bucket, 'toggles') as { readonly propertyNames: JsonSchema };
-  const counts = propertyOf(bucket, 'toggles').additionalProperties as JsonSchema;
+export function bulkSchema(inputs: InputSchemas): JsonSchema {
+  const { metricsReport } = inputs;
+  const flags = propertyOf(metricsReport, 'counts') as { readonly propertyNames: JsonSchema };
+  const counts = propertyOf(metricsReport, 'counts').additionalProperties as JsonSchema;
   const metric: JsonSchema = {
     type: 'object',
     properties: {
-      appName: propertyOf(metricsReport, 'appName'),
-      featureName: toggles.propertyNames,
-      environment: propertyOf(clientReportSchema(metricsReport), 'environment'),
-      timestamp: propertyOf(bucket, 'stop'),
+      appName: propertyOf(metricsReport, 'application'),
+      featureName: flags.propertyNames,
+      environment: nullable(propertyOf(metricsReport, 'environment')),
+      timestamp: propertyOf(metricsReport, 'stop'),
       yes: propertyOf(counts, 'yes'),
       no: propertyOf(counts, 'no'),
       variants: propertyOf(counts, 'variants'),
     },
     required: ['appName', 'featureName', 'timestamp', 'yes', 'no'],
   };
-  const application = {
-    type: 'object',
-    properties: propertiesOf(clientReportSchema(registration)),
-    required: ['appName'],
-  };
+  const application = { ...registrationSchema(inputs), required: ['appName'] };
   return {
     type: 'object',
     properties: {
@@ -141,30 +207,25 @@ export function bulkSchema({ registration, metricsReport }: InputSchemas): JsonS
   };
 }
 
-/** Adds the members of an application that proxies omit. */
-export function registrationsFromWire({ applications = [] }: WireBulk, now: Date): readonly ClientRegistration[] {
-  const unknown = { strategies: [], started: now.toISOString(), interval: 0 };
-  return applications.map((application) => ({ ...unknown, ...clientReportFromWire(application) }));
+/** Converts the applications of a proxy, which may omit their strategies. */
+export function registrationsFromWire({ applications = [] }: WireBulk): readonly ClientRegistration[] {
+  return applications.map((application) => registrationFromWire({ strategies: [], ...application }));
 }
 
 /** Returns one report per application, environment and time bucket. */
 export function reportsFromWire({ metrics = [] }: WireBulk): readonly MetricsReport[] {
-  const reports = new Map<string, MetricsReport & { readonly counts: Map<string, FlagCounts> }>();
+  const reports = new Map<string, MetricsReport & { readonly sums: Map<string, FlagCounts> }>();
   for (const metric of metrics) {
     const key = JSON.stringify([metric.appName, metric.environment, metric.timestamp]);
-    const report = reports.get(key) ?? { ...emptyReport(metric), counts: new Map() };
+    const report = reports.get(key) ?? { ...emptyReport(metric), sums: new Map() };
     reports.set(key, report);
-    count(report.counts, metric);
+    count(report.sums, metric);
   }
-  return [...reports.values()].map(({ counts, bucket, ...report }) => ({
-    ...report,
-    bucket: { ...bucket, toggles: Object.fromEntries(counts) },
-  }));
+  return [...reports.values()].map(({ sums, ...report }) => ({ ...report, counts: Object.fromEntries(sums) }));
 }
 
-function emptyReport({ appName, environment, timestamp }: WireBulkMetric): MetricsReport {
-  const bucket = { start: timestamp, stop: timestamp, toggles: {} };
-  return { appName, ...(typeof environment === 'string' && { environment }), bucket };
+function emptyReport({ appName: application, environment, timestamp }: WireBulkMetric): MetricsReport {
+  return { application, ...withoutNulls({ environment }), start: timestamp, stop: timestamp, counts: {} };
 }
 
 function count(counts: Map<string, FlagCounts>, { featureName, yes, no, variants }: WireBulkMetric): void {

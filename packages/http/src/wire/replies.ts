@@ -6,7 +6,7 @@ import type * as core from '@flags/core';
 import type * as types from '@flags/core/types';
 import type { eventToWire } from '../routes/events.js';
 import type { evaluatedVariantToWire } from '../routes/frontend.js';
-import type { applicationSummaryToWire } from '../routes/metrics.js';
+import type { applicationSummaryToWire, instanceToWire } from '../routes/metrics.js';
 import type { explainedDependencyToWire } from '../routes/playground.js';
 import type { projectSummaryToWire } from '../routes/projects.js';
 import type { segmentUseToWire } from '../routes/segments.js';
@@ -186,8 +186,9 @@ export interface UsageRow extends Omit<core.UsagePeriod, 'flag' | 'application' 
 
 export type ApplicationSummary = Sent<typeof applicationSummaryToWire>;
 
-export interface ApplicationDetail extends Pick<core.ApplicationDetail, 'instances'> {
+export interface ApplicationDetail {
   readonly appName: string;
+  readonly instances: readonly Sent<typeof instanceToWire>[];
   readonly strategies: readonly { readonly strategies: readonly string[] }[];
   readonly seenToggles: readonly string[];
   readonly droppedNames: number;

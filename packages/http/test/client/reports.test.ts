@@ -2,7 +2,7 @@ import { type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { memoryUsage } from '../../../core/src/storage/memory/usage.js';
 import { faultyUsage, withUsage } from '../../../core/test/usage/faulty-usage.js';
-import { clientReportFromWire } from '../../src/wire/client.js';
+import { registrationFromWire, reportFromWire } from '../../src/wire/client.js';
 import { createHostApp, FLAGS } from '../host-app.js';
 
 describe('reports', () => {
@@ -92,9 +92,9 @@ describe('reports', () => {
       const { app, flags } = await createHostApp({ flags: { storage: memoryStorage() } });
       const strategies = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(90, 'x'));
       for (let index = 0; index < 150; index++) {
-        const appName = `app-${1000 + index}`;
-        await flags.registerApplication({ appName, strategies, started: NOW, interval: 0 });
-        await flags.reportMetrics({ ...metrics('a', '__proto__', 'c'), appName });
+        const application = `app-${1000 + index}`;
+        await flags.registerApplication({ application, strategies });
+        await flags.reportMetrics(reportFromWire({ ...metrics('a', '__proto__', 'c'), appName: application }));
       }
       const get = async (path: string) => JSON.parse((await request(app).get(`/api/admin/metrics/${path}`)).text);
       const byFlag = await get('seen-apps');
@@ -151,7 +151,7 @@ describe('reports', () => {
       await register(app, { token: page.secret, path: PATHS.frontend, names: namesOf('invented', 100) });
       for (let part = 0; part < 10; part++) {
         const reports = namesOf(`known-${part}`, 990).map((appName) => ({ ...metrics('theirs'), appName }));
-        await flags.reportMetricsInBulk({ reports });
+        await flags.reportMetricsInBulk({ reports: reports.map(reportFromWire) });
       }
       await register(app, { token: server.secret, path: PATHS.client, names: ['honest', 'invented-1'] });
       const report = request(app).post('/api/client/metrics').set('Authorization', server.secret);
@@ -215,6 +215,10 @@ describe('a bulk report of a proxy', () => {
 
 describe('metrics on the wire', () => {
   const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+  const REGISTRATION = { appName: 'web', strategies: ['default'], started: '2026-03-01', interval: 10_000 };
+  const HOUR = { start: '2026-03-01T12:00:00Z', stop: '2026-03-01T13:00:00Z' };
+  const report = (bucket: object) => ({ appName: 'web', bucket });
+  const LONG = Array.from({ length: 1000 }, (_, index) => `${index}`.padEnd(70, 'x'));
 
   describe('metrics on the wire', () => {
     it('can have any flag name as key, including names of inherited members', async () => {
@@ -238,20 +242,70 @@ describe('metrics on the wire', () => {
       expect(seen.body).toEqual([{ appName: 'web', seenToggles: NAMES, metricsCount: 12 }]);
     });
 
-    it('contain only members that the engine reads, and null for unknown values', () => {
-      const report = { appName: 'web', instanceId: null, color: null, unknown: 1, bucket: {} };
-      expect(clientReportFromWire(report)).toEqual({ appName: 'web', color: null, bucket: {} });
+    it('become the engine’s terms, without null and other members', () => {
+      const unknown = { instanceId: null, sdkVersion: null, environment: null, unknown: 1 };
+      const registration = {
+        ...unknown,
+        appName: 'web',
+        strategies: ['own'],
+        color: null,
+        url: '',
+        started: 1,
+        interval: 1,
+      };
+      expect(registrationFromWire(registration)).toEqual({
+        application: 'web',
+        strategies: ['own'],
+        color: null,
+        url: '',
+      });
+      const [start, stop, toggles] = ['2026-01-01', 7, { checkout: { yes: 1, no: 0 } }] as const;
+      const report = { ...unknown, appName: 'web', instanceId: 'web-1', bucket: { start, stop, toggles, unknown: 1 } };
+      expect(reportFromWire(report)).toEqual({ application: 'web', instance: 'web-1', start, stop, counts: toggles });
+    });
+
+    it.each<[string, string, object, readonly string[]]>([
+      ['an empty registration', 'register', {}, ['/appName', '/strategies', '/started', '/interval']],
+      [
+        'a registration of wrong types',
+        'register',
+        { ...REGISTRATION, appName: '', instanceId: 7, interval: -1 },
+        ['/appName', '/instanceId', '/interval'],
+      ],
+      ['a long registration', 'register', { ...REGISTRATION, strategies: LONG }, ['/strategies']],
+      ['an empty report', 'metrics', {}, ['/appName', '/bucket']],
+      ['a report without times', 'metrics', report({}), ['/bucket/start', '/bucket/stop', '/bucket/toggles']],
+      [
+        'a report of wrong counts',
+        'metrics',
+        report({ ...HOUR, toggles: { a: { yes: -1 } } }),
+        ['/bucket/toggles/a/no', '/bucket/toggles/a/yes'],
+      ],
+      [
+        'an end before the start',
+        'metrics',
+        report({ start: HOUR.stop, stop: HOUR.start, toggles: {} }),
+        ['/bucket/stop'],
+      ],
+      [
+        'a long registration of a proxy',
+        'metrics/bulk',
+        { applications: [{ ...REGISTRATION, strategies: LONG }] },
+        ['/applications/0/strategies'],
+      ],
+    ])('are refused by the names of the wire: %s', async (_, path, body, paths) => {
+      const { app, flags } = await createHostApp();
+      const refused = await request(app).post(`/api/client/${path}`).send(body).expect(400);
+      const details: readonly { readonly path: string }[] = refused.body.details;
+      expect(details.map((one) => one.path).toSorted()).toEqual(paths.toSorted());
+      expect(refused.body.message).toContain(details[0]?.path);
+      await flags.close();
     });
 
     it('link to applications by their encoded name', async () => {
       const { app, flags } = await createHostApp();
       const appName = 'my app/ünï?';
-      await flags.registerApplication({
-        appName,
-        strategies: ['default'],
-        started: '2026-01-01T10:00:00Z',
-        interval: 1,
-      });
+      await flags.registerApplication({ application: appName, strategies: ['default'] });
       const { body } = await request(app).get('/api/admin/metrics/applications').expect(200);
       const encoded = encodeURIComponent(appName);
       expect(body.applications).toEqual([
@@ -282,8 +336,8 @@ describe('metrics on the wire', () => {
       const { app, flags } = await createHostApp({ flags: { storage: withUsage(memoryStorage(), usage) } });
       await flags.createFlag({ project: 'default' }, { name: 'checkout' });
       const stop = new Date().toISOString();
-      const toggles = { checkout: { yes: 1, no: 0 } };
-      await flags.reportMetrics({ appName: 'web', bucket: { start: stop, stop, toggles } });
+      const counts = { checkout: { yes: 1, no: 0 } };
+      await flags.reportMetrics({ application: 'web', start: stop, stop, counts });
       return { app, flags, usage, stop };
     }
 

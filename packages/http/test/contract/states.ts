@@ -54,13 +54,15 @@ export const staffed: Step = inOrder(owned, (flags) => flags.addMember(DEFAULT, 
 export const reported: Step = inOrder(
   (flags) =>
     flags.registerApplication(
-      { appName: 'web', instanceId: 'web-1', strategies: ['default', 'own'], started: NOW, interval: 60_000 },
+      { application: 'web', instance: 'web-1', strategies: ['default', 'own'] },
       { clientIp: '192.0.2.1' },
     ),
   (flags) =>
     flags.reportMetrics({
-      appName: 'web',
-      instanceId: 'web-1',
-      bucket: { start: '2026-03-01T11:59:00.000Z', stop: NOW, toggles: { checkout: { yes: 8, no: 2 } } },
+      application: 'web',
+      instance: 'web-1',
+      start: '2026-03-01T11:59:00.000Z',
+      stop: NOW,
+      counts: { checkout: { yes: 8, no: 2 } },
     }),
 );

@@ -410,28 +410,26 @@ describe('the limits of docs/limits.md', () => {
     pattern: strategyWith((amount) => ({ constraints: [matches(`(?:${text(amount - 6)}){0}`.slice(0, amount))] })),
     patternWeight: strategyWith((amount) => ({ constraints: [matches(`a{${amount - 1}}b`)] })),
     reportedName: (flags, amount) =>
-      flags.reportMetrics({ appName: text(amount), bucket: { start: STOP, stop: STOP, toggles: {} } }),
+      flags.reportMetrics({ application: text(amount), start: STOP, stop: STOP, counts: {} }),
     registrationSize(flags, bytes) {
       const strategies = many(1000, (n) => `strategy-${n}`.padEnd(62, 'x'));
-      const empty = JSON.stringify({ appName: 'a', strategies, description: '' });
-      const registration = { appName: 'a', strategies, started: STOP, interval: 0 };
-      return flags.registerApplication({ ...registration, description: text(bytes - empty.length) });
+      const empty = JSON.stringify({ application: 'a', strategies, description: '' });
+      const description = text(bytes - empty.length);
+      return flags.registerApplication({ application: 'a', strategies, description });
     },
     strategiesPerRegistration: (flags, amount) =>
-      flags.registerApplication({ appName: 'a', strategies: many(amount, String), started: STOP, interval: 0 }),
+      flags.registerApplication({ application: 'a', strategies: many(amount, String) }),
     variantsPerReportedFlag: (flags, amount) => {
       const variants = Object.fromEntries(many(amount, (n) => [`v${n}`, 1]));
-      const toggles = { checkout: { yes: 1, no: 0, variants } };
-      return flags.reportMetrics({ appName: 'a', bucket: { start: STOP, stop: STOP, toggles } });
+      const counts = { checkout: { yes: 1, no: 0, variants } };
+      return flags.reportMetrics({ application: 'a', start: STOP, stop: STOP, counts });
     },
     flagsPerReport: (flags, amount) =>
       flags.reportMetrics({
-        appName: 'a',
-        bucket: {
-          start: STOP,
-          stop: STOP,
-          toggles: Object.fromEntries(many(amount, (n) => [`f${n}`, { yes: 1, no: 0 }])),
-        },
+        application: 'a',
+        start: STOP,
+        stop: STOP,
+        counts: Object.fromEntries(many(amount, (n) => [`f${n}`, { yes: 1, no: 0 }])),
       }),
     applicationsPerBatch: send(BULK, (amount) =>
       JSON.stringify({ applications: many(amount, () => ({ appName: 'a' })) }),

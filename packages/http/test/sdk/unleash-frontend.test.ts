@@ -40,8 +40,8 @@ async function furnish(flags: Flags): Promise<void> {
   await flags.enable(PRODUCTION);
   await flags.setVariants(PRODUCTION, [{ name: 'blue' }, { name: 'green' }]);
   await flags.createToken({ name: 'web', kind: 'frontend', environment: 'production' });
-  const shop = { appName: 'shop', instanceId: 'shop-1', strategies: ['default'], interval: 60_000 };
-  await flags.registerApplication({ ...shop, started: new Date().toISOString() }, { clientIp: '192.0.2.1' });
+  const shop = { application: 'shop', instance: 'shop-1', strategies: ['default'] };
+  await flags.registerApplication(shop, { clientIp: '192.0.2.1' });
 }
 
 /** Adds the members of a value, as `path: type`. */

@@ -36,17 +36,17 @@ async function open(path: string): Promise<Visit['page']> {
 
 describeInBrowser('the list of applications', () => {
   beforeAll(async () => {
-    const report = { strategies: ['default', 'flexibleRollout'], started: Date.now(), interval: 10_000 };
-    const shop = { ...report, appName: 'shop', url: 'https://shop.example/', color: '#00aa77', description: HOSTILE };
-    const evil = { ...report, appName: HOSTILE, instanceId: HOSTILE, url: 'javascript:alert(1)', color: 'url(//evil)' };
-    const bucket = {
+    const strategies = ['default', 'flexibleRollout'];
+    const shop = { application: 'shop', url: 'https://shop.example/', color: '#00aa77', description: HOSTILE };
+    const evil = { application: HOSTILE, instance: HOSTILE, url: 'javascript:alert(1)', color: 'url(//evil)' };
+    const counted = {
       start: Date.now() - 1_000,
       stop: Date.now(),
-      toggles: { checkout: { yes: 3, no: 1 }, 'no-such-flag': { yes: 0, no: 1 } },
+      counts: { checkout: { yes: 3, no: 1 }, 'no-such-flag': { yes: 0, no: 1 } },
     };
-    for (const { appName, ...rest } of [shop, evil]) {
-      await host.flags.registerApplication({ ...rest, appName });
-      await host.flags.reportMetrics({ appName, bucket });
+    for (const registration of [shop, evil]) {
+      await host.flags.registerApplication({ ...registration, strategies });
+      await host.flags.reportMetrics({ application: registration.application, ...counted });
     }
   });
 

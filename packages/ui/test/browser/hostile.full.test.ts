@@ -43,11 +43,11 @@ async function seedHostile({ flags }: { readonly flags: Flags<string> }): Promis
   await flags.archiveFlag({ ...FLAG, flag: 'archived' });
   await flags.createToken({ name: SCRIPT, kind: 'client' });
   await flags.addMember({ project: 'default' }, { userId: 7, roleId: 4 });
-  const report = { started: Date.now(), interval: 10_000, strategies: [SCRIPT], instanceId: SCRIPT };
-  for (const appName of [SCRIPT, LINK]) {
-    await flags.registerApplication({ ...report, appName, description: SCRIPT, url: LINK, color: COLOR, icon: LINK });
-    const toggles = { hostile: { yes: 1, no: 1 }, [SCRIPT]: { yes: 1, no: 0 } };
-    await flags.reportMetrics({ appName, bucket: { start: Date.now() - 1_000, stop: Date.now(), toggles } });
+  const shown = { description: SCRIPT, url: LINK, color: COLOR, icon: LINK };
+  for (const application of [SCRIPT, LINK]) {
+    await flags.registerApplication({ application, instance: SCRIPT, strategies: [SCRIPT], ...shown });
+    const counts = { hostile: { yes: 1, no: 1 }, [SCRIPT]: { yes: 1, no: 0 } };
+    await flags.reportMetrics({ application, start: Date.now() - 1_000, stop: Date.now(), counts });
   }
 }
 

@@ -84,7 +84,7 @@ describeInBrowser('projects', () => {
   });
 
   it('show their health, flags that outlived their type, and the usage of variants over 30 days', async () => {
-    const toggles = { checkout: { yes: 7, no: 0, variants: { blue: 5, green: 2 } } };
+    const counts = { checkout: { yes: 7, no: 0, variants: { blue: 5, green: 2 } } };
     const variant = { weightType: 'variable' as const, weight: 500, stickiness: 'default' };
     await host.flags.setVariants(checkout, [
       { ...variant, name: 'blue' },
@@ -92,9 +92,11 @@ describeInBrowser('projects', () => {
     ]);
     const stop = clock - 10 * DAY;
     await host.flags.reportMetrics({
-      appName: 'shop',
+      application: 'shop',
       environment: 'production',
-      bucket: { start: stop - 1_000, stop, toggles },
+      start: stop - 1_000,
+      stop,
+      counts,
     });
     const page = await open('projects/default');
     await page.getByText('health 0 %').waitFor();

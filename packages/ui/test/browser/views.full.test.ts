@@ -28,15 +28,13 @@ beforeAll(async () => {
   await host.flags.createToken({ name: 'web', kind: 'frontend', expiresAt: new Date(Date.now() + 1e9).toISOString() });
   for (const userId of [1, 2]) await host.flags.addMember(checkout, { userId, roleId: 3 + userId });
   await host.flags.registerApplication({
-    appName: 'shop',
+    application: 'shop',
     strategies: ['default'],
-    started: Date.now(),
-    interval: 10_000,
     url: 'https://shop.example/',
     color: '#00aa77',
   });
-  const bucket = { start: Date.now() - 1_000, stop: Date.now(), toggles: { checkout: { yes: 3, no: 1 } } };
-  await host.flags.reportMetrics({ appName: 'shop', environment: 'production', bucket });
+  const counted = { start: Date.now() - 1_000, stop: Date.now(), counts: { checkout: { yes: 3, no: 1 } } };
+  await host.flags.reportMetrics({ application: 'shop', environment: 'production', ...counted });
   visited = await visit(host.page);
 });
 afterAll(async () => {

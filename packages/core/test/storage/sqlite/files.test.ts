@@ -22,9 +22,11 @@ describe('an open database whose file is affected', () => {
   const SILENT = { pollInterval: 0, usage: { interval: 0 }, onError: () => undefined };
   const NOW = new Date().toISOString();
   const REPORT = {
-    appName: 'shop',
-    instanceId: '1',
-    bucket: { start: NOW, stop: NOW, toggles: { checkout: { yes: 1, no: 0 } } },
+    application: 'shop',
+    instance: '1',
+    start: NOW,
+    stop: NOW,
+    counts: { checkout: { yes: 1, no: 0 } },
   };
 
   /** Overwrites a file in place from a byte on, like a damaged disk. */

@@ -41,7 +41,7 @@ export const bulkRows: readonly Row[] = [
           ['checkout', { yes: 9, no: 3 }],
         ]);
         expect((await flags.getApplication({ application: 'web' })).instances).toContainEqual(
-          expect.objectContaining({ instanceId: 'web-1' }),
+          expect.objectContaining({ id: 'web-1' }),
         );
       },
     },
@@ -63,7 +63,7 @@ export const bulkRows: readonly Row[] = [
       afterwards: async (flags) => {
         expect([...(await flags.countEvaluations()).lastMinute]).toEqual([['checkout', { yes: 3, no: 1 }]]);
         expect((await flags.getApplication({ application: 'web' })).instances).toContainEqual(
-          expect.objectContaining({ instanceId: 'default' }),
+          expect.objectContaining({ id: 'default' }),
         );
       },
     },

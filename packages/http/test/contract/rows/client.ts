@@ -37,7 +37,7 @@ export const clientRows: readonly Row[] = [
       afterwards: async (flags) =>
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
           strategies: ['default'],
-          instances: [{ instanceId: 'web-1', clientIp: expect.stringMatching(/127\.0\.0\.1|::1/) }],
+          instances: [{ id: 'web-1', clientIp: expect.stringMatching(/127\.0\.0\.1|::1/) }],
         }),
     },
   },
@@ -66,7 +66,7 @@ export const clientRows: readonly Row[] = [
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
           description: '',
           color: null,
-          instances: [{ instanceId: 'default' }],
+          instances: [{ id: 'default' }],
         }),
     },
   },
@@ -97,9 +97,7 @@ export const clientRows: readonly Row[] = [
       status: 202,
       body: null,
       afterwards: async (flags) =>
-        expect((await flags.getApplication({ application: 'web' })).instances).toMatchObject([
-          { instanceId: 'default' },
-        ]),
+        expect((await flags.getApplication({ application: 'web' })).instances).toMatchObject([{ id: 'default' }]),
     },
   },
   report('a negative count', { ...BUCKET, toggles: { ...BUCKET.toggles, other: { yes: -1, no: 0 } } }),

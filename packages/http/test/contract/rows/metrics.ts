@@ -15,12 +15,14 @@ const COUNTS = { checkout: { yes: 8, no: 2 } };
 
 /** The flag checkout: one evaluation at nine, and those of {@link reported} before noon. */
 const reportedHours = inOrder(checkout, reported, (flags) => {
-  const toggles = { checkout: { yes: 1, no: 0, variants: { disabled: 1, invented: 1 } } };
+  const counts = { checkout: { yes: 1, no: 0, variants: { disabled: 1, invented: 1 } } };
   const time = '2026-03-01T09:30:00.000Z';
   return flags.reportMetrics({
-    appName: 'web',
+    application: 'web',
     environment: 'production',
-    bucket: { start: time, stop: time, toggles },
+    start: time,
+    stop: time,
+    counts,
   });
 });
 
@@ -70,8 +72,10 @@ export const metricsRows: readonly Row[] = [
     name: 'shows zeros for a minute without counts',
     given: (flags) =>
       flags.reportMetrics({
-        appName: 'web',
-        bucket: { start: '2026-03-01T11:00:00.000Z', stop: '2026-03-01T11:30:00.000Z', toggles: COUNTS },
+        application: 'web',
+        start: '2026-03-01T11:00:00.000Z',
+        stop: '2026-03-01T11:30:00.000Z',
+        counts: COUNTS,
       }),
     request: { method: 'GET', path: `${METRICS}/feature-toggles` },
     expect: { status: 200, body: { lastHour: COUNTS, lastMinute: { checkout: { yes: 0, no: 0 } } } },
@@ -139,12 +143,10 @@ export const metricsRows: readonly Row[] = [
     name: 'shows how many names of unknown flags were dropped',
     given: (flags) =>
       flags.reportMetrics({
-        appName: 'web',
-        bucket: {
-          start: NOW,
-          stop: NOW,
-          toggles: Object.fromEntries(Array.from({ length: 103 }, (_, at) => [`name-${at}`, { yes: 1, no: 0 }])),
-        },
+        application: 'web',
+        start: NOW,
+        stop: NOW,
+        counts: Object.fromEntries(Array.from({ length: 103 }, (_, at) => [`name-${at}`, { yes: 1, no: 0 }])),
       }),
     request: { method: 'GET', path: `${METRICS}/applications/web` },
     expect: {
@@ -253,7 +255,7 @@ export const metricsRows: readonly Row[] = [
     endpoint: 'summarizeFlagUsage',
     name: 'shows the current hour by environment, and the applications of a day',
     given: inOrder(reportedHours, (flags) =>
-      flags.reportMetrics({ appName: 'web', bucket: { start: NOW, stop: NOW, toggles: COUNTS } }),
+      flags.reportMetrics({ application: 'web', start: NOW, stop: NOW, counts: COUNTS }),
     ),
     request: { method: 'GET', path: '/api/admin/client-metrics/features/checkout' },
     expect: {

@@ -1,5 +1,5 @@
 import { inOrder, type Row, type Step } from '../row.js';
-import { DEFAULT, FEATURES, NOW, PROJECTS } from '../states.js';
+import { DEFAULT, FEATURES, PROJECTS } from '../states.js';
 
 const SEGMENTS = '/api/admin/segments';
 const ARCHIVE = '/api/admin/archive/features';
@@ -25,8 +25,8 @@ const three: Step = inOrder(
       (flags) =>
         flags.createSegment({ name, constraints: [] }),
   ),
-  ...['x', 'y', 'z'].map((appName): Step => {
-    return (flags) => flags.registerApplication({ appName, strategies: ['own'], started: NOW, interval: 1 });
+  ...['x', 'y', 'z'].map((application): Step => {
+    return (flags) => flags.registerApplication({ application, strategies: ['own'] });
   }),
 );
 

@@ -212,25 +212,20 @@ async function makeLargeEvents(flags: Flags, count: number): Promise<void> {
 async function reportUsage(flags: Flags, { applications, reported, flags: known }: StoreSize): Promise<void> {
   const now = new Date().toISOString();
   const used = Array.from({ length: Math.min(reported, known) }, (_, number) => [flagName(number), { yes: 1, no: 1 }]);
-  const toggles = Object.fromEntries(used);
+  const counts = Object.fromEntries(used);
   for (let number = 0; number < applications; number++) {
-    const appName = `service-${number}`;
-    await flags.registerApplication({
-      appName,
-      instanceId: 'i',
-      strategies: ['default'],
-      started: now,
-      interval: 60_000,
-    });
-    await flags.reportMetrics({ appName, instanceId: 'i', bucket: { start: now, stop: now, toggles } });
+    const application = `service-${number}`;
+    await flags.registerApplication({ application, instance: 'i', strategies: ['default'] });
+    await flags.reportMetrics({ application, instance: 'i', start: now, stop: now, counts });
   }
 }
 
 async function inventApplications(flags: Flags, count: number): Promise<void> {
   const now = new Date().toISOString();
-  const bucket = { start: now, stop: now, toggles: { [flagName(10)]: { yes: 1, no: 1 } } };
+  const counted = { start: now, stop: now, counts: { [flagName(10)]: { yes: 1, no: 1 } } };
   for (let first = 0; first < count; first += 1000) {
     const numbers = Array.from({ length: Math.min(1000, count - first) }, (_, number) => first + number);
-    await flags.reportMetricsInBulk({ reports: numbers.map((number) => ({ appName: `invented-${number}`, bucket })) });
+    const reports = numbers.map((number) => ({ application: `invented-${number}`, ...counted }));
+    await flags.reportMetricsInBulk({ reports });
   }
 }

@@ -21,7 +21,7 @@ async function write(path: string): Promise<void> {
 
 function reportOf() {
   const now = new Date().toISOString();
-  return { appName: 'shop', bucket: { start: now, stop: now, toggles: { counted: { yes: 1, no: 0 } } } };
+  return { application: 'shop', start: now, stop: now, counts: { counted: { yes: 1, no: 0 } } };
 }
 
 void write(process.argv[2] ?? '');

@@ -27,9 +27,9 @@ async function live(flags: Flags, flag: string): Promise<void> {
  */
 function report(flags: Flags, flag: string): Promise<string> {
   const now = new Date().toISOString();
-  const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 1, no: 0 } } };
-  const appName = flag.slice(0, flag.lastIndexOf('-'));
-  return told(`${flag} reported`, () => flags.reportMetrics({ appName, instanceId: '1', bucket }));
+  const counted = { start: now, stop: now, counts: { [flag]: { yes: 1, no: 0 } } };
+  const application = flag.slice(0, flag.lastIndexOf('-'));
+  return told(`${flag} reported`, () => flags.reportMetrics({ application, instance: '1', ...counted }));
 }
 
 async function told(what: string, work: () => Promise<unknown>): Promise<string> {
