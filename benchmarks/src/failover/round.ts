@@ -99,9 +99,9 @@ async function prepare(storage: NodeStorage): Promise<string> {
     await flags.addStrategy(environment, { name: 'default' });
     await flags.enable(environment);
   }
-  const { next } = await flags.listNextEvents();
+  const { position } = await flags.listNextEvents();
   await flags.close();
-  return next ?? '';
+  return position ?? '';
 }
 
 async function judge({ storage, mayLose = false }: RoundOptions, entries: readonly Entry[]): Promise<RoundResult> {

@@ -23,6 +23,11 @@ async function createAll(flags: Flags, names: readonly string[], project = 'defa
   for (const name of names) await flags.createFlag({ project }, { name });
 }
 
+const many = (count: number, text: string) => Array.from({ length: count }, (_, index) => `${text}${index}`);
+
+/** The total of a list that has one. */
+const totalOf = ({ total }: { readonly total?: number }) => (total === undefined ? {} : { total });
+
 const named = (names: readonly string[]) => names.map((name) => expect.objectContaining({ name }));
 
 onEveryStorage((start) => {
@@ -36,14 +41,14 @@ onEveryStorage((start) => {
       expect(await flags.listFlags(DEFAULT, { after: 'd' })).toEqual({ items: [] });
     });
 
-    it('has a part of the whole list, and at most 100 flags after another page', async () => {
+    it('has a part of the whole list, and everything that follows without a limit', async () => {
       const flags = await start();
       const names = Array.from({ length: 101 }, (_, index) => `flag-${100 + index}`);
       await createAll(flags, names);
       const { items: whole } = await flags.listFlags(DEFAULT);
       expect(await flags.listFlags(DEFAULT, {})).toEqual({ items: whole });
       await flags.createFlag(DEFAULT, { name: 'a' });
-      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole.slice(0, 100), next: 'flag-199' });
+      expect(await flags.listFlags(DEFAULT, { after: 'a' })).toEqual({ items: whole });
       await flags.archiveFlag({ ...DEFAULT, flag: 'a' });
       expect((await flags.listFlags(DEFAULT, { limit: 101 })).next).toBeUndefined();
       const all: unknown[] = [];
@@ -124,6 +129,63 @@ onEveryStorage((start) => {
       ]) {
         const { details } = await expectRefusal(flags, 'invalid_input', attempt);
         expect(details).toEqual([{ message: expect.any(String), path: `/${Object.keys(query)[0]}` }]);
+      }
+    });
+
+    it('is everything without a limit, after another page too, in every list but the log', async () => {
+      const flags = await start();
+      const count = 120;
+      const names = Array.from({ length: count }, (_, index) => `name-${100 + index}`);
+      const ref = { ...DEFAULT, environment: 'production' };
+      await flags.apply(names.map((name) => ({ op: 'createFlag', ref: DEFAULT, input: { name } })));
+      await flags.apply(names.map((name) => ({ op: 'createProject', input: { id: name, name } })));
+      // Together larger than a page.
+      const constraints = [{ contextName: 'x', operator: 'IN', values: many(2, 'v'.padEnd(9_900, 'v')) } as const];
+      await flags.apply(names.slice(0, 99).map((name) => ({ op: 'createSegment', input: { name, constraints } })));
+      const segments = (await flags.listSegments()).items.map(({ id }) => id);
+      const { id: strategy } = await flags.addStrategy({ ...ref, flag: 'name-100' }, { name: 'default', segments });
+      const at = new Date().toISOString();
+      const counts = Object.fromEntries(names.map((name) => [name, { yes: 1, no: 0 }]));
+      const strategies = many(10, 's'.padEnd(90, 's'));
+      await flags.reportMetricsInBulk({
+        registrations: names.map((application) => ({ application, strategies })),
+        reports: [
+          ...names.map((application) => ({
+            application,
+            start: at,
+            stop: at,
+            counts: { 'name-100': { yes: 1, no: 0 } },
+          })),
+          { application: 'name-100', start: at, stop: at, counts },
+        ],
+      });
+      for (const name of names.slice(0, 110)) await flags.createToken({ name, kind: 'admin' });
+      const lists: readonly ((page?: PageQuery) => Promise<ListPage<unknown>>)[] = [
+        (page) => flags.listFlags(DEFAULT, page),
+        (page) => flags.searchFlags(page),
+        (page) => flags.listPossibleParents({ ...DEFAULT, flag: 'name-100' }, page),
+        (page) => flags.listProjects(page),
+        (page) => flags.listSegments({}, page),
+        (page) => flags.listSegments({ strategy }, page),
+        (page) => flags.listTokens(page),
+        (page) => flags.listApplications({}, page),
+        (page) => flags.listApplicationsByFlag(page),
+        (page) => flags.listSeenFlags(page),
+        (page) => flags.listUsage({}, page),
+      ];
+      for (const list of lists) {
+        const { items: whole, next: end } = await list();
+        expect({ list: `${list}`, count: whole.length, end }).toEqual({
+          list: `${list}`,
+          count: expect.any(Number),
+          end: undefined,
+        });
+        expect(whole.length).toBeGreaterThan(98);
+        const { items, next } = await list({ limit: 2 });
+        expect({ list: `${list}`, rest: await list({ after: next }) }).toEqual({
+          list: `${list}`,
+          rest: { ...(await list({ limit: 1 }).then(totalOf)), items: whole.slice(items.length) },
+        });
       }
     });
 

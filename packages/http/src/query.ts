@@ -125,6 +125,9 @@ interface List<Item, Page extends ListPage<Item>> {
   readonly body: (items: Pieces, page: Partial<Page>) => unknown;
 }
 
+/** Items of a page without a limit. The engine would return everything. */
+const DEFAULT_LIMIT = 100;
+
 /** Returns the requested page, truncated when it exceeds the page size. Without page parameters, returns all items. */
 export async function listReply<Item, Page extends ListPage<Item>>(
   { limit, after }: QueryValues,
@@ -136,7 +139,7 @@ export async function listReply<Item, Page extends ListPage<Item>>(
     const whole = await page({});
     return { body: body(jsonArray(whole.items, toWire), whole) };
   }
-  const read = await page({ limit, after } as PageQuery);
+  const read = await page({ limit: limit ?? DEFAULT_LIMIT, after } as PageQuery);
   const { items, next } = read;
   const texts = textsOfPage(items, toWire);
   // The page was cut: ask again with the smaller limit to get its cursor.

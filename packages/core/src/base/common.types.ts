@@ -60,22 +60,22 @@ export interface ChangeContext {
 /** The context of a change of API tokens. It has no `id`: a secret is shown once. */
 export type TokenChangeContext = Omit<ChangeContext, 'id'>;
 
-/** Selects a page of a long list. */
+/** Selects a part of a list. */
 export interface PageQuery {
-  /** Maximum number of items, 1–1000. Default: the whole list, or 100 if `after` is given. */
+  /** Maximum number of items, 1–1000. Default: everything. */
   readonly limit?: number | undefined;
   /** The `next` of the previous page. Default: the start of the list. */
   readonly after?: string | undefined;
 }
 
 /**
- * A page of a list, in the list's order, or the whole list. Iterating over the pages returns every item that exists
+ * Items of a list, in its order: a page, or everything if the query has no `limit`. Iterating over the pages returns every item that exists
  * throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
 export interface ListPage<Item> {
-  /** As many items as `limit`; fewer on the last page, or if the items are large. */
+  /** At most `limit` items; fewer on the last page, or if the items are large. */
   readonly items: readonly Item[];
-  /** Pass it as `after` to get the next page; absent on the last page. It never expires. */
+  /** Pass it as `after` to get the next page; absent at the end of the list. It never expires. */
   readonly next?: string;
 }
 

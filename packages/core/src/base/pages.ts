@@ -5,11 +5,9 @@ import { nextTurn, paced } from './paced.js';
 import { pageQuery } from './primitives.js';
 import { createValidator, invalidInput } from './validator.js';
 
-const DEFAULT_LIMIT = 100;
-
-/** A validated page query with its defaults. */
+/** A validated page query. */
 export interface PageBounds {
-  /** Infinity for the whole list. */
+  /** Infinity for everything. */
   readonly limit: number;
   readonly after?: string;
 }
@@ -17,15 +15,14 @@ export interface PageBounds {
 /** Throws `invalid_input` unless a page query is valid. */
 export const validatePageQuery = createValidator<PageQuery>(pageQuery);
 
-/** Validates a page query and adds the default limit. */
+/** Validates a page query. */
 export function pageBounds(query: PageQuery = {}): PageBounds {
   return boundsOf(validatePageQuery(query));
 }
 
 /** Returns the bounds of a valid page query. */
 export function boundsOf({ limit, after }: PageQuery): PageBounds {
-  if (after === undefined) return { limit: limit ?? Number.POSITIVE_INFINITY };
-  return { limit: limit ?? DEFAULT_LIMIT, after };
+  return { limit: limit ?? Number.POSITIVE_INFINITY, ...(after !== undefined && { after }) };
 }
 
 /**
@@ -67,8 +64,8 @@ export function cutPage<Item>(
 }
 
 /**
- * Reads one page from the start of an iteration, or all of it. A page has at least one item, and ends before it exceeds
- * the page size.
+ * Reads one page from the start of an iteration. With a limit it has at least one item, and ends before it exceeds the page
+ * size. Without a limit it is everything.
  *
  * @param sizeOf returns the characters of an item
  */

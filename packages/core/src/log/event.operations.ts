@@ -17,6 +17,7 @@ import type {
 } from './event.types.js';
 import { type Feed, toFlagsEvent } from './feed.js';
 
+/** Events of a page without a limit: the log grows without end. */
 const DEFAULT_LIMIT = 100;
 
 /** What the event log needs beside the rest of the engine. */
@@ -50,14 +51,14 @@ const FEED_PAGE_BYTES = 65_536;
 
 export async function listNextEvents({ validate, storage }: EventEngine, input: FeedQuery = {}): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);
-  if (after === undefined) return { items: [], next: (await newestPosition(storage)) ?? null };
+  if (after === undefined) return { items: [], position: (await newestPosition(storage)) ?? null };
   const { events } = await storage.events({
     order: 'oldest-first',
     limit,
     maxBytes: FEED_PAGE_BYTES,
     ...(after !== null && { after }),
   });
-  return { items: events.map(toFlagsEvent), next: events.at(-1)?.position ?? after };
+  return { items: events.map(toFlagsEvent), position: events.at(-1)?.position ?? after };
 }
 
 export function subscribe(

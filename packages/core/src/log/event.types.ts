@@ -42,7 +42,7 @@ export interface EventQuery {
   readonly to?: string;
   /** Only events after this {@link FlagsEvent.position}. */
   readonly since?: string | undefined;
-  /** Maximum number of events, 0–1000. Default: 100. */
+  /** Maximum number of events, 0–1000. Default: 100, because the log grows without end. */
   readonly limit?: number | undefined;
   /** The `next` of the previous page. Default: the newest event. */
   readonly after?: string | undefined;
@@ -65,11 +65,11 @@ export interface WireEventQuery extends EventQuery {
 /** Selects the next events of the feed. */
 export interface FeedQuery {
   /**
-   * The position of the last event that the reader has: `next` of the page before. null: start at the first event.
+   * The position of the last event that the reader has: that of the page before. null: start at the first event.
    * Absent: start now.
    */
   readonly after?: string | null;
-  /** Maximum number of events, 0–1000. Default: 100. */
+  /** Maximum number of events, 0–1000. Default: 100, because the log grows without end. */
   readonly limit?: number;
 }
 
@@ -79,8 +79,8 @@ export interface FeedPage {
    * Oldest first: at most `limit` events, and at most 64 KiB of `data` and `before` as JSON, but at least one event.
    */
   readonly items: readonly FlagsEvent[];
-  /** The position for the next call; null while the log is empty. */
-  readonly next: string | null;
+  /** Pass it as `after` to get the events that follow, now or later; null while the log is empty. */
+  readonly position: string | null;
 }
 
 /** Receives events one at a time. The next event waits for a returned promise. */
@@ -110,14 +110,14 @@ export interface EventOperations {
 
   /**
    * Lists the events after a position, oldest first, without a total. For readers that store their own position.
-   * Without `after` the list is empty, and `next` is the position of the newest event.
+   * Without `after` the list is empty, and `position` is that of the newest event.
    *
    * @throws FlagsError `invalid_input`, `history_lost` (the storage has no longer the event at `after`: start again)
    * @example
-   * let { next } = await flags.listNextEvents();
+   * let { position } = await flags.listNextEvents();
    * // … later:
-   * const page = await flags.listNextEvents({ after: next });
-   * next = page.next;
+   * const page = await flags.listNextEvents({ after: position });
+   * position = page.position;
    */
   listNextEvents(query?: FeedQuery): Promise<FeedPage>;
 

@@ -16,7 +16,7 @@ import { holdsDocument, stateBefore } from './event-log.js';
 import { toFlagsEvent } from './feed.js';
 import type { DocumentDifference, HistoryEntry, HistoryRef } from './history.types.js';
 
-/** Change sets of a page without a limit. */
+/** Change sets of a page without a limit: the log grows without end. */
 const DEFAULT_LIMIT = 100;
 
 /** Lists the change sets of a flag, of a project or of the instance, with the events and differences of that scope. */

@@ -79,7 +79,8 @@ export interface HistoryOperations {
   /**
    * Lists change sets, newest first, with the events and differences of a flag, of a project, or of everything.
    *
-   * A page has at most `limit` sets (default: 100), and at most 1 MiB of JSON but at least one set.
+   * A page has at most `limit` sets (default: 100, because the log grows without end), and at most 1 MiB of JSON but at
+   * least one set.
    *
    * @throws FlagsError `invalid_input`, `project_not_found`, `flag_not_found` (unless the log knows it)
    * @example

@@ -43,10 +43,16 @@ export async function listSegments(
   if (after !== undefined && !/^\d+$/.test(after)) {
     throw invalidInput([{ message: 'must be the id of a segment', path: '/after' }]);
   }
-  if (strategy === undefined && limit === Number.POSITIVE_INFINITY) return { items: await listAllSegments(engine) };
+  const follows = (id: number) => after === undefined || id > Number(after);
+  if (strategy === undefined && limit === Number.POSITIVE_INFINITY) {
+    return { items: (await listAllSegments(engine)).filter(({ id }) => follows(id)) };
+  }
   const ids = strategy === undefined ? await listSegmentIds(engine) : await listUsedBy(engine, strategy);
-  const rest = ids.filter((id) => after === undefined || id > Number(after)).sort((one, other) => one - other);
-  return readSegments(engine, rest, limit);
+  return readSegments(
+    engine,
+    ids.filter(follows).toSorted((one, other) => one - other),
+    limit,
+  );
 }
 
 export async function listSegmentUses(engine: Engine, ref: SegmentRef): Promise<ListPage<SegmentUse>> {
@@ -67,21 +73,22 @@ async function listSegmentIds({ storage }: Engine): Promise<readonly number[]> {
   return listed.map(({ key }) => Number(key.id)).sort((one, other) => one - other);
 }
 
-/** Reads a page of the segments with these ids. The page ends at the limit, or at the page size. */
+/** Reads a page of the segments with these ids. It ends at the limit or at the page size; without a limit it is everything. */
 async function readSegments({ read }: Engine, ids: readonly number[], limit: number): Promise<ListPage<Segment>> {
   const items: Segment[] = [];
+  const pageSize = limit === Number.POSITIVE_INFINITY ? limit : LIMITS.pageSize;
   let size = 0;
   for (let place = 0; place < ids.length; ) {
-    const room = size === 0 ? FIRST_SEGMENTS : Math.ceil((LIMITS.pageSize - size) / (size / items.length));
+    const room = size === 0 ? FIRST_SEGMENTS : Math.ceil((pageSize - size) / (size / items.length));
     const batch = ids.slice(place, place + Math.min(room, limit - items.length));
     for (const found of await Promise.all(batch.map((id) => read(segmentDocuments, idOfSegment(id))))) {
       if (!found) continue;
       size += JSON.stringify(found.state).length;
-      if (size > LIMITS.pageSize && items.length > 0) return pageUpTo(items);
+      if (size > pageSize && items.length > 0) return pageUpTo(items);
       items.push(toSegment(found));
     }
     place += batch.length;
-    if (place < ids.length && (items.length === limit || size >= LIMITS.pageSize)) return pageUpTo(items);
+    if (place < ids.length && (items.length === limit || size >= pageSize)) return pageUpTo(items);
   }
   return { items };
 }

@@ -125,8 +125,8 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     const isOpen = () => clients.has(listener) && listener.isReady;
     await pause();
     if (!isOpen() || client.after === newest) return false;
-    const found = await readPage(client.after, ({ items, next, projectsOfSet }) => {
-      return items[0] && { subjects: subjectsOf(items), next, projectsOfSet };
+    const found = await readPage(client.after, ({ items, position, projectsOfSet }) => {
+      return items[0] && { subjects: subjectsOf(items), position, projectsOfSet };
     });
     if (!found) return false;
     if (request.hasValidToken && !(await request.hasValidToken())) {
@@ -140,7 +140,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
         if (!isOpen()) return;
         send(client, event, visibility);
         // Later events were committed meanwhile.
-        if (event.position === found.next) return;
+        if (event.position === found.position) return;
       }
     });
     return true;
@@ -162,8 +162,8 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
    */
   async function findStart(position: string | undefined): Promise<string | null> {
     if (position !== undefined && (await readPage(position, ({ items }) => items.length > 0))) return position;
-    const { next } = await flags.listNextEvents();
-    if (position === undefined || position === next) return next;
+    const newest = await flags.listNextEvents();
+    if (position === undefined || position === newest.position) return newest.position;
     throw invalidInput([{ message: 'must be the position of an event of this log', path: '/after' }]);
   }
 

@@ -91,11 +91,11 @@ describe('a database that has lost changes', () => {
   it('is not mistaken for the old one when it gives a position and a revision again', async () => {
     const [writer, reader] = await twoNodes();
     for (const node of [writer, reader]) await node.refresh();
-    const { next } = await reader.listNextEvents();
+    const { position } = await reader.listNextEvents();
     await lose();
     const other = await openNode();
     await other.updateFlag(CHECKOUT, { description: 'another change of the same revision' });
-    await moveNewest(next ?? '');
+    await moveNewest(position ?? '');
     for (const node of [writer, reader]) await node.refresh();
     for (const node of [writer, reader]) {
       expect(node.isEnabled('checkout')).toBe(false);
@@ -124,8 +124,8 @@ describe('a database that has lost changes', () => {
     const [writer] = await twoNodes();
     const reader = await openNode(20);
     const heard: string[] = [];
-    const { next } = await reader.listNextEvents();
-    const after = next ?? '';
+    const { position } = await reader.listNextEvents();
+    const after = position ?? '';
     const onHistoryLost = () => void heard.push('history lost');
     reader.subscribe(({ type }) => void heard.push(type), { after, onHistoryLost });
     await writer.updateFlag(CHECKOUT, { description: 'lost' });
