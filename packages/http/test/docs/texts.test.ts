@@ -19,6 +19,8 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
+import { Administration } from '../../../core/src/administration.js';
+import { operationOf } from '../../../core/src/changesets/operations.js';
 import { permissionOf } from '../../src/auth.js';
 import { patchFlag, patchStrategy } from '../../src/changes/patches.js';
 import { ERROR_KINDS } from '../../src/errors.js';
@@ -223,6 +225,13 @@ describe('the reference tables in docs', () => {
     const INSTEAD = ['GET /api/admin/export', 'POST /api/admin/import'];
     expect(absent.length).toBeGreaterThan(60);
     expect(absent.filter((endpoint) => present.has(shapeOf(endpoint))).sort()).toEqual(INSTEAD);
+  });
+
+  it('have every operation that a change set may not contain', () => {
+    const [, list = ''] = /not possible in a set:([^.]*)\./.exec(read('docs/change-sets.md')) ?? [];
+    const methods = Object.getOwnPropertyNames(Administration.prototype);
+    const single = methods.filter((name) => operationOf(name)?.isInSets === false);
+    expect([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(single.sort());
   });
 
   it('have every error code of the engine, with its status', () => {
