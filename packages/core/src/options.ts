@@ -21,15 +21,15 @@ export interface FlagsOptions<Own extends string = string> {
   /** In display order. Default: `development` and `production`. The default `displayName` is the name. */
   readonly environments?: readonly { readonly name: string; readonly displayName?: string }[];
   /** The environment of evaluations that name none. Default: `production`, or else the first environment. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
   /** How evaluations are counted. */
   readonly usage?: {
     /** Milliseconds after which evaluation counts and uses of tokens are recorded. Default: 10,000. With 0, only `close()` records. */
     readonly interval?: number;
     /** The application name for the counts of this process. Default: `default`. */
-    readonly application?: string;
+    readonly application?: string | undefined;
     /** The instance id for the counts of this process. Default: the host name and the process id. */
-    readonly instance?: string;
+    readonly instance?: string | undefined;
     /** Milliseconds after which an application without registrations and reports is dropped. Default: 30 days. */
     readonly retention?: number;
   };
@@ -52,7 +52,7 @@ export interface FlagsOptions<Own extends string = string> {
   /** Returns whether a user exists. Default: every positive integer is a user. */
   readonly isUser?: (userId: number) => Awaitable<boolean>;
   /** The actor of changes that name none. Default: `system`. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   /** Returns the current time. Default: the system clock. */
   readonly now?: () => Date;
   /** Returns a new strategy id. Default: a random UUID (version 4). */
@@ -112,7 +112,10 @@ const FLAG_TYPES: readonly (FlagType & { readonly name: DefaultFlagType })[] = [
 ];
 
 type Checked = Omit<FlagsOptions, 'storage' | 'schema'>;
-type Configuration = Checked & Required<Pick<Checked, 'environments' | 'roles' | 'flagTypes' | 'environment'>>;
+type Configuration = Checked &
+  Required<Pick<Checked, 'environments' | 'roles' | 'flagTypes'>> & {
+    readonly environment: string;
+  };
 
 /** Options that are functions. */
 const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
@@ -125,7 +128,7 @@ const MAX_DELAY = 2 ** 31 - 1;
  *
  * @throws FlagsError `invalid_input`
  */
-export function createSettings(options: Partial<Configuration>): FlagsSettings {
+export function createSettings(options: Partial<Checked>): FlagsSettings {
   const { environments = ENVIRONMENTS, roles = ROLES, flagTypes = FLAG_TYPES } = options;
   const environment = options.environment ?? preferredOf(environments);
   const valid = validate({

@@ -129,7 +129,7 @@ export type RegisteredContextualFlags = RegisteredFlags extends { readonly schem
 /** An environment of the schema. */
 export interface TypedChoice<Schema extends FlagsSchema> {
   /** Default: the instance's default environment. */
-  readonly environment?: EnvironmentName<Schema>;
+  readonly environment?: EnvironmentName<Schema> | undefined;
 }
 
 /** The fallback of an evaluation. */

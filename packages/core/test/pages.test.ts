@@ -26,7 +26,7 @@ async function createAll(flags: Flags, names: readonly string[], project = 'defa
 const many = (count: number, text: string) => Array.from({ length: count }, (_, index) => `${text}${index}`);
 
 /** The total of a list that has one. */
-const totalOf = ({ total }: { readonly total?: number }) => (total === undefined ? {} : { total });
+const totalOf = (page: ListPage<unknown>) => ('total' in page ? { total: page.total } : {});
 
 const named = (names: readonly string[]) => names.map((name) => expect.objectContaining({ name }));
 

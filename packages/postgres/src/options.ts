@@ -18,9 +18,9 @@ export type PostgresStorageOptions =
 /** The effective options of a PostgreSQL storage, with their defaults. */
 export interface PostgresStorageSettings {
   /** The schema of the tables. Created if it is missing and `migrate` is not false. Default: `public`. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /** Prefix of all tables and indexes: at most 30 letters, digits and `_`. Default: `flags_`. */
-  readonly tablePrefix?: string;
+  readonly tablePrefix?: string | undefined;
   /** False: changes no table, and fails with `storage_unsupported` if a migration is due. Default: true. */
   readonly migrate?: boolean;
   /**
@@ -28,7 +28,7 @@ export interface PostgresStorageSettings {
    * a proxy that pools transactions, pass false, or the connection string of the database itself. Default: true. One client of
    * the pool is kept then, unless the pool has only one.
    */
-  readonly listen?: boolean | string;
+  readonly listen?: boolean | string | undefined;
   /** Milliseconds that a call waits for a connection before it fails with `storage_unavailable`. Default: 5,000. */
   readonly connectTimeout?: number;
   /**

@@ -11,18 +11,18 @@ export interface FlagsUiOptions {
    * The address of the router: relative to `/ui/`, or absolute on the same origin. Default: `'../'`, the path where the
    * page itself is mounted.
    */
-  readonly api?: string;
+  readonly api?: string | undefined;
   /** The name in the browser tab and in the header. Default: `'Flags'`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** Shown on every page. Default: none. */
   readonly banner?: Banner;
   /** The address of a link back to your application. Default: none. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /**
    * Where users sign in. Gets `?return=` with the path and query of the page; on another origin without the context of
    * "view as". Default: none.
    */
-  readonly signIn?: string;
+  readonly signIn?: string | undefined;
   /** Environments in which every change passes through the review. Default: `production`, or else the last one. */
   readonly reviewIn?: readonly string[];
   /** Whether the page sends its own `Content-Security-Policy`. Default: true. Set false if your host sends one. */
@@ -30,7 +30,7 @@ export interface FlagsUiOptions {
   /** Whether pages of other origins may show this page in a frame. Default: false. They could trick users into clicks. */
   readonly allowFraming?: boolean;
   /** The mount path, such as `/internal/flags`. Set it when the framework keeps this path in the URL. Default: `''`. */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
 }
 
 const TONES: readonly unknown[] = ['info', 'warning', 'danger'];

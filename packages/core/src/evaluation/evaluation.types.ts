@@ -223,7 +223,7 @@ export interface PayloadReader {
 /** The environment of an evaluation. */
 export interface EnvironmentChoice {
   /** Default: the instance's default environment. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
 }
 
 /** The environment of an evaluation, and its result for an unknown flag. */

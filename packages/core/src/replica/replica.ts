@@ -159,7 +159,11 @@ export interface ReplicaOptions {
   readonly strategies?: readonly CustomStrategy[];
   readonly idEncoding?: TextEncoding;
   readonly onProblem?: (problem: EvaluationProblem) => void;
-  readonly usage?: { readonly application?: string; readonly instance?: string; readonly interval?: number };
+  readonly usage?: {
+    readonly application?: string | undefined;
+    readonly instance?: string | undefined;
+    readonly interval?: number;
+  };
 }
 
 /** Follows the documents for a limit on their size. */

@@ -60,6 +60,19 @@ describe('createFlags', () => {
       await flags.close();
     });
 
+    it('takes undefined, as of a missing environment variable, for absent', async () => {
+      const { FLAGS_TEST_MISSING: missing } = process.env;
+      const storage = sqliteStorage({ path: ':memory:', tablePrefix: missing });
+      const usage = { application: missing, instance: missing };
+      const flags = await createFlags({ storage, environment: missing, actor: missing, usage });
+      expect(flags.settings.environment).toBe('production');
+      expect(flags.configuration({ environment: missing })).toBe(flags.configuration());
+      expect((await flags.listEvents()).items[0]?.actor).toBe('system');
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      expect(flags.isEnabled('checkout', {}, { environment: missing })).toBe(false);
+      await flags.close();
+    });
+
     it('accepts a promise of the storage', async () => {
       const flags = await createFlags({ storage: Promise.resolve(memoryStorage()) });
       expect((await flags.listProjects()).items).toHaveLength(1);

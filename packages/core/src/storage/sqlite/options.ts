@@ -34,7 +34,7 @@ export type SqliteStorageOptions =
 /** The effective options of a SQLite storage, with their defaults. */
 export interface SqliteStorageSettings {
   /** Prefix of every table and index: letters, digits and `_`. Default: `flags_`. */
-  readonly tablePrefix?: string;
+  readonly tablePrefix?: string | undefined;
   /**
    * Whether opening creates or migrates the tables. Default: true. With false, opening changes nothing, and throws
    * `storage_unsupported` unless the tables are of this version of the library.
