@@ -35,6 +35,24 @@ const CORE_LAYERS = [
   'integration.ts',
 ];
 
+/** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */
+const HTTP_LAYERS = [
+  'messages',
+  'auth',
+  'wire',
+  'client',
+  'events',
+  'api',
+  'changes',
+  'adapters',
+  'openapi',
+  'options.ts',
+  'routes',
+  'create-flags-api.ts',
+  'index.ts',
+  'replies.ts',
+];
+
 /** The folders and files of the admin page, from the lowest to the highest. Each is a layer of its own. */
 const PAGE_LAYERS = [
   'settings.ts',
@@ -80,6 +98,7 @@ function importDownwards(root, layers) {
 module.exports = {
   forbidden: [
     ...importDownwards('packages/core/src', CORE_LAYERS),
+    ...importDownwards('packages/http/src', HTTP_LAYERS),
     ...importDownwards('packages/ui/app', PAGE_LAYERS),
     ...importDownwards('packages/ui/src', PAGE_HANDLER_LAYERS),
     {
@@ -196,7 +215,7 @@ module.exports = {
       to: {
         path: '^packages/(core|express|http|openfeature|postgres|ui)/',
         pathNot:
-          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite|types)|http/(src|dist|cjs)/wire/replies)\\.(d\\.)?[jt]s$',
+          '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite|types)|http/(src|dist|cjs)/replies)\\.(d\\.)?[jt]s$',
       },
     },
     {

@@ -1,6 +1,5 @@
 export { isApiToken } from '@flags/core/integration';
-export { createFlagsApi, type FlagsApi } from './create-api.js';
-export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './fetch-handler.js';
+export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from './adapters/fetch.js';
 export {
   fromNode,
   handleNode,
@@ -11,20 +10,14 @@ export {
   type NodeMount,
   type NodeRequest,
   toNodeHandler,
-} from './node-handler.js';
-export type {
-  Actor,
-  Authenticate,
-  Authorize,
-  BuiltInAuth,
-  CorsOptions,
-  FlagsApiOptions,
-  SessionApiOptions,
-  SessionAuth,
-} from './options.js';
-export type { FlagsReply } from './reply.js';
-export type { BodyMeter, FlagsRequest, ReplySink } from './request.js';
-export { redactUrl } from './request.js';
-export type { Action } from './roles.js';
-export { roles, type UserRole } from './roles.js';
-export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './users.js';
+} from './adapters/node.js';
+export type { FlagsApi } from './api/create-api.js';
+export type { Actor, Authenticate, Authorize, BuiltInAuth, SessionAuth } from './auth/auth.js';
+export type { Action } from './auth/roles.js';
+export { roles, type UserRole } from './auth/roles.js';
+export type { DescribeUsers, UserDescription, UserDescriptions, UserId } from './auth/users.js';
+export { createFlagsApi } from './create-flags-api.js';
+export type { FlagsReply } from './messages/reply.js';
+export type { BodyMeter, FlagsRequest, ReplySink } from './messages/request.js';
+export { redactUrl } from './messages/request.js';
+export type { CorsOptions, FlagsApiOptions, SessionApiOptions } from './options.js';

@@ -1,52 +1,8 @@
 import type { FlagsError, Token } from '@flags/core';
 import { describeUnknownOption } from '@flags/core/integration';
-import { isHost } from './origin.js';
-import type { Action } from './roles.js';
-import type { DescribeUsers } from './users.js';
-
-/** The caller of a request. Your own user type qualifies if it has a name. */
-export interface Actor {
-  /** The author of changes in the event log; not empty. */
-  readonly name: string;
-}
-
-/**
- * Returns the actor of a request, from a session, cookie or header; null if no user is signed in. Its errors,
- * including a `FlagsError`, go to your application's error handler.
- */
-export type Authenticate<A extends Actor, Native = unknown> = (
-  request: Native,
-) => A | null | undefined | Promise<A | null | undefined>;
-
-/**
- * Returns whether an actor may perform an action. Only `true` grants the permission.
- *
- * Its errors, including a `FlagsError`, go to your application's error handler. The router also calls it with
- * `useSegment` when a strategy starts to use segments, once for each project that owns them.
- *
- * @param action The operation of the request, or `useSegment`.
- * @param project The project in the path, or the project that owns the flag or segment in the path. It is null for
- * instance-wide resources: instance segments, API tokens, and lists across projects (projects, archive, events,
- * metrics, the playground). It is also null for flags and segments that do not exist.
- */
-export type Authorize<A extends Actor> = (
-  actor: A,
-  action: Action,
-  project: string | null,
-) => boolean | Promise<boolean>;
-
-/** Built-in authentication supplies only a name, so `authorize` may not require more from an actor. */
-export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
-
-/** The authentication of requests: none, by API token, by the host application, or by session or API token. */
-export type AuthMode = 'none' | 'token' | 'host' | 'session';
-
-/** Authentication by sessions (people) and API tokens (programs). */
-export interface SessionAuth<A extends Actor, Native = unknown> {
-  /** Returns the signed-in user of a request, or null if no user is signed in. */
-  readonly session: Authenticate<A, Native>;
-  readonly tokens: true;
-}
+import type { Actor, Authenticate, Authorize, BuiltInAuth, SessionAuth } from './auth/auth.js';
+import { isHost } from './auth/origin.js';
+import type { DescribeUsers } from './auth/users.js';
 
 /** The options of `createFlagsApi` for sessions combined with API tokens. */
 export interface SessionApiOptions<A extends Actor = Actor, Native = unknown>
@@ -140,15 +96,13 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
   readonly onError?: (error: FlagsError, request: Native) => void;
 }
 
+/** The options of either form. */
+export type ApiOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
+
 /** Cross-origin access to `/api/frontend` and `/ofrep`. */
 export interface CorsOptions {
   /** Origins as browsers send them, such as `https://shop.example.org`; or `*` for every origin. */
   readonly origins: readonly string[] | '*';
-}
-
-export function authModeOf(auth: string | object): AuthMode {
-  if (typeof auth === 'function') return 'host';
-  return typeof auth === 'object' ? 'session' : (auth as AuthMode);
 }
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;

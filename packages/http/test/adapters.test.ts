@@ -6,7 +6,7 @@ import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter, type FlagsRouterOptions, flagsMiddleware } from '../../express/src/index.js';
-import { accessOf } from '../src/create-api.js';
+import { accessOf } from '../src/api/create-api.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
 import { ROUTES } from '../src/routes/all-routes.js';
 

@@ -7,9 +7,9 @@ import * as fc from 'fast-check';
 import request from 'supertest';
 import { until } from '../../../test/until.js';
 import type { FlagsRouterOptions } from '../../express/src/index.js';
-import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE, readStream } from '../src/body.js';
-import { createBodyRoom } from '../src/body-room.js';
-import type { FlagsRequest } from '../src/request.js';
+import { createBodyReader, findExcess, MAX_DEPTH, MAX_STRUCTURE, readStream } from '../src/api/body.js';
+import { createBodyRoom } from '../src/api/body-room.js';
+import type { FlagsRequest } from '../src/messages/request.js';
 import { EXPRESS_VERSIONS, type ExpressVersion } from './express-versions.js';
 import { createHostApp, FLAGS, type HostApp } from './host-app.js';
 

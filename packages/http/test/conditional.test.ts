@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../src/caching.js';
+import { entityTag, namesTag, parseTagCondition, revisionsIn } from '../src/messages/tags.js';
 import { EXPRESS_VERSIONS_IN_LENGTH } from './express-versions.js';
 import { createHostApp, FLAGS } from './host-app.js';
 

@@ -5,10 +5,10 @@ import { type Change, createFlags, type Flags, memoryStorage } from '@flags/core
 import express from 'express';
 import { until } from '../../../test/until.js';
 import { createFlagsRouter } from '../../express/src/index.js';
-import { createGate, type Gate, leaveAfter } from '../src/gate.js';
+import { createGate, type Gate, leaveAfter } from '../src/api/gate.js';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '../src/index.js';
-import { type FlagsReply, textReply, toFlagsReply } from '../src/reply.js';
-import type { ReplySink } from '../src/request.js';
+import { type FlagsReply, textReply, toFlagsReply } from '../src/messages/reply.js';
+import type { ReplySink } from '../src/messages/request.js';
 
 const ENVIRONMENT = { project: 'default', flag: 'checkout', environment: 'production' };
 const PREVIEW = '/api/admin/changes/preview';

@@ -3,7 +3,7 @@ import { type FaultyStorage, faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
 import { createFlagsRouter } from '../../express/src/index.js';
-import { createResponseCache } from '../src/caching.js';
+import { createResponseCache } from '../src/api/caching.js';
 import { createSqliteFile } from './contract/sqlite-file.js';
 import { createHostApp, FLAGS } from './host-app.js';
 

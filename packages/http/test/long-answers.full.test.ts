@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { type Change, memoryStorage } from '@flags/core';
 import request from 'supertest';
 import { hasShortTurns } from '../../../test/processor-time.js';
-import { writeToNode } from '../src/node-handler.js';
-import { collectPieces, jsonArray, jsonMap, jsonOf, textReply, toFlagsReply } from '../src/reply.js';
+import { writeToNode } from '../src/adapters/node.js';
+import { collectPieces, jsonArray, jsonMap, jsonOf } from '../src/messages/json.js';
+import { textReply, toFlagsReply } from '../src/messages/reply.js';
 import { createHostApp, FLAGS } from './host-app.js';
 
 async function textOf(chunks: AsyncIterable<string> | string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { linkToNext } from '../src/query.js';
+import { linkToNext } from '../src/api/query.js';
 import { startLiveServer } from './client/live-server.js';
 import { askRaw } from './contract/raw-client.js';
 import { EXPRESS_VERSIONS } from './express-versions.js';

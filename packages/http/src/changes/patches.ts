@@ -11,7 +11,7 @@ import type {
 } from '@flags/core';
 import { FlagsError } from '@flags/core';
 import { changeByFlag, isSameJson, type Revised, type StoredFlag } from '@flags/core/integration';
-import { invalidInput } from '../errors.js';
+import { invalidInput } from '../messages/errors.js';
 import { applyPatch, type JsonPatch, readPatch } from './json-patch.js';
 
 /*

@@ -11,10 +11,11 @@ import type {
 import { LIMITS } from '@flags/core';
 import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core/integration';
 import type { ChangeOperationName } from '@flags/core/types';
-import { projectIn, unchecked } from '../body.js';
-import { invalidInput } from '../errors.js';
-import type { Action } from '../roles.js';
-import type { RouteRequest } from '../route.js';
+import { projectIn } from '../api/body.js';
+import type { RouteRequest } from '../api/route.js';
+import type { Action } from '../auth/roles.js';
+import { invalidInput } from '../messages/errors.js';
+import { unchecked } from '../messages/request.js';
 
 /*
  * The permissions of changes are checked twice. The first check uses the projects that the changes name, before

@@ -11,16 +11,11 @@ import type {
 } from '@flags/core';
 import { CHANGE_OPERATIONS, createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
 import type { FlagPreview } from '@flags/core/types';
-import { jsonArray } from '../reply.js';
-import {
-  actorSchema,
-  eventSchema,
-  eventToWire,
-  eventTypeSchema,
-  eventTypeToWire,
-  toWireState,
-} from '../routes/events.js';
-import { evaluatedVariantToWire } from '../routes/frontend.js';
+import type { ShownUser } from '../auth/users.js';
+import { jsonArray } from '../messages/json.js';
+import { contextSchema, evaluatedVariantToWire, type WireContext } from '../wire/client.js';
+import { actorSchema, eventSchema, eventToWire, eventTypeSchema, eventTypeToWire, toWireState } from '../wire/event.js';
+import { payloadSchema } from '../wire/flag.js';
 import {
   boolean,
   count,
@@ -34,10 +29,7 @@ import {
   timestamp,
   variantName,
   version,
-} from '../schema.js';
-import type { ShownUser } from '../users.js';
-import { contextSchema, type WireContext } from '../wire/client.js';
-import { payloadSchema } from '../wire/flag.js';
+} from '../wire/schema.js';
 
 const previewedVariantSchema = objectComponent(
   'PreviewedVariant',

@@ -1,19 +1,12 @@
 import { TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { kindsFor } from '../auth.js';
-import type { AuthMode } from '../options.js';
-import type { Access } from '../permissions.js';
-import type { Method, Route, RouteBody } from '../route.js';
-import { component, REFERRED, type SchemaSource, schemaFrom } from '../schema.js';
+import type { Method, Route, RouteBody, RouteGroup } from '../api/route.js';
+import type { AuthMode } from '../auth/auth.js';
+import { kindsFor } from '../auth/auth.js';
+import type { Access } from '../auth/permissions.js';
+import { component, REFERRED, type SchemaSource, schemaFrom } from '../wire/schema.js';
 import { type OperationContext, parametersOf } from './parameters.js';
 import { responsesOf } from './responses.js';
-
-/** Routes that the document shows together. */
-export interface RouteGroup {
-  readonly tag: string;
-  readonly description: string;
-  readonly routes: readonly Route[];
-}
 
 interface DocumentSources extends OperationContext {
   readonly groups: readonly RouteGroup[];

@@ -1,9 +1,9 @@
 import type { ErrorCode, FlagsSettings } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import type { AuthMode } from '../options.js';
-import { queryParametersOf } from '../query.js';
-import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../route.js';
-import { positiveInteger, schemaFrom } from '../schema.js';
+import { queryParametersOf } from '../api/query.js';
+import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
+import type { AuthMode } from '../auth/auth.js';
+import { positiveInteger, schemaFrom } from '../wire/schema.js';
 
 /** The dependencies of an operation's description beside its route. */
 export interface OperationContext {

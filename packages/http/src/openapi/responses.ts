@@ -1,8 +1,9 @@
 import type { ErrorCode } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { ERROR_KINDS, type HttpErrorCode, OFREP_ERROR_CODES } from '../errors.js';
-import type { AuthMode } from '../options.js';
-import { isRepeatable, type Route, TOO_LARGE } from '../route.js';
+import { isRepeatable, type Route, TOO_LARGE } from '../api/route.js';
+import type { AuthMode } from '../auth/auth.js';
+import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
+import { ofrepFailureSchema } from '../wire/client.js';
 import {
   component,
   listOf,
@@ -13,16 +14,10 @@ import {
   schemaFrom,
   strictObject,
   text,
-} from '../schema.js';
+} from '../wire/schema.js';
 import { type OperationContext, PATH_PARAMETERS, pathNamesOf } from './parameters.js';
 
 const kinds = Object.entries(ERROR_KINDS);
-
-export const ofrepFailureSchema = objectComponent(
-  'OfrepFailure',
-  { errorCode: { type: 'string', enum: OFREP_ERROR_CODES }, errorDetails: text },
-  { key: { type: 'string', description: 'The requested flag; absent in responses about all flags.' } },
-);
 
 const errorDetailSchema = objectComponent(
   'ErrorDetail',

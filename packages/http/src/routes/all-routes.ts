@@ -1,21 +1,8 @@
-import type { Flags } from '@flags/core';
-import { inputSchemas } from '@flags/core/integration';
-import type { AuthOptions } from '../auth.js';
-import { createBodyReader } from '../body.js';
-import { createBodyRoom } from '../body-room.js';
-import { createResponseCache } from '../caching.js';
-import { createEndpoint, type Endpoint, type EndpointParts } from '../endpoint.js';
-import { createGate } from '../gate.js';
-import { openApiDocument, type RouteGroup } from '../openapi/document.js';
-import { type Actor, authModeOf, DEFAULT_BODY_LIMIT, DEFAULT_HEARTBEAT_INTERVAL } from '../options.js';
-import type { Route } from '../route.js';
-import { createEventHub } from '../streaming/event-hub.js';
-import { createHub } from '../streaming/hub.js';
-import { createUserLookup } from '../users.js';
+import type { Route, RouteGroup } from '../api/route.js';
 import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
-import { eventRoutes, eventToWire } from './events.js';
+import { eventRoutes } from './events.js';
 import { featureRoutes } from './features.js';
 import { dependencyRoutes, environmentRoutes, strategyRoutes, variantRoutes } from './flag-configuration.js';
 import { archiveRoutes, flagRoutes } from './flags.js';
@@ -26,7 +13,7 @@ import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
 import { segmentRoutes } from './segments.js';
-import { adminActionsOf, openApiRoutes, sessionRoutes } from './session.js';
+import { openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
 import { tokenRoutes } from './tokens.js';
 import { toolRoutes } from './tools.js';
@@ -102,45 +89,3 @@ export const GROUPS: readonly RouteGroup[] = [
 ];
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
-
-/** Creates the endpoints of all routes with their shared state. `close` ends all streams, and refuses new ones. */
-export function createEndpoints<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>) {
-  const parts = createParts(flags, options);
-  return {
-    endpoints: new Map(ROUTES.map((route): [Route, Endpoint] => [route, createEndpoint(route, parts)])),
-    close() {
-      parts.services.hub.close();
-      parts.services.eventHub.close();
-    },
-  };
-}
-
-function createParts<A extends Actor, Native>(flags: Flags, options: AuthOptions<A, Native>): EndpointParts {
-  const inputs = inputSchemas(flags.settings);
-  const auth = authModeOf(options.auth);
-  const { bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
-  return {
-    flags,
-    inputs,
-    services: {
-      admin: { auth, actions: adminActionsOf(ROUTES) },
-      openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
-      hub: createHub(flags, heartbeatInterval),
-      eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    },
-    readBody: createBodyReader(bodyLimit),
-    gate: createGate(),
-    bodies: createBodyRoom(),
-    replies: createResponseCache(),
-    describeUsers: describeUsersFor(options),
-  };
-}
-
-function describeUsersFor<A extends Actor, Native>({
-  describeUsers,
-  onError = () => undefined,
-}: AuthOptions<A, Native>): EndpointParts['describeUsers'] {
-  if (describeUsers === undefined) return undefined;
-  const lookUp = createUserLookup(describeUsers);
-  return (ids, request) => lookUp(ids, (error) => onError(error, request.native as Native));
-}

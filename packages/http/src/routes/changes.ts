@@ -12,8 +12,10 @@ import type {
   PlannedDocument,
 } from '@flags/core';
 import { projectsOf } from '@flags/core/integration';
-import { createProjectFilter } from '../auth.js';
-import { unchecked } from '../body.js';
+import { inputParameters } from '../api/query.js';
+import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
+import { createProjectFilter, type ProjectFilter } from '../auth/permissions.js';
+import { describeActors } from '../auth/users.js';
 import {
   askForChanges,
   askForCommitted,
@@ -22,15 +24,6 @@ import {
   projectsCreatedBy,
   projectsOfDocument,
 } from '../changes/permissions.js';
-import {
-  areAll,
-  hasMembers,
-  isAboutAccess,
-  type ProjectFilter,
-  projectsOfSetIn,
-  subjectsOf,
-  visibilityOf,
-} from '../changes/visibility.js';
 import {
   BODIES,
   changeSetSchema,
@@ -45,11 +38,10 @@ import {
   validatePreview,
   type WirePreview,
 } from '../changes/wire.js';
-import { invalidInput } from '../errors.js';
-import { inputParameters } from '../query.js';
-import { jsonTexts } from '../reply.js';
-import { ID_HEADER, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
-import { describeActors } from '../users.js';
+import { areAll, hasMembers, isAboutAccess, projectsOfSetIn, subjectsOf, visibilityOf } from '../events/visibility.js';
+import { invalidInput } from '../messages/errors.js';
+import { jsonTexts } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
 import { contextFromWire } from '../wire/client.js';
 import { FLAG, PROJECT } from './paths.js';
 

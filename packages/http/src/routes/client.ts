@@ -1,7 +1,6 @@
 import { FlagsError } from '@flags/core';
 import type { ReportOrigin } from '@flags/core/types';
-import { headerOf } from '../auth.js';
-import { unchecked } from '../body.js';
+import { type Route, type RouteRequest, route } from '../api/route.js';
 import {
   CLIENT_SPEC_HEADER,
   type ClientRequest,
@@ -9,21 +8,8 @@ import {
   clientFeatures,
   clientQueryOf,
   segmentFormFor,
-} from '../client/client-document.js';
-import { type Route, type RouteRequest, route } from '../route.js';
-import {
-  boolean,
-  component,
-  example,
-  listOf,
-  mapOf,
-  objectComponent,
-  positiveInteger,
-  strategyName,
-  strictObject,
-  text,
-  variantName,
-} from '../schema.js';
+} from '../client/document.js';
+import { headerOf, unchecked } from '../messages/request.js';
 import {
   bulkSchema,
   refusalToWire,
@@ -38,6 +24,19 @@ import {
   type WireReport,
 } from '../wire/client.js';
 import { overrideSchema, payloadSchema } from '../wire/flag.js';
+import {
+  boolean,
+  component,
+  example,
+  listOf,
+  mapOf,
+  objectComponent,
+  positiveInteger,
+  strategyName,
+  strictObject,
+  text,
+  variantName,
+} from '../wire/schema.js';
 import { CLIENT, ENVIRONMENT_PARAMETER, FRONTEND, VIEW_PARAMETERS } from './paths.js';
 
 const clientConstraintSchema = objectComponent(

@@ -1,12 +1,12 @@
 import { type Definitions, definitionsSchema, type ErrorCode, type ImportOptions } from '@flags/core';
 import { exportReadableDefinitions, type JsonSchema } from '@flags/core/integration';
-import { createProjectFilter, isPermitted } from '../auth.js';
-import { unchecked } from '../body.js';
+import { parameter } from '../api/query.js';
+import { type Route, type RouteRequest, route } from '../api/route.js';
+import { createProjectFilter, isPermitted } from '../auth/permissions.js';
 import { createAsking } from '../changes/permissions.js';
 import { definitionsToWire, importResultSchema, importResultToWire } from '../changes/wire.js';
-import { parameter } from '../query.js';
-import { type Route, type RouteRequest, route } from '../route.js';
-import { component } from '../schema.js';
+import { unchecked } from '../messages/request.js';
+import { component } from '../wire/schema.js';
 import { visibleEffects } from './changes.js';
 
 const { $schema: _$schema, ...definitions } = definitionsSchema();

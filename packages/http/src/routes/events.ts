@@ -1,12 +1,6 @@
-import type { Dependency, EventType, Flag, FlagsEvent, Strategy, Token } from '@flags/core';
-import { TOKEN_KINDS } from '@flags/core';
+import type { FlagsEvent } from '@flags/core';
 import { type InputSchemas, type JsonSchema, paced, type WireEventQuery } from '@flags/core/integration';
-import { headerOf, isPermitted } from '../auth.js';
-import { unchecked } from '../body.js';
-import { projectsOfSetIn, subjectsOf, visibilityOf } from '../changes/visibility.js';
-import { inputParameters, parameter, textsOfPage } from '../query.js';
-import { jsonTexts } from '../reply.js';
-import type { Action } from '../roles.js';
+import { inputParameters, parameter, textsOfPage } from '../api/query.js';
 import {
   type QueryParameter,
   type QueryValues,
@@ -14,95 +8,16 @@ import {
   type RouteRequest,
   type RouteResult,
   route,
-} from '../route.js';
-import {
-  component,
-  count,
-  example,
-  listOf,
-  nullableText,
-  objectComponent,
-  propertiesOf,
-  strictObject,
-  text,
-  timestamp,
-  version,
-} from '../schema.js';
-import { describeActors } from '../users.js';
-import { dependencyToWire, flagToWire, strategyToWire } from '../wire/flag.js';
+} from '../api/route.js';
+import { isPermitted } from '../auth/permissions.js';
+import type { Action } from '../auth/roles.js';
+import { describeActors } from '../auth/users.js';
+import { projectsOfSetIn, subjectsOf, visibilityOf } from '../events/visibility.js';
+import { jsonTexts } from '../messages/json.js';
+import { headerOf, unchecked } from '../messages/request.js';
+import { eventSchema, eventToWire, eventTypeFromWire, WIRE_EVENT_TYPES, type WireEventType } from '../wire/event.js';
+import { component, count, listOf, objectComponent, propertiesOf, version } from '../wire/schema.js';
 import { EVENTS } from './paths.js';
-import { tokenToWire } from './tokens.js';
-
-/** The wire name of each event type. */
-const WIRE_NAMES = {
-  'project-created': 'project-created',
-  'project-updated': 'project-updated',
-  'project-deleted': 'project-deleted',
-  'member-added': 'project-user-added',
-  'member-role-changed': 'project-user-role-changed',
-  'member-removed': 'project-user-removed',
-  'flag-created': 'feature-created',
-  'flag-updated': 'feature-metadata-updated',
-  'flag-stale-on': 'feature-stale-on',
-  'flag-stale-off': 'feature-stale-off',
-  'flag-archived': 'feature-archived',
-  'flag-revived': 'feature-revived',
-  'flag-deleted': 'feature-deleted',
-  'flag-moved': 'feature-project-change',
-  'strategy-added': 'feature-strategy-add',
-  'strategy-updated': 'feature-strategy-update',
-  'strategy-removed': 'feature-strategy-remove',
-  'environment-enabled': 'feature-environment-enabled',
-  'environment-disabled': 'feature-environment-disabled',
-  'variants-updated': 'feature-variants-updated',
-  'dependency-added': 'feature-dependency-added',
-  'dependency-updated': 'feature-dependency-updated',
-  'dependency-removed': 'feature-dependency-removed',
-  'segment-created': 'segment-created',
-  'segment-updated': 'segment-updated',
-  'segment-deleted': 'segment-deleted',
-  'token-created': 'api-token-created',
-  'token-updated': 'api-token-updated',
-  'token-deleted': 'api-token-deleted',
-} as const satisfies Record<EventType, string>;
-
-export type WireEventType = (typeof WIRE_NAMES)[EventType];
-
-export const WIRE_EVENT_TYPES: readonly WireEventType[] = Object.values(WIRE_NAMES);
-
-export const eventTypeSchema = example('feature-environment-enabled', { type: 'string', enum: WIRE_EVENT_TYPES });
-
-/** The user of a change. */
-export const actorSchema: JsonSchema = {
-  ...strictObject({ name: example('Ada') }, { image: text }),
-  description: 'Name and picture, if `describeUsers` knows the user.',
-};
-
-export const eventSchema = objectComponent(
-  'Event',
-  {
-    id: example(12, { type: 'integer', minimum: 1 }),
-    type: eventTypeSchema,
-    createdBy: text,
-    createdByTokenId: {
-      ...nullableText,
-      description: 'The id of the API token of the request; null if there was none.',
-    },
-    createdByTokenType: {
-      ...example(null, { type: ['string', 'null'], enum: [...TOKEN_KINDS, null] }),
-      description: 'The type of the API token.',
-    },
-    createdAt: timestamp,
-    project: nullableText,
-    featureName: nullableText,
-    environment: nullableText,
-    data: { ...example({ enabled: true }, {}), description: 'The state after the change.' },
-    preData: { ...example({ enabled: false }, {}), description: 'The state before it; null if there was none.' },
-    changeSet: { ...text, description: 'The id of the change set.' },
-    reason: { ...nullableText, description: 'The reason for the change.' },
-  },
-  { user: actorSchema },
-);
 
 const eventListSchema = objectComponent('EventList', { version, events: listOf(eventSchema), totalEvents: count });
 
@@ -111,71 +26,6 @@ const eventStreamSchema = component('EventStream', {
   description: 'Messages whose `id` is the position for `Last-Event-ID`, and whose `data` is an event as in EventList.',
   examples: ['id:42\ndata:{"id":12,"type":"feature-stale-on","project":"default","featureName":"checkout"}\n\n'],
 });
-
-const EVENT_TYPES_BY_WIRE_NAME = new Map(
-  Object.entries(WIRE_NAMES).map(([type, name]) => [name, type as EventType] as const),
-);
-
-export function eventTypeToWire(type: EventType): WireEventType {
-  return WIRE_NAMES[type];
-}
-
-export function eventTypeFromWire(name: WireEventType): EventType {
-  const type = EVENT_TYPES_BY_WIRE_NAME.get(name);
-  if (type === undefined) throw new TypeError(`There is no event type ${name}.`);
-  return type;
-}
-
-export function eventToWire(event: FlagsEvent) {
-  return {
-    id: event.id,
-    type: eventTypeToWire(event.type),
-    createdAt: event.at,
-    createdBy: event.actor,
-    createdByTokenId: event.actorTokenId,
-    createdByTokenType: event.actorTokenKind,
-    project: event.project,
-    featureName: event.flag,
-    environment: event.environment,
-    changeSet: event.changeSet,
-    reason: event.reason,
-    ...toWireState(event),
-  };
-}
-
-/** Returns the states of an event, committed or planned. */
-export function toWireState({ type, data, before }: Pick<FlagsEvent, 'type' | 'data' | 'before'>) {
-  return { data: stateToWire(type, data), preData: stateToWire(type, before) };
-}
-
-/** Converts the state in an event. Tokens, dependencies and flags have different wire names. */
-function stateToWire(type: FlagsEvent['type'], state: unknown): unknown {
-  if (state === null) return null;
-  switch (type) {
-    case 'token-created':
-    case 'token-deleted':
-      return tokenToWire(unchecked<Token>(state));
-    case 'dependency-added':
-    case 'dependency-updated':
-    case 'dependency-removed':
-      return dependencyToWire(unchecked<Dependency>(state));
-    case 'flag-created':
-    case 'flag-deleted':
-      return flagStateToWire(unchecked(state));
-    case 'flag-updated':
-      return flagToWire(unchecked<Flag>(state));
-    case 'strategy-added':
-    case 'strategy-updated':
-    case 'strategy-removed':
-      return strategyToWire(unchecked<Strategy>(state));
-    default:
-      return state;
-  }
-}
-
-function flagStateToWire(state: { readonly dependencies: readonly Dependency[] }) {
-  return { ...state, dependencies: state.dependencies.map(dependencyToWire) };
-}
 
 const FILTERS: readonly QueryParameter[] = [
   parameter('type', 'Only events of this type.', { type: 'string', enum: WIRE_EVENT_TYPES }),

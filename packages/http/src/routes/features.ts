@@ -1,10 +1,11 @@
 import { type FlagQuery, type Flags, FlagsError, isFlagsError } from '@flags/core';
 import { searchReadableFlags } from '@flags/core/integration';
-import { firstPermittedProject, isPermitted } from '../auth.js';
-import { unchecked } from '../body.js';
-import { labelsInQuery } from '../client/client-document.js';
-import { inputParameters, isPaged, listReply, parameter } from '../query.js';
-import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../route.js';
+import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
+import { type QueryParameter, type QueryValues, type Route, type RouteRequest, route } from '../api/route.js';
+import { firstPermittedProject, isPermitted } from '../auth/permissions.js';
+import { labelsInQuery } from '../client/document.js';
+import { unchecked } from '../messages/request.js';
+import { flagMembers } from '../wire/flag.js';
 import {
   boolean,
   count,
@@ -18,8 +19,7 @@ import {
   text,
   timestamp,
   version,
-} from '../schema.js';
-import { flagMembers } from '../wire/flag.js';
+} from '../wire/schema.js';
 import { FEATURES, TAG_PARAMETER } from './paths.js';
 
 const audiencePartSchema = objectComponent(

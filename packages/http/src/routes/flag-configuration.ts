@@ -7,26 +7,12 @@ import {
   type FlagsSettings,
 } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { unchecked } from '../body.js';
+import { isPaged, listReply } from '../api/query.js';
+import { changing, type Route, route } from '../api/route.js';
 import { JSON_PATCH } from '../changes/json-patch.js';
 import { patchStrategy, patchVariants } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
-import { isPaged, listReply } from '../query.js';
-import { changing, type Route, route } from '../route.js';
-import {
-  boolean,
-  component,
-  environmentName,
-  example,
-  listOf,
-  objectComponent,
-  positiveInteger,
-  propertiesOf,
-  propertyOf,
-  text,
-  variantName,
-  version,
-} from '../schema.js';
+import { unchecked } from '../messages/request.js';
 import {
   dependencySchema,
   dependencyToWire,
@@ -41,6 +27,20 @@ import {
   weightType,
   withVariableType,
 } from '../wire/flag.js';
+import {
+  boolean,
+  component,
+  environmentName,
+  example,
+  listOf,
+  objectComponent,
+  positiveInteger,
+  propertiesOf,
+  propertyOf,
+  text,
+  variantName,
+  version,
+} from '../wire/schema.js';
 import {
   DEPENDENCIES,
   ENVIRONMENT,

@@ -1,11 +1,10 @@
 import type { Flag, FlagOverview, FlagSummary, Flags, ListPage, PageQuery, ProjectRef } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
-import { unchecked } from '../body.js';
+import { inputParameters, isPaged, listReply, parameter } from '../api/query.js';
+import { changing, type QueryValues, type Route, type RouteResult, route } from '../api/route.js';
 import { JSON_PATCH } from '../changes/json-patch.js';
 import { patchFlag } from '../changes/patches.js';
-import { inputParameters, isPaged, listReply, parameter } from '../query.js';
-import { changing, type QueryValues, type Route, type RouteResult, route } from '../route.js';
-import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../schema.js';
+import { unchecked } from '../messages/request.js';
 import {
   flagDetailSchema,
   flagDetailToWire,
@@ -16,6 +15,7 @@ import {
   flagSummarySchema,
   flagTag,
 } from '../wire/flag.js';
+import { boolean, listOf, objectComponent, propertiesOf, text, timestamp, version } from '../wire/schema.js';
 import { flagQueryOf } from './features.js';
 import { ARCHIVE, FLAG, FLAGS, projectOfFlag, TAG_PARAMETER } from './paths.js';
 

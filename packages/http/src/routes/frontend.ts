@@ -1,25 +1,19 @@
-import { type EvaluatedFlag, type EvaluatedVariant, type EvaluationContext, LIMITS } from '@flags/core';
+import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core';
 import { evaluatePaced, pause } from '@flags/core/integration';
-import { unchecked } from '../body.js';
-import { clientQueryOf, isSelected } from '../client/client-document.js';
-import { parameter } from '../query.js';
-import { jsonArray } from '../reply.js';
-import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
-import { boolean, listOf, mapOf, objectComponent, text, variantName } from '../schema.js';
-import { contextFromWire, frontendBodySchema, type WireContext } from '../wire/client.js';
-import { payloadSchema } from '../wire/flag.js';
+import { parameter } from '../api/query.js';
+import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
+import { clientQueryOf, isSelected } from '../client/document.js';
+import { jsonArray } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
+import {
+  contextFromWire,
+  evaluatedVariantSchema,
+  evaluatedVariantToWire,
+  frontendBodySchema,
+  type WireContext,
+} from '../wire/client.js';
+import { boolean, listOf, mapOf, objectComponent, text } from '../wire/schema.js';
 import { FRONTEND } from './paths.js';
-
-export const evaluatedVariantSchema = objectComponent(
-  'EvaluatedVariant',
-  {
-    name: { ...variantName, description: 'The name of the variant; `disabled` if there is none.' },
-    enabled: { ...boolean, description: 'Whether there is a variant.' },
-    feature_enabled: { ...boolean, description: 'Whether the flag is on.' },
-    featureEnabled: { ...boolean, description: 'The same as feature_enabled.' },
-  },
-  { payload: payloadSchema },
-);
 
 const frontendToggleSchema = objectComponent('FrontendToggle', {
   name: text,
@@ -39,11 +33,6 @@ async function* enabledIn(pages: AsyncIterable<readonly EvaluatedFlag[]>): Async
 
 function frontendToggleToWire({ name, enabled, variant, impressionData }: EvaluatedFlag) {
   return { name, enabled, variant: evaluatedVariantToWire(variant), impressionData };
-}
-
-/** Older SDKs read `feature_enabled`, newer ones `featureEnabled`. */
-export function evaluatedVariantToWire({ name, enabled, flagEnabled, payload }: EvaluatedVariant) {
-  return { name, enabled, feature_enabled: flagEnabled, featureEnabled: flagEnabled, ...(payload && { payload }) };
 }
 
 /**

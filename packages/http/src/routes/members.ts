@@ -1,12 +1,12 @@
 import type { ErrorDetail, Member } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
 import type { Role } from '@flags/core/types';
-import { invalidInput } from '../errors.js';
-import { positiveIntegerIn } from '../query.js';
-import { jsonArray } from '../reply.js';
-import { type Route, route } from '../route.js';
-import { example, listOf, objectComponent, positiveInteger, text } from '../schema.js';
-import type { ShownUser, UserId } from '../users.js';
+import { positiveIntegerIn } from '../api/query.js';
+import { type Route, route } from '../api/route.js';
+import type { ShownUser, UserId } from '../auth/users.js';
+import { invalidInput } from '../messages/errors.js';
+import { jsonArray } from '../messages/json.js';
+import { example, listOf, objectComponent, positiveInteger, text } from '../wire/schema.js';
 import { USER_ROLE, USERS } from './paths.js';
 
 export const roleSchema = objectComponent('Role', { id: example(4, positiveInteger), name: example('owner') });

@@ -9,10 +9,10 @@ import {
 } from '@flags/core';
 import { readPages } from '@flags/core/integration';
 import type { ApplicationInstance, FlagApplication, SeenFlags } from '@flags/core/types';
-import { unchecked } from '../body.js';
-import { inputParameters, listReply, parameter } from '../query.js';
-import { jsonArray, jsonMap, type Pieces } from '../reply.js';
-import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../route.js';
+import { inputParameters, listReply, parameter } from '../api/query.js';
+import { type QueryValues, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
+import { jsonArray, jsonMap, type Pieces } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
 import {
   component,
   count,
@@ -25,7 +25,7 @@ import {
   text,
   timestamp,
   version,
-} from '../schema.js';
+} from '../wire/schema.js';
 import { APPLICATIONS, CLIENT_METRICS, METRICS, projectOfFlag, USAGE } from './paths.js';
 
 const seenTogglesItemSchema = objectComponent('SeenTogglesItem', {

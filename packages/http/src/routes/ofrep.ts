@@ -9,13 +9,13 @@ import {
   payloadValue,
   resolveVariant,
 } from '@flags/core/integration';
-import { unchecked } from '../body.js';
-import { type ClientQuery, clientQueryOf, isSelected } from '../client/client-document.js';
-import { HttpError, ofrepFailure } from '../errors.js';
-import { ofrepFailureSchema } from '../openapi/responses.js';
-import { jsonArray } from '../reply.js';
-import { type Route, type RouteRequest, route } from '../route.js';
-import { boolean, example, listOf, objectComponent, strictObject, text } from '../schema.js';
+import { type Route, type RouteRequest, route } from '../api/route.js';
+import { type ClientQuery, clientQueryOf, isSelected } from '../client/document.js';
+import { HttpError, ofrepFailure } from '../messages/errors.js';
+import { jsonArray } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
+import { ofrepFailureSchema } from '../wire/client.js';
+import { boolean, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
 
 const ofrepEvaluationSchema = objectComponent(

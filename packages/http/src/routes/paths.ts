@@ -1,6 +1,6 @@
 import type { Flags } from '@flags/core';
-import { parameter } from '../query.js';
-import type { QueryParameter } from '../route.js';
+import { parameter } from '../api/query.js';
+import type { QueryParameter } from '../api/route.js';
 
 export const PROJECTS = '/api/admin/projects';
 export const PROJECT = `${PROJECTS}/:projectId`;

@@ -1,9 +1,17 @@
 import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/core';
 import { type JsonSchema, paced } from '@flags/core/integration';
 import type { ConstraintExplanation } from '@flags/core/types';
-import { unchecked } from '../body.js';
-import { jsonTexts } from '../reply.js';
-import { type Route, route, TOO_LARGE } from '../route.js';
+import { type Route, route, TOO_LARGE } from '../api/route.js';
+import { jsonTexts } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
+import {
+  contextFromWire,
+  contextSchema,
+  evaluatedVariantSchema,
+  evaluatedVariantToWire,
+  type WireContext,
+} from '../wire/client.js';
+import { constraintSchema, constraintToWire } from '../wire/flag.js';
 import {
   boolean,
   count,
@@ -14,10 +22,7 @@ import {
   strictObject,
   text,
   version,
-} from '../schema.js';
-import { contextFromWire, contextSchema, type WireContext } from '../wire/client.js';
-import { constraintSchema, constraintToWire } from '../wire/flag.js';
-import { evaluatedVariantSchema, evaluatedVariantToWire } from './frontend.js';
+} from '../wire/schema.js';
 
 const hashed = {
   groupId: text,

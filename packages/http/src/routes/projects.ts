@@ -1,11 +1,11 @@
 import type { Project, ProjectOverview, ProjectSummary } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { unchecked } from '../body.js';
-import { isPaged, listReply } from '../query.js';
-import { jsonArray } from '../reply.js';
-import { type Route, revised, route } from '../route.js';
-import { count, example, listOf, objectComponent, text, timestamp, version } from '../schema.js';
+import { isPaged, listReply } from '../api/query.js';
+import { type Route, revised, route } from '../api/route.js';
+import { jsonArray } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
 import { flagSummarySchema } from '../wire/flag.js';
+import { count, example, listOf, objectComponent, text, timestamp, version } from '../wire/schema.js';
 import { PROJECT, PROJECTS } from './paths.js';
 
 const health: JsonSchema = {

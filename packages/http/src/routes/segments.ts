@@ -1,11 +1,12 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
 import { nextTurn } from '@flags/core/integration';
-import { projectIn, unchecked } from '../body.js';
-import { isPaged, listReply, segmentIdIn } from '../query.js';
-import { jsonArray } from '../reply.js';
-import { type Route, revised, route } from '../route.js';
-import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../schema.js';
+import { projectIn } from '../api/body.js';
+import { isPaged, listReply, segmentIdIn } from '../api/query.js';
+import { type Route, revised, route } from '../api/route.js';
+import { jsonArray } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
 import { constraintSchema, constraintToWire } from '../wire/flag.js';
+import { example, listOf, nullableText, objectComponent, positiveInteger, text, timestamp } from '../wire/schema.js';
 import { SEGMENT, SEGMENTS } from './paths.js';
 
 const segmentSchema = objectComponent('Segment', {

@@ -1,10 +1,11 @@
 import { BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
-import { isPermitted, permissionOf } from '../auth.js';
-import type { Principal } from '../permissions.js';
-import { parameter } from '../query.js';
-import type { Action } from '../roles.js';
-import { type AdminAction, type Route, route } from '../route.js';
-import { component, environmentName, example, listOf, objectComponent, strictObject, text } from '../schema.js';
+import { permissionOf } from '../api/permission.js';
+import { parameter } from '../api/query.js';
+import { type AdminAction, type Route, route } from '../api/route.js';
+import type { Principal } from '../auth/permissions.js';
+import { isPermitted } from '../auth/permissions.js';
+import type { Action } from '../auth/roles.js';
+import { component, environmentName, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
 import { roleSchema } from './members.js';
 
 const named = (name: JsonSchema, members: Readonly<Record<string, JsonSchema>>) =>

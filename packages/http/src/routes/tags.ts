@@ -1,11 +1,11 @@
 import type { Flag, FlagOverview } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { LabelChanges } from '@flags/core/types';
-import { unchecked } from '../body.js';
-import { SIMPLE } from '../client/client-document.js';
-import { jsonArray } from '../reply.js';
-import { type Route, revised, route } from '../route.js';
-import { example, listOf, objectComponent, propertyOf, version } from '../schema.js';
+import { type Route, revised, route } from '../api/route.js';
+import { SIMPLE } from '../client/document.js';
+import { jsonArray } from '../messages/json.js';
+import { unchecked } from '../messages/request.js';
+import { example, listOf, objectComponent, propertyOf, version } from '../wire/schema.js';
 import { listReadable } from './features.js';
 import { FEATURE, projectOfFlag } from './paths.js';
 

@@ -1,9 +1,9 @@
-import { type CreatedToken, type ListedToken, type NewToken, TOKEN_KINDS, type Token } from '@flags/core';
+import { type NewToken, TOKEN_KINDS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { TokenChanges, TokenRotation } from '@flags/core/types';
-import { unchecked } from '../body.js';
-import { isPaged, listReply } from '../query.js';
-import { type Route, route, TOO_LARGE } from '../route.js';
+import { isPaged, listReply } from '../api/query.js';
+import { type Route, route, TOO_LARGE } from '../api/route.js';
+import { unchecked } from '../messages/request.js';
 import {
   example,
   listOf,
@@ -13,7 +13,8 @@ import {
   propertyOf,
   text,
   timestamp,
-} from '../schema.js';
+} from '../wire/schema.js';
+import { createdTokenToWire, listedTokenToWire } from '../wire/token.js';
 import { TOKEN, TOKENS } from './paths.js';
 
 const token = {
@@ -91,29 +92,6 @@ function newTokenFromWire(token: WireNewToken): NewToken {
 function anyCase(words: readonly string[]): string {
   const alternatives = words.map((word) => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`));
   return `^(?:${alternatives.join('|')})$`;
-}
-
-/** Older clients read `username` instead of `tokenName`, and `project`, the first of `projects`. */
-export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: Token) {
-  return {
-    id,
-    tokenName: name,
-    username: name,
-    type: kind,
-    project,
-    projects,
-    environment,
-    createdAt,
-    expiresAt,
-  };
-}
-
-export function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
-  return { ...tokenToWire(token), lastUsedAt };
-}
-
-export function createdTokenToWire({ token, secret }: CreatedToken) {
-  return { ...listedTokenToWire({ ...token, lastUsedAt: null }), secret };
 }
 
 export const tokenRoutes: readonly Route[] = [

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Constraint, type Flags, FlagsError, type FlagsSchema, type StrategyRef } from '@flags/core';
 import { type InputSchemas, type JsonSchema, STRATEGIES, type StrategyRow } from '@flags/core/integration';
 import type { FlagType } from '@flags/core/types';
-import { isPermitted } from '../auth.js';
-import { unchecked } from '../body.js';
+import { parameter } from '../api/query.js';
+import { type Route, type RouteBody, route } from '../api/route.js';
+import { isPermitted } from '../auth/permissions.js';
+import type { Action } from '../auth/roles.js';
 import { patchStrategy } from '../changes/patches.js';
 import { askingForSegments } from '../changes/permissions.js';
-import { parameter } from '../query.js';
-import type { Action } from '../roles.js';
-import { type Route, type RouteBody, route } from '../route.js';
+import { unchecked } from '../messages/request.js';
 import {
   boolean,
   component,
@@ -23,7 +23,7 @@ import {
   text,
   timestamp,
   version,
-} from '../schema.js';
+} from '../wire/schema.js';
 import { PROJECT, SEGMENTS } from './paths.js';
 
 /*

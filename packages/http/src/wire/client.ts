@@ -1,9 +1,10 @@
-import { type EvaluationContext, isFlagsError, LIMITS } from '@flags/core';
+import { type EvaluatedVariant, type EvaluationContext, isFlagsError, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import type { ClientRegistration, FlagCounts, MetricsReport } from '@flags/core/types';
-import { unchecked } from '../body.js';
-import { invalidInput } from '../errors.js';
-import { nullableText, propertyOf } from '../schema.js';
+import { invalidInput, OFREP_ERROR_CODES } from '../messages/errors.js';
+import { unchecked } from '../messages/request.js';
+import { payloadSchema } from './flag.js';
+import { boolean, nullableText, objectComponent, propertyOf, text, variantName } from './schema.js';
 
 /** A context in wire form, where null equals absent. */
 export interface WireContext {
@@ -247,3 +248,25 @@ function count(counts: Map<string, FlagCounts>, { featureName, yes, no, variants
 function sum(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
+
+export const evaluatedVariantSchema = objectComponent(
+  'EvaluatedVariant',
+  {
+    name: { ...variantName, description: 'The name of the variant; `disabled` if there is none.' },
+    enabled: { ...boolean, description: 'Whether there is a variant.' },
+    feature_enabled: { ...boolean, description: 'Whether the flag is on.' },
+    featureEnabled: { ...boolean, description: 'The same as feature_enabled.' },
+  },
+  { payload: payloadSchema },
+);
+
+/** Older SDKs read `feature_enabled`, newer ones `featureEnabled`. */
+export function evaluatedVariantToWire({ name, enabled, flagEnabled, payload }: EvaluatedVariant) {
+  return { name, enabled, feature_enabled: flagEnabled, featureEnabled: flagEnabled, ...(payload && { payload }) };
+}
+
+export const ofrepFailureSchema = objectComponent(
+  'OfrepFailure',
+  { errorCode: { type: 'string', enum: OFREP_ERROR_CODES }, errorDetails: text },
+  { key: { type: 'string', description: 'The requested flag; absent in responses about all flags.' } },
+);

@@ -10,7 +10,7 @@ import type {
 } from '@flags/core';
 import { PAYLOAD_TYPES } from '@flags/core';
 import type { JsonSchema } from '@flags/core/integration';
-import { entityTag } from '../caching.js';
+import { entityTag } from '../messages/tags.js';
 import {
   boolean,
   component,
@@ -23,7 +23,7 @@ import {
   text,
   timestamp,
   variantName,
-} from '../schema.js';
+} from './schema.js';
 
 export const payloadSchema = objectComponent('Payload', {
   type: { type: 'string', enum: PAYLOAD_TYPES },

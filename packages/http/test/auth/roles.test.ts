@@ -4,7 +4,7 @@ import express, { type Request } from 'express';
 import request from 'supertest';
 import * as adapter from '../../../express/src/index.js';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
-import { LEAST_ROLE } from '../../src/roles.js';
+import { LEAST_ROLE } from '../../src/auth/roles.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { codeBlocks, read, tableAfter } from '../docs/documents.js';
 import { runProgram } from '../docs/run-module.js';
@@ -237,7 +237,7 @@ function documentedExamples(): readonly (readonly [string, string])[] {
   );
   const sources = [
     'packages/http/src/options.ts',
-    'packages/http/src/roles.ts',
+    'packages/http/src/auth/roles.ts',
     'packages/core/src/tokens/token-verification.operations.ts',
   ];
   const lines = sources.flatMap((file) =>
@@ -286,5 +286,5 @@ describe.each(documentedExamples())('authorize in %s', (_place, code) => {
 it('finds the examples', () => {
   const places = documentedExamples().map(([place]) => place.split(',')[0]);
   expect(places).toEqual(expect.arrayContaining(['docs/roles.md', 'docs/http-api.md']));
-  expect(places).toEqual(expect.arrayContaining(['packages/http/src/options.ts', 'packages/http/src/roles.ts']));
+  expect(places).toEqual(expect.arrayContaining(['packages/http/src/options.ts', 'packages/http/src/auth/roles.ts']));
 });

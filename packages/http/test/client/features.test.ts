@@ -1,9 +1,9 @@
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Express } from 'express';
 import request from 'supertest';
-import { inlinedFlagToWire } from '../../src/client/client-document.js';
-import { createFlagsApi } from '../../src/create-api.js';
-import { collectPieces, jsonArray } from '../../src/reply.js';
+import { inlinedFlagToWire } from '../../src/client/document.js';
+import { createFlagsApi } from '../../src/create-flags-api.js';
+import { collectPieces, jsonArray } from '../../src/messages/json.js';
 import { createHostApp } from '../host-app.js';
 import { type LiveServer, startLiveServer } from './live-server.js';
 import { createOn } from './states.js';

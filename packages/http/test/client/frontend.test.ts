@@ -3,7 +3,7 @@ import type { TokenKind } from '@flags/core';
 import { array, assert, asyncProperty, constantFrom, oneof, string, tuple } from 'fast-check';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
-import { kindsFor } from '../../src/auth.js';
+import { kindsFor } from '../../src/auth/auth.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { createHostApp } from '../host-app.js';
 import { listen } from './event-client.js';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
 import type { Request } from 'express';
 import { until } from '../../../../test/until.js';
-import { updateFrame } from '../../src/streaming/frames.js';
+import { updateFrame } from '../../src/client/frames.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
 import { type EventClient, listen } from './event-client.js';
 import { type LiveServer, startLiveServer } from './live-server.js';

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
-import { createFlagsApi } from '../../src/create-api.js';
-import { type FetchHandler, toFetchHandler } from '../../src/fetch-handler.js';
-import { toNodeHandler } from '../../src/node-handler.js';
+import { type FetchHandler, toFetchHandler } from '../../src/adapters/fetch.js';
+import { toNodeHandler } from '../../src/adapters/node.js';
+import { createFlagsApi } from '../../src/create-flags-api.js';
 import type { ExpressVersion } from '../express-versions.js';
 import { createHostApp } from '../host-app.js';
 

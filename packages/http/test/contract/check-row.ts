@@ -1,4 +1,4 @@
-import { ERROR_KINDS } from '../../src/errors.js';
+import { ERROR_KINDS } from '../../src/messages/errors.js';
 import type { ContractHost } from './contract-host.js';
 import type { DocumentedCheck } from './documented.js';
 import { everythingIn } from './everything.js';

@@ -1,6 +1,6 @@
 import type { Flags } from '@flags/core';
+import type { Method } from '../../src/api/route.js';
 import type { PossibleCode } from '../../src/openapi/responses.js';
-import type { Method } from '../../src/route.js';
 import type { Endpoint } from './endpoints.js';
 
 /** One fact of the contract: in this state, this request gets this answer. */

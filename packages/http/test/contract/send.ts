@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import request, { type Response } from 'supertest';
-import type { Method } from '../../src/route.js';
+import type { Method } from '../../src/api/route.js';
 import type { Target } from './adapters.js';
 import { secretFor } from './contract-host.js';
 import type { RowRequest } from './row.js';

@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { extent } from '../../../../test/extent.js';
-import { ERROR_KINDS } from '../../src/errors.js';
-import { isLogged, isRepeatable } from '../../src/route.js';
+import { isLogged, isRepeatable } from '../../src/api/route.js';
+import { ERROR_KINDS } from '../../src/messages/errors.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { AUTH_MODES, documentFor, type Media, type OpenApi, operationsOf } from './documents.js';
 

@@ -1,7 +1,7 @@
 import { createFlags, memoryStorage } from '@flags/core';
 import { inputSchemas } from '@flags/core/integration';
+import type { AuthMode } from '../../src/auth/auth.js';
 import { openApiDocument } from '../../src/openapi/document.js';
-import type { AuthMode } from '../../src/options.js';
 import { GROUPS } from '../../src/routes/all-routes.js';
 
 export const AUTH_MODES: readonly AuthMode[] = ['none', 'token', 'host'];

@@ -8,8 +8,8 @@ import express, { type Express } from 'express';
 import request from 'supertest';
 import { isWithin } from '../../../../test/processor-time.js';
 import { createFlagsRouter, redactUrl } from '../../../express/src/index.js';
+import type { Route } from '../../src/api/route.js';
 import { openApiDocument } from '../../src/openapi/document.js';
-import type { Route } from '../../src/route.js';
 import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
 
 describe('a secret', () => {

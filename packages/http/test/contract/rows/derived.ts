@@ -1,4 +1,4 @@
-import { ID_HEADER, isRepeatable, type Route } from '../../../src/route.js';
+import { ID_HEADER, isRepeatable, type Route } from '../../../src/api/route.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';

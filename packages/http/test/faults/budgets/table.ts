@@ -1,4 +1,4 @@
-import type { Route } from '../../../src/route.js';
+import type { Route } from '../../../src/api/route.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { HOSTILE_BODIES, hostileMembers, longQuery, manyTags } from './bodies.js';
 import type { SECRETS } from './definitions.js';

@@ -4,13 +4,13 @@
  */
 import type * as core from '@flags/core';
 import type * as types from '@flags/core/types';
-import type { eventToWire } from '../routes/events.js';
-import type { evaluatedVariantToWire } from '../routes/frontend.js';
-import type { applicationSummaryToWire, instanceToWire } from '../routes/metrics.js';
-import type { explainedDependencyToWire } from '../routes/playground.js';
-import type { projectSummaryToWire } from '../routes/projects.js';
-import type { segmentUseToWire } from '../routes/segments.js';
-import type { createdTokenToWire, listedTokenToWire } from '../routes/tokens.js';
+import type { applicationSummaryToWire } from './routes/metrics.js';
+import type { explainedDependencyToWire } from './routes/playground.js';
+import type { projectSummaryToWire } from './routes/projects.js';
+import type { segmentUseToWire } from './routes/segments.js';
+import type { evaluatedVariantToWire } from './wire/client.js';
+import type { eventToWire } from './wire/event.js';
+import type { createdTokenToWire, listedTokenToWire } from './wire/token.js';
 
 /** The output of a converter of the API. */
 type Sent<Converter extends (...input: never[]) => unknown> = Readonly<ReturnType<Converter>>;

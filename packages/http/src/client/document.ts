@@ -9,9 +9,9 @@ import type {
   StrategyDefinition,
   VariantDefinition,
 } from '@flags/core/types';
-import type { CachedBody } from '../caching.js';
-import type { Scope } from '../permissions.js';
-import { jsonArray } from '../reply.js';
+import type { Scope } from '../auth/permissions.js';
+import { jsonArray } from '../messages/json.js';
+import type { CachedBody } from '../messages/reply.js';
 
 /** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {

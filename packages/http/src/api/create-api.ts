@@ -1,15 +1,13 @@
 import timers from 'node:timers';
-import { type Flags, isFlagsError } from '@flags/core';
-import { describeNonFlags } from '@flags/core/integration';
-import { type AuthOptions, admitOutsiders, createAuthentication } from './auth.js';
-import { errorReply, HttpError, invalidInput, toErrorObject } from './errors.js';
-import { type Actor, assertOptions, type FlagsApiOptions, type SessionApiOptions } from './options.js';
-import { createCors, createHostCheck } from './origin.js';
-import type { Access } from './permissions.js';
-import { type FlagsReply, toFlagsReply } from './reply.js';
-import type { FlagsRequest } from './request.js';
+import { type FlagsError, isFlagsError } from '@flags/core';
+import { type Authentication, admitOutsiders } from '../auth/auth.js';
+import type { Cors, HostCheck } from '../auth/origin.js';
+import type { Access } from '../auth/permissions.js';
+import { errorReply, HttpError, invalidInput, toErrorObject } from '../messages/errors.js';
+import { type FlagsReply, toFlagsReply } from '../messages/reply.js';
+import type { FlagsRequest } from '../messages/request.js';
+import type { Endpoint } from './endpoint.js';
 import type { Route } from './route.js';
-import { createEndpoints, ROUTES } from './routes/all-routes.js';
 
 /** The original timer: fake timers in the tests of a host would block every request. */
 const { setImmediate } = timers;
@@ -39,49 +37,27 @@ export interface FlagsApi<Native = unknown> {
   close(): void;
 }
 
-/**
- * Creates the HTTP API of an engine, independent of any framework.
- *
- * It serves the admin API under `/api/admin` and server-side SDKs under `/api/client`. It serves browser SDKs under
- * `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`.
- *
- * @param flags The flags to serve. You close them; the API does not.
- * @param options `auth` is required; every other option has a default.
- * @returns The API, to pass to `toNodeHandler`, `toFetchHandler` or your own adapter.
- * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
- * @example
- * const api = createFlagsApi(flags, { auth: 'token' });
- * http.createServer(toNodeHandler(api)).listen(4242);
- */
-export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
-  options: FlagsApiOptions<A, Native>,
-): FlagsApi<Native>;
-/** Creates an API that accepts both sessions and API tokens. */
-export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
-  options: SessionApiOptions<A, Native>,
-): FlagsApi<Native>;
-/** For adapters: error messages begin with `caller`, the name of the calling function. */
-export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
-  options: AuthOptions<A, Native>,
-  caller: string,
-): FlagsApi<Native>;
-export function createFlagsApi<A extends Actor, Native>(
-  flags: Flags,
-  options: AuthOptions<A, Native>,
-  caller = 'createFlagsApi',
-): FlagsApi<Native> {
-  const fault = describeNonFlags(flags);
-  if (fault) throw new TypeError(`${caller} ${fault}`);
-  assertOptions(options, caller);
-  const { onError = () => undefined } = options;
-  const { endpoints, close } = createEndpoints(flags, options);
-  const findRoutes = createRouteLookup(ROUTES);
-  const cors = options.cors && createCors(options.cors);
-  const checkHost = options.auth === 'none' ? createHostCheck(options) : undefined;
-  const authenticate = createAuthentication<A, Native>(flags, options, caller);
+/** What an API is made of. */
+interface ApiParts<Native> {
+  readonly endpoints: ReadonlyMap<Route, Endpoint>;
+  readonly authenticate: Authentication<Native>;
+  readonly cors: Cors | undefined;
+  readonly checkHost: HostCheck | undefined;
+  /** Receives the errors for which the API replies with 500 or above. */
+  readonly onError: (error: FlagsError, request: Native) => void;
+  readonly close: () => void;
+}
+
+/** Creates the API that serves these endpoints. */
+export function createApi<Native>({
+  endpoints,
+  authenticate,
+  cors,
+  checkHost,
+  onError,
+  close,
+}: ApiParts<Native>): FlagsApi<Native> {
+  const findRoutes = createRouteLookup([...endpoints.keys()]);
   const authenticateOpenly = admitOutsiders(authenticate);
   const turn = createTurns();
 

@@ -1,17 +1,11 @@
 import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags/core';
 import { memoizeAsync, nextTurn, pause } from '@flags/core/integration';
-import {
-  type ProjectFilter,
-  projectsOfSetIn,
-  subjectsOf,
-  type Visibility,
-  type VisibilityQuestions,
-  visibilityOf,
-} from '../changes/visibility.js';
-import { HostFault, invalidInput } from '../errors.js';
-import { ownBytes } from '../reply.js';
-import type { ReplySink } from '../request.js';
-import { createListeners, HEARTBEAT, type Listener, type StreamPermission } from './listener.js';
+import type { ProjectFilter } from '../auth/permissions.js';
+import { HostFault, invalidInput } from '../messages/errors.js';
+import { createListeners, HEARTBEAT, type Listener, type StreamPermission } from '../messages/event-streams.js';
+import { ownBytes } from '../messages/reply.js';
+import type { ReplySink } from '../messages/request.js';
+import { projectsOfSetIn, subjectsOf, type Visibility, type VisibilityQuestions, visibilityOf } from './visibility.js';
 
 /** Bytes of events that clients have not taken yet. Beyond it, the client that has waited longest is disconnected. */
 const MAX_PENDING = 8 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { type Flags, FlagsError } from '@flags/core';
-import { createSliceWriter, type Pieces, slicesOf } from '../reply.js';
-import type { ReplySink } from '../request.js';
+import { type Pieces, slicesOf } from './json.js';
+import { createSliceWriter } from './reply.js';
+import type { ReplySink } from './request.js';
 
 /** A message of a stream: bytes that clients share, or a long message, generated at the client's pace. */
 export type Frame = Buffer | Pieces;

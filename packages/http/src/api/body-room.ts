@@ -1,5 +1,5 @@
+import type { BodyMeter, FlagsRequest } from '../messages/request.js';
 import { CHECK_INTERVAL, overloaded, PATIENCE } from './gate.js';
-import type { BodyMeter, FlagsRequest } from './request.js';
 
 /** A body up to this size, in bytes, is read and handled without waiting. */
 export const SHORT_BODY = 64 * 1024;

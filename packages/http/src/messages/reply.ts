@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { paced } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
+import { type StartedText, slicesOf } from './json.js';
 import type { FlagsRequest, ReplySink } from './request.js';
 
 /** A reply, independent of any framework. Adapters write it. */
@@ -117,138 +116,6 @@ export function ownBytes(text: string): Buffer {
   return bytes;
 }
 
-/** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
-export type Pieces = AsyncGenerator<string, void>;
-
-/** The items of a list: all of them, or page by page. */
-type Items<Item> = Iterable<Item> | AsyncIterable<readonly Item[]>;
-
-/** The target length of a piece, in characters. One piece per item would cost more than the items. */
-const PIECE_LENGTH = 8 * 1024;
-
-/** Generates the JSON of an array. Converts each item on demand. */
-export function jsonArray<Item>(items: Items<Item>, toWire: (item: Item) => unknown = (item) => item): Pieces {
-  return join(items, ['[', ']'], (item) => jsonOf(toWire(item)));
-}
-
-/** Generates the JSON of an array from items that are JSON texts. */
-export function jsonTexts(texts: readonly string[]): Pieces {
-  return join(texts, ['[', ']'], (text) => text);
-}
-
-/** Generates the JSON of an object from name-value entries. Names may be any text. */
-export function jsonMap(entries: Iterable<readonly [name: string, value: unknown]>): Pieces {
-  return join(entries, ['{', '}'], ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-}
-
-/** Returns the JSON of a value. It is generated in pieces if the value is, or has members, such as {@link jsonArray}. */
-export function jsonOf(value: unknown): string | Pieces {
-  if (isPieces(value)) return value;
-  const hasPieces = typeof value === 'object' && value !== null && Object.values(value).some(isPieces);
-  return hasPieces ? jsonObject(value) : JSON.stringify(value);
-}
-
-/** Returns the JSON of a value in pieces. */
-export function piecesOf(value: unknown): Pieces {
-  const json = jsonOf(value);
-  return typeof json === 'string' ? join([json], ['', ''], (text) => text) : json;
-}
-
-function isPieces(value: unknown): value is Pieces {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-async function* jsonObject(members: object): Pieces {
-  let separator = '{';
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) continue;
-    yield `${separator}${JSON.stringify(name)}:`;
-    if (isPieces(value)) yield* value;
-    else yield JSON.stringify(value);
-    separator = ',';
-  }
-  yield '}';
-}
-
-async function* join<Item>(
-  items: Items<Item>,
-  [open, close]: readonly [open: string, close: string],
-  toText: (item: Item) => string | Pieces,
-): Pieces {
-  let piece = open;
-  let separator = '';
-  for await (const page of Symbol.asyncIterator in items ? items : [items]) {
-    for (const item of page) {
-      const text = toText(item);
-      piece += separator;
-      separator = ',';
-      if (typeof text === 'string') piece += text;
-      if (typeof text === 'string' && piece.length < PIECE_LENGTH) continue;
-      yield piece;
-      piece = '';
-      if (typeof text !== 'string') yield* text;
-    }
-  }
-  yield piece + close;
-}
-
-/** The maximum length of a slice, in characters. */
-const SLICE_LENGTH = 64 * 1024;
-
-/** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
-export interface StartedText {
-  readonly first: readonly string[];
-  readonly rest: Pieces;
-}
-
-/** Returns the whole text up to a length, else a started text. */
-export async function collectPieces(pieces: AsyncIterable<string>, longest: number): Promise<string | StartedText> {
-  const first: string[] = [];
-  const rest = slicesOf(pieces);
-  for (let length = 0; length <= longest; ) {
-    const slice = await rest.next();
-    if (slice.done) return first.join('');
-    first.push(slice.value);
-    length += slice.value.length;
-  }
-  return { first, rest };
-}
-
-/**
- * Returns the SHA-256 of a text, and the text itself up to a length. Keeps nothing of a longer one.
- *
- * @param beforeRest awaited once, when the text is longer
- */
-export async function hashPieces(
-  pieces: AsyncIterable<string>,
-  longest: number,
-  beforeRest: () => Promise<void>,
-): Promise<{ readonly text?: string; readonly digest: string }> {
-  const digest = createHash('sha256');
-  let kept: string[] | undefined = [];
-  let length = 0;
-  for await (const slice of slicesOf(pieces)) {
-    digest.update(slice);
-    length += slice.length;
-    if (length <= longest) kept?.push(slice);
-    else if (kept) {
-      kept = undefined;
-      await beforeRest();
-    }
-  }
-  return { ...(kept && { text: kept.join('') }), digest: digest.digest('hex') };
-}
-
-/** Joins short pieces and splits long ones. */
-export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>): Pieces {
-  let text = '';
-  for await (const piece of paced(pieces)) {
-    text += piece;
-    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
-  }
-  if (text !== '') yield text;
-}
-
 /**
  * Writes a long body after the head, with backpressure: generates a slice after the client has taken the previous one.
  * Stops when the client disconnects. An error destroys the connection, so that the client cannot mistake a truncated
@@ -284,4 +151,14 @@ export function createSliceWriter(sink: ReplySink): (slice: string | Uint8Array)
       proceed = () => resolve(!sink.destroyed);
     });
   };
+}
+
+/** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
+export interface CachedBody {
+  /** Unique among the replies of the route. */
+  readonly key: string;
+  readonly version: string;
+  readonly body: () => unknown;
+  /** The data of the body, without repetitions. The tag of a long reply is its hash. */
+  readonly contents: () => unknown;
 }

@@ -1,10 +1,10 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { readStream } from './body.js';
-import type { FlagsApi } from './create-api.js';
-import { assertApi, createPathBelow } from './node-handler.js';
-import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from './reply.js';
-import type { FlagsRequest } from './request.js';
+import { readStream } from '../api/body.js';
+import type { FlagsApi } from '../api/create-api.js';
+import { DEFAULT_HEADERS, type FlagsReply, JSON_TYPE, NOT_FOUND } from '../messages/reply.js';
+import type { FlagsRequest } from '../messages/request.js';
+import { assertApi, createPathBelow } from './node.js';
 
 /** Options of `toFetchHandler`. */
 export interface FetchHandlerOptions {

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isJsonType } from './body.js';
-import { HttpError } from './errors.js';
+import { HttpError } from '../messages/errors.js';
+import type { FlagsReply } from '../messages/reply.js';
+import type { FlagsRequest } from '../messages/request.js';
+import { isJsonType } from '../messages/request.js';
 import type { Access } from './permissions.js';
-import type { FlagsReply } from './reply.js';
-import type { FlagsRequest } from './request.js';
 
 /** Throws `host_not_allowed` when the `Host` header names another server. */
 export type HostCheck = (request: Pick<FlagsRequest, 'host'>) => void;

@@ -1,9 +1,9 @@
 import type { ListPage, PageQuery } from '@flags/core';
 import { createValidator, type InputSchemas, type JsonSchema, readPages } from '@flags/core/integration';
-import { invalidInput } from './errors.js';
-import { jsonArray, jsonTexts, type Pieces } from './reply.js';
+import { invalidInput } from '../messages/errors.js';
+import { jsonArray, jsonTexts, type Pieces } from '../messages/json.js';
+import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from '../wire/schema.js';
 import type { NextPage, QueryParameter, QueryValues, Route, RouteResult } from './route.js';
-import { propertiesOf, propertyOf, type SchemaSource, schemaFrom, text } from './schema.js';
 
 /**
  * Splits a request target into path and query. Drops a fragment, as Express does for the path. The query has no question

@@ -1,5 +1,6 @@
-import { type ClientDocument, clientFlagToWire, clientSegmentToWire } from '../client/client-document.js';
-import { jsonArray, jsonOf, ownBytes, type Pieces } from '../reply.js';
+import { jsonArray, jsonOf, type Pieces } from '../messages/json.js';
+import { ownBytes } from '../messages/reply.js';
+import { type ClientDocument, clientFlagToWire, clientSegmentToWire } from './document.js';
 
 /** An event position: `eventId` counts within a channel, and `id` includes the channel's name. */
 interface EventPosition {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import { memoizeAsync, nextTurn } from '@flags/core/integration';
-import { type ClientQuery, clientDocumentOf, keyOf } from '../client/client-document.js';
-import type { ReplySink } from '../request.js';
+import { createListeners, type Listener, type StreamPermission } from '../messages/event-streams.js';
+import type { ReplySink } from '../messages/request.js';
+import { type ClientQuery, clientDocumentOf, keyOf } from './document.js';
 import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';
-import { createListeners, type Listener, type StreamPermission } from './listener.js';
 
 export interface StreamRequest extends StreamPermission {
   readonly asked: ClientQuery;

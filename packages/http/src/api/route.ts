@@ -18,20 +18,20 @@ import type {
 } from '@flags/core/integration';
 import { changeRevised } from '@flags/core/integration';
 import type { SegmentRef } from '@flags/core/types';
-import type { CachedBody } from './caching.js';
-import type { CLIENT_SPEC_HEADER } from './client/client-document.js';
-import type { ErrorForm } from './errors.js';
+import type { AuthMode } from '../auth/auth.js';
+import type { Access, Principal } from '../auth/permissions.js';
+import type { Action } from '../auth/roles.js';
+import { roles } from '../auth/roles.js';
+import type { FindUsers } from '../auth/users.js';
+import type { CLIENT_SPEC_HEADER } from '../client/document.js';
+import type { Hub } from '../client/hub.js';
+import type { EventHub } from '../events/hub.js';
+import type { ErrorForm } from '../messages/errors.js';
+import type { CachedBody, FlagsReply } from '../messages/reply.js';
+import type { FlagsRequest } from '../messages/request.js';
+import type { SchemaSource } from '../wire/schema.js';
+
 import type { Weight } from './gate.js';
-import type { AuthMode } from './options.js';
-import type { Access, Principal } from './permissions.js';
-import type { FlagsReply } from './reply.js';
-import type { FlagsRequest } from './request.js';
-import type { Action } from './roles.js';
-import { roles } from './roles.js';
-import type { SchemaSource } from './schema.js';
-import type { EventHub } from './streaming/event-hub.js';
-import type { Hub } from './streaming/hub.js';
-import type { FindUsers } from './users.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -345,4 +345,11 @@ const UNLOGGED: ReadonlySet<string> = new Set([
 export function isLogged({ access, method, permission, action }: Route): boolean {
   const asked = permission ?? action;
   return access === 'admin' && method !== 'GET' && !roles.viewer(asked as Action) && !UNLOGGED.has(action);
+}
+
+/** Routes that the document shows together. */
+export interface RouteGroup {
+  readonly tag: string;
+  readonly description: string;
+  readonly routes: readonly Route[];
 }

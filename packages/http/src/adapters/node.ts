@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { nextTurn } from '@flags/core/integration';
-import { readStream } from './body.js';
-import type { FlagsApi } from './create-api.js';
-import { partsOfTarget } from './query.js';
-import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from './reply.js';
-import type { FlagsRequest } from './request.js';
+import { readStream } from '../api/body.js';
+import type { FlagsApi } from '../api/create-api.js';
+import { partsOfTarget } from '../api/query.js';
+import { DEFAULT_HEADERS, type FlagsReply, NOT_FOUND, UNEXPECTED } from '../messages/reply.js';
+import type { FlagsRequest } from '../messages/request.js';
 
 /** A Node request, with the properties that a framework may add. */
 export interface NodeRequest extends IncomingMessage {

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { nextTurn } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
+import { HttpError } from '../messages/errors.js';
+import { type BodyMeter, type FlagsRequest, isJsonType, mediaType } from '../messages/request.js';
 import { SHORT_BODY } from './body-room.js';
-import { HttpError } from './errors.js';
-import type { BodyMeter, FlagsRequest } from './request.js';
 
 /** API input has only a few levels. Deeper JSON would overflow the stack of recursive functions. */
 export const MAX_DEPTH = 32;
@@ -91,15 +91,6 @@ function assertSize(bytes: number, limit: number): void {
   if (bytes > limit) throw new HttpError('payload_too_large', `The body is larger than ${limit} bytes. Send less.`);
 }
 
-/** Whether a `Content-Type` header names JSON. */
-export function isJsonType(header: string | undefined): boolean {
-  return /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(mediaType(header));
-}
-
-function mediaType(header = ''): string {
-  return header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
 function assertContentType(header: string | undefined): void {
   const type = mediaType(header);
   if (type === '' || isJsonType(header)) return;
@@ -138,11 +129,6 @@ function checkStructure(text: string): void {
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
-}
-
-/** Types a request body without validation. Only for input that the operation validates. */
-export function unchecked<T>(input: unknown): T {
-  return input as T;
 }
 
 type Decompress = (packed: Uint8Array, options: ZlibOptions) => Promise<Buffer>;

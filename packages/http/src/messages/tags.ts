@@ -1,8 +1,6 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { paced } from '@flags/core/integration';
-import type { Awaitable } from '@flags/core/types';
-import { LRUCache } from 'lru-cache';
-import { type FlagsReply, jsonArray, ownBytes } from './reply.js';
+import { jsonArray } from './json.js';
 
 /** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
@@ -72,55 +70,4 @@ export function revisionsIn(header: string): readonly number[] | undefined {
     const revision = /^(\d{1,15})(?:-|$)/.exec(opaque)?.[1];
     return revision === undefined ? [] : [Number(revision)];
   });
-}
-
-const LIMITS = {
-  /** The total bytes of bodies, keys and bookkeeping. */
-  bytes: 16 * 1024 * 1024,
-  /** The maximum bytes of one response. Larger responses are not cached. */
-  entryBytes: 5 * 1024 * 1024,
-};
-
-/** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
-export interface CachedBody {
-  /** Unique among the replies of the route. */
-  readonly key: string;
-  readonly version: string;
-  readonly body: () => unknown;
-  /** The data of the body, without repetitions. The tag of a long reply is its hash. */
-  readonly contents: () => unknown;
-}
-
-/** The estimated bytes of an entry beside its body and key: headers and map entry. */
-const ENTRY_OVERHEAD = 1024;
-
-/**
- * Returns the cached reply, or makes and caches it. Simultaneous calls share one `make`. The key has the version of the
- * data; replies of older versions are evicted as the least recently used ones. A stream can be written only once: other
- * calls then get its status and headers, without a body.
- */
-export type ResponseCache = (key: string, make: () => Promise<FlagsReply>) => Awaitable<FlagsReply>;
-
-export function createResponseCache({ bytes, entryBytes } = LIMITS): ResponseCache {
-  const cache = new LRUCache<string, FlagsReply, () => Promise<FlagsReply>>({
-    maxSize: bytes,
-    maxEntrySize: entryBytes,
-    sizeCalculation: ({ body = '' }, key) => ENTRY_OVERHEAD + 2 * key.length + body.length,
-    async fetchMethod(_key, _stale, { context: make }) {
-      const { status, headers, body } = await make();
-      return { status, headers, ...(typeof body === 'string' && { body: ownBytes(body) }) };
-    },
-    // A reply whose entry is evicted before it is made is still sent.
-    ignoreFetchAbort: true,
-  });
-  async function fetch(key: string, make: () => Promise<FlagsReply>): Promise<FlagsReply> {
-    let own: FlagsReply | undefined;
-    const makeOwn = async () => {
-      own = await make();
-      return own;
-    };
-    const reply = await cache.forceFetch(key, { context: makeOwn });
-    return own?.stream ? own : reply;
-  }
-  return (key, make) => cache.get(key) ?? fetch(key, make);
 }

@@ -1,13 +1,10 @@
-import { type Flags, isFlagsError, paginate, type Token, type TokenKind } from '@flags/core';
-import { isApiToken, memoizeAsync } from '@flags/core/integration';
-import type { ProjectFilter } from './changes/visibility.js';
-import { ERROR_KINDS, HostFault, HttpError } from './errors.js';
-import type { Actor, Authenticate, Authorize, FlagsApiOptions, SessionApiOptions } from './options.js';
+import type { Flags, Token, TokenKind } from '@flags/core';
+import { isApiToken } from '@flags/core/integration';
+import { HostFault, HttpError } from '../messages/errors.js';
+import { type FlagsRequest, headerOf } from '../messages/request.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
-import type { FlagsRequest } from './request.js';
 import type { Action } from './roles.js';
-import type { Route } from './route.js';
 
 /** Returns the token kinds that this part of the API accepts. */
 export function kindsFor(access: Access): readonly TokenKind[] {
@@ -73,12 +70,6 @@ function identifyByHost<Native>(
   };
 }
 
-/** Returns the first value of a header. */
-export function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
 /** Calls a host function. Wraps its errors in `HostFault`. */
 async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
@@ -110,7 +101,12 @@ function createIdentify<A extends Actor, Native>(
 /** Authenticates a request, or rejects with `unauthenticated`, `forbidden` or `cross_origin`. */
 export type Authentication<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Principal>;
 
-export type AuthOptions<A extends Actor, Native> = FlagsApiOptions<A, Native> | SessionApiOptions<A, Native>;
+/** The options of the API that say who the callers are, and what they may do. */
+export interface AuthOptions<A extends Actor, Native> {
+  readonly auth: Authenticate<A, Native> | 'token' | 'none' | SessionAuth<A, Native>;
+  readonly authorize?: Authorize<A> | Authorize<A | Token>;
+  readonly trustedOrigins?: readonly string[];
+}
 
 const EVERYTHING: Scope = { projects: '*', environment: '*' };
 
@@ -191,107 +187,51 @@ interface Identity {
 /** Identifies the caller of a request. Rejects with `unauthenticated` or `forbidden`. */
 type Identify<Native> = (request: FlagsRequest<Native>, access: Access) => Promise<Identity>;
 
-type Params = Readonly<Record<string, string>>;
-
-/** Returns the action that `authorize` is asked for. Open routes have none. */
-export function permissionOf({ action, permission }: Pick<Route, 'action' | 'permission'>): Action {
-  return permission ?? (action as Action);
-}
-
-interface PermissionRequest {
-  readonly flags: Flags;
-  readonly params: Params;
-  readonly principal: Principal;
-  /** The change set that the request may repeat. */
-  readonly repeated?: string | undefined;
-}
-
-/** Checks the permission of a request, unless its body names the project. Resolves to the project of the check. */
-export async function checkPermission(
-  route: Route,
-  { flags, params, principal, repeated }: PermissionRequest,
-): Promise<string | null> {
-  if (route.permissionBy === 'anyProject') return firstPermittedProject(permissionOf(route), principal, flags);
-  const project = params.projectId ?? (route.projectOf ? await locate(route.projectOf) : null);
-  if (route.permissionBy === undefined && !route.isOpen) await principal.check(permissionOf(route), project);
-  return project;
-
-  /** A repeated request is about the project of the first one: it may have deleted the flag or segment. */
-  async function locate(find: NonNullable<Route['projectOf']>): Promise<string | null> {
-    const first = repeated === undefined ? undefined : await projectOfSet(flags, repeated);
-    return first === undefined ? projectOf(find, flags, params) : first;
-  }
-}
-
-/** Resolves to the project of a change set; undefined if there is no such set, or if it is about several projects. */
-async function projectOfSet(flags: Flags, changeSet: string): Promise<string | null | undefined> {
-  try {
-    const { items } = await flags.listChangeSetProjects({ changeSet });
-    return items.length === 1 ? items[0] : undefined;
-  } catch (error) {
-    if (isFlagsError(error) && error.code === 'change_set_not_found') return undefined;
-    throw error;
-  }
-}
-
-/** Returns null for a caller with the permission for the instance, else the first project that it may see. */
-export async function firstPermittedProject(
-  action: Action,
-  principal: Principal,
-  flags: Flags,
-): Promise<string | null> {
-  if (await isPermitted(principal, action, null)) return null;
-  for await (const { id } of paginate((page) => flags.listProjects(page))) {
-    if (await isPermitted(principal, action, id)) return id;
-  }
-  await principal.check(action, null);
-  return null;
-}
-
-/** Resolves to the project of a flag or segment whose path omits it; null for the instance, or if it does not exist. */
-async function projectOf(find: NonNullable<Route['projectOf']>, flags: Flags, params: Params): Promise<string | null> {
-  try {
-    return (await find(flags, params)) ?? null;
-  } catch (error) {
-    if (isFlagsError(error) && ERROR_KINDS[error.code]?.status < 500) return null;
-    throw error;
-  }
+/** The caller of a request. Your own user type qualifies if it has a name. */
+export interface Actor {
+  /** The author of changes in the event log; not empty. */
+  readonly name: string;
 }
 
 /**
- * Reads the body. If an unreadable body should name the projects to check, callers without permission for the instance
- * learn nothing about it.
+ * Returns the actor of a request, from a session, cookie or header; null if no user is signed in. Its errors,
+ * including a `FlagsError`, go to your application's error handler.
  */
-export async function readOrCheck(route: Route, principal: Principal, read: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await read();
-  } catch (error) {
-    const isAboutBody = isFlagsError(error) || (error instanceof HttpError && error.code !== 'overloaded');
-    if (isAboutBody && route.permissionBy === 'handler') await principal.check(permissionOf(route), null);
-    throw error;
-  }
-}
+export type Authenticate<A extends Actor, Native = unknown> = (
+  request: Native,
+) => A | null | undefined | Promise<A | null | undefined>;
 
-/** Returns whether the caller has the permission. Errors of `authorize` reject: they prove nothing about the caller. */
-export async function isPermitted(
-  principal: Pick<Principal, 'check'>,
+/**
+ * Returns whether an actor may perform an action. Only `true` grants the permission.
+ *
+ * Its errors, including a `FlagsError`, go to your application's error handler. The router also calls it with
+ * `useSegment` when a strategy starts to use segments, once for each project that owns them.
+ *
+ * @param action The operation of the request, or `useSegment`.
+ * @param project The project in the path, or the project that owns the flag or segment in the path. It is null for
+ * instance-wide resources: instance segments, API tokens, and lists across projects (projects, archive, events,
+ * metrics, the playground). It is also null for flags and segments that do not exist.
+ */
+export type Authorize<A extends Actor> = (
+  actor: A,
   action: Action,
   project: string | null,
-): Promise<boolean> {
-  try {
-    await principal.check(action, project);
-    return true;
-  } catch (error) {
-    if (error instanceof HttpError) return false;
-    throw error;
-  }
+) => boolean | Promise<boolean>;
+
+/** Built-in authentication supplies only a name, so `authorize` may not require more from an actor. */
+export type BuiltInAuth<A extends Actor> = Actor extends A ? 'token' | 'none' : never;
+
+/** The authentication of requests: none, by API token, by the host application, or by session or API token. */
+export type AuthMode = 'none' | 'token' | 'host' | 'session';
+
+/** Authentication by sessions (people) and API tokens (programs). */
+export interface SessionAuth<A extends Actor, Native = unknown> {
+  /** Returns the signed-in user of a request, or null if no user is signed in. */
+  readonly session: Authenticate<A, Native>;
+  readonly tokens: true;
 }
 
-/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
-export function createProjectFilter(
-  principal: Pick<Principal, 'check'>,
-  action: Action,
-  created: readonly (string | null)[] = [],
-): ProjectFilter {
-  return memoizeAsync(async (project) => created.includes(project) || isPermitted(principal, action, project));
+export function authModeOf(auth: string | object): AuthMode {
+  if (typeof auth === 'function') return 'host';
+  return typeof auth === 'object' ? 'session' : (auth as AuthMode);
 }

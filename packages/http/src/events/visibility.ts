@@ -1,8 +1,6 @@
 import type { Flags, FlagsEvent, HistoryEntry } from '@flags/core';
 import { describeEvent, projectsOf } from '@flags/core/integration';
-
-/** Resolves to whether the caller may read a project; null stands for the instance. */
-export type ProjectFilter = (project: string | null) => Promise<boolean>;
+import type { ProjectFilter } from '../auth/permissions.js';
 
 /** The projects of some events, and the change sets whose reason they show. Does not retain the events. */
 interface Subjects {

@@ -122,3 +122,23 @@ function redactSecrets(text: string): string {
   const parts = text.split(/([/&=?])/);
   return parts.map((part) => (/[0-9a-f]{40}/i.test(part) ? HIDDEN : part)).join('');
 }
+
+/** Whether a `Content-Type` header names JSON. */
+export function isJsonType(header: string | undefined): boolean {
+  return /^(?:(?:application|text)\/|[^/\s]+\/[^/\s]+\+)json$/.test(mediaType(header));
+}
+
+export function mediaType(header = ''): string {
+  return header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Types a request body without validation. Only for input that the operation validates. */
+export function unchecked<T>(input: unknown): T {
+  return input as T;
+}
+
+/** Returns the first value of a header. */
+export function headerOf({ headers }: FlagsRequest, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,6 +1,6 @@
-import { HttpError } from './errors.js';
-import type { FlagsReply } from './reply.js';
-import type { FlagsRequest, ReplySink } from './request.js';
+import { HttpError } from '../messages/errors.js';
+import type { FlagsReply } from '../messages/reply.js';
+import type { FlagsRequest, ReplySink } from '../messages/request.js';
 
 /** The kind of a long request: those of one kind share places. */
 export type Weight = 'read' | 'change' | 'report' | 'evaluation';

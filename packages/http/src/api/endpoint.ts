@@ -7,35 +7,21 @@ import {
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
-import { checkPermission, headerOf, permissionOf, readOrCheck } from './auth.js';
+import type { Principal } from '../auth/permissions.js';
+import type { ShownUser, UserId } from '../auth/users.js';
+import { invalidInput } from '../messages/errors.js';
+import { collectPieces, hashPieces, jsonOf, piecesOf, type StartedText, slicesOf } from '../messages/json.js';
+import { type CachedBody, type FlagsReply, inSlices, textReply } from '../messages/reply.js';
+import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
+import { contentTag, entityTag, hashTag, namesTag, revisionsIn, versionTag } from '../messages/tags.js';
+import { flagTag, flagToWire } from '../wire/flag.js';
+import { schemaFrom } from '../wire/schema.js';
 import type { BodyReader } from './body.js';
 import { type BodyRoom, type BodyStay, SHORT_BODY } from './body-room.js';
-import {
-  type CachedBody,
-  contentTag,
-  entityTag,
-  hashTag,
-  namesTag,
-  type ResponseCache,
-  revisionsIn,
-  versionTag,
-} from './caching.js';
-import { invalidInput } from './errors.js';
+import type { ResponseCache } from './caching.js';
 import { type Gate, leaveAfter, type Visit } from './gate.js';
-import type { Principal } from './permissions.js';
+import { checkPermission, permissionOf, readOrCheck } from './permission.js';
 import { createQueryReader, linkToNext, queryParametersOf, segmentIdIn } from './query.js';
-import {
-  collectPieces,
-  type FlagsReply,
-  hashPieces,
-  inSlices,
-  jsonOf,
-  piecesOf,
-  type StartedText,
-  slicesOf,
-  textReply,
-} from './reply.js';
-import { type FlagsRequest, urlOf } from './request.js';
 import {
   ID_HEADER,
   isLogged,
@@ -47,9 +33,6 @@ import {
   type RouteResult,
   type RouteServices,
 } from './route.js';
-import { schemaFrom } from './schema.js';
-import type { ShownUser, UserId } from './users.js';
-import { flagTag, flagToWire } from './wire/flag.js';
 
 /**
  * The maximum length of a buffered reply, in characters. Buffered replies have a content length and a content hash as

@@ -1,0 +1,72 @@
+import { type Flags, paginate, type Token } from '@flags/core';
+import { memoizeAsync } from '@flags/core/integration';
+import { HttpError } from '../messages/errors.js';
+import type { Action } from './roles.js';
+
+/** A part of the API. `ofrep` accepts the tokens of `client` and `frontend`. */
+export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
+
+/** The projects and environments that a request may see. Callers without a token see all of them. */
+export interface Scope {
+  /** Project ids; `*` means all projects. */
+  readonly projects: '*' | readonly string[];
+  /** The name of an environment; `*` means all environments. */
+  readonly environment: string;
+}
+
+/** An authenticated caller. */
+export interface Principal {
+  readonly name: string;
+  readonly scope: Scope;
+  /** The API token of the caller. */
+  readonly token?: Token | undefined;
+  /** Authentication refused the caller. Only open routes reply to it. */
+  readonly isOutsider?: true;
+  /** Resolves when the caller has the permission. Otherwise rejects with `forbidden`. */
+  check(action: Action, project: string | null): Promise<void>;
+  /** Checks again whether the caller may do this. The token may have expired, or the permission may be gone. */
+  isStillAllowed(action: Action, project: string | null): Promise<boolean>;
+  /** Reports whether the token is still valid. Absent when the request carries no token secret. */
+  readonly hasValidToken?: (() => Promise<boolean>) | undefined;
+}
+
+/** Returns null for a caller with the permission for the instance, else the first project that it may see. */
+export async function firstPermittedProject(
+  action: Action,
+  principal: Principal,
+  flags: Flags,
+): Promise<string | null> {
+  if (await isPermitted(principal, action, null)) return null;
+  for await (const { id } of paginate((page) => flags.listProjects(page))) {
+    if (await isPermitted(principal, action, id)) return id;
+  }
+  await principal.check(action, null);
+  return null;
+}
+
+/** Returns whether the caller has the permission. Errors of `authorize` reject: they prove nothing about the caller. */
+export async function isPermitted(
+  principal: Pick<Principal, 'check'>,
+  action: Action,
+  project: string | null,
+): Promise<boolean> {
+  try {
+    await principal.check(action, project);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}
+
+/** Creates a function that asks once per project whether the caller may see it. New projects are the caller's own. */
+export function createProjectFilter(
+  principal: Pick<Principal, 'check'>,
+  action: Action,
+  created: readonly (string | null)[] = [],
+): ProjectFilter {
+  return memoizeAsync(async (project) => created.includes(project) || isPermitted(principal, action, project));
+}
+
+/** Resolves to whether the caller may read a project; null stands for the instance. */
+export type ProjectFilter = (project: string | null) => Promise<boolean>;
