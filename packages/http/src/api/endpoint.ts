@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Flags, FlagsError } from '@flags/core';
 import {
   createValidator,
@@ -10,10 +11,10 @@ import type { Awaitable } from '@flags/core/types';
 import type { Principal } from '../auth/permissions.js';
 import type { ShownUser, UserId } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
-import { collectPieces, hashPieces, jsonOf, piecesOf, type StartedText, slicesOf } from '../messages/json.js';
-import { type CachedBody, type FlagsReply, inSlices, textReply } from '../messages/reply.js';
+import { collectPieces, jsonOf, piecesOf, type StartedText, slicesOf } from '../messages/json.js';
+import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
-import { contentTag, entityTag, hashTag, namesTag, revisionsIn, versionTag } from '../messages/tags.js';
+import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
 import { schemaFrom } from '../wire/schema.js';
 import type { BodyReader } from './body.js';
@@ -72,8 +73,8 @@ export interface Exchange {
   readonly visit?: Visit;
   /** Present for requests with a body. */
   readonly stay?: BodyStay;
-  /** The reply is known to be long, so nothing of it is buffered. */
-  readonly isLong?: true;
+  /** The tag of a reply that is known to be long, so nothing of it is buffered. */
+  readonly etag?: string | undefined;
 }
 
 export type Endpoint = (exchange: Exchange) => Promise<FlagsReply>;
@@ -111,7 +112,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
   }
 
   async function answer(exchange: Exchange) {
-    const { request, params, principal, dataVersion, project = null, visit, isLong } = exchange;
+    const { request, params, principal, dataVersion, project = null, visit } = exchange;
     const query = queryOf(request);
     const body = await readOrCheck(route, principal, () => read(exchange));
     const ifMatch = route.ifMatch && request.headers['if-match'];
@@ -141,33 +142,29 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         request.isListening?.() !== false && principal.isStillAllowed(permissionOf(route), project),
     });
     const result: RouteResult = handled ?? {};
-    if (result.generate) return replyTwice(request, route, { generate: result.generate, gate });
+    const { generate, keptAs } = result;
+    if (generate) {
+      const make = (etag?: string) => replyTwice(request, route, { ...result, generate, gate, known: etag });
+      return keptAs === undefined ? make() : fetchReply(request, `${route.action} ${keptAs}`, make);
+    }
     if (route.heavy !== 'read') visit?.commit();
-    if (result.cached) return answerKept(request, result.cached);
-    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, isLong });
+    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
     const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
     const { etag, ...seen } = flag === undefined || revision === undefined ? {} : await readSeen(flags, flag, revision);
     const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
-    return replyTo(request, route, { result: { body: shown, etag }, dataVersion, isLong });
-  }
-
-  /** Keeps the reply to a request whose handler names its version. */
-  function answerKept(request: FlagsRequest, { key, version, body, contents }: CachedBody): Promise<FlagsReply> {
-    return fetchReply(request, `${route.action} ${key} ${version}`, (isLong, etag) => {
-      const tag = async () => etag ?? contentTag(key, contents());
-      return replyTo(request, route, { result: { body: body() }, dataVersion: undefined, tag, isLong });
-    });
+    return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
   }
 
   /** Simultaneous requests share a reply. If it is too long for that, each one generates its own. */
   async function fetchReply(
     request: FlagsRequest,
     key: string,
-    make: (isLong?: true, etag?: string) => Promise<FlagsReply>,
+    make: (etag?: string) => Promise<FlagsReply>,
   ): Promise<FlagsReply> {
     const reply = await parts.replies(key, () => make());
+    const { etag } = reply.headers;
     const isLong = reply.body === undefined && !reply.stream;
-    return isLong && !matchesClientTag(request, reply.headers.etag) ? make(true, reply.headers.etag) : reply;
+    return isLong && !matchesClientTag(request, etag) ? make(etag) : reply;
   }
 
   /**
@@ -176,18 +173,17 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
    */
   const answerVersioned: Endpoint = async (exchange) => {
     const { request, visit } = exchange;
-    const dataVersion = await readDataVersion(flags, route.cacheBy ?? route.streamed);
-    const make = async (more: Pick<Exchange, 'visit' | 'isLong'> = {}) => {
+    const dataVersion = await readDataVersion(flags, route.caching?.by);
+    const make = async (more: Pick<Exchange, 'visit' | 'etag'> = {}) => {
       await nextTurn();
       return answer({ ...exchange, ...more, dataVersion });
     };
-    if (route.cacheBy === undefined || dataVersion === undefined || visit) return make();
-    const makeShared = (isLong?: true) => {
-      const more = isLong && { isLong };
-      if (!route.waits) return make(more);
+    if (!route.caching?.keeps || dataVersion === undefined || visit) return make();
+    const makeShared = (etag?: string) => {
+      if (!route.waits) return make({ etag });
       // A shared reply has no owner, and does not end when its first client disconnects.
       const shared = gate({ weight: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
-      return inPlace(shared, () => make({ ...more, visit: shared }));
+      return inPlace(shared, () => make({ etag, visit: shared }));
     };
     return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeShared);
   };
@@ -199,13 +195,13 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
   }
 
-  const answerLight = (route.cacheBy ?? route.streamed) === undefined ? answer : answerVersioned;
+  const answerLight = route.caching ? answerVersioned : answer;
 
   /** A request with a place is neither cached nor shared, because it ends when its own client disconnects. */
   const answerWithGate: Endpoint = (exchange) => {
     const { request, principal } = exchange;
     const { isLight, body, waits = false } = route;
-    const isShared = waits && route.cacheBy !== undefined;
+    const isShared = waits && route.caching?.keeps;
     if (!body && (isShared || route.heavy === undefined || isLight?.({ query: queryOf(request), body }))) {
       return answerLight(exchange);
     }
@@ -302,15 +298,14 @@ function keyIn(request: FlagsRequest): string | undefined {
 interface Outcome {
   readonly result: RouteResult;
   readonly dataVersion: string | undefined;
-  /** Returns the tag of a long reply. Default: the data version and the beginning of the reply. */
-  readonly tag?: () => Promise<string>;
-  readonly isLong?: true | undefined;
+  /** The tag of a reply that is known to be long. */
+  readonly etag?: string | undefined;
 }
 
 async function replyTo(
   request: FlagsRequest,
   route: Route,
-  { result, dataVersion, tag, isLong }: Outcome,
+  { result, dataVersion, etag: known }: Outcome,
 ): Promise<FlagsReply> {
   const { body: content, stream, revision, next } = result;
   if (stream) return { status: 200, headers: STREAM_HEADERS, stream };
@@ -323,44 +318,55 @@ async function replyTo(
   };
   if (content === undefined) return { status, headers };
   const isTagged = route.method === 'GET' || route.conditional || revision !== undefined;
-  const longest = isTagged && !tag && route.cacheBy ? CACHED_LENGTH : BUFFERED_LENGTH;
+  const longest = route.caching?.keeps ? CACHED_LENGTH : BUFFERED_LENGTH;
   const json = jsonOf(content);
-  const body = typeof json === 'string' ? json : await collectPieces(json, isLong ? -1 : longest);
+  const body = typeof json === 'string' ? json : await collectPieces(json, known ? -1 : longest);
   if (isTagged && result.etag === undefined) {
-    const etag = await tagOf(body);
+    const etag = known ?? tagOf(body);
     if (etag) headers.etag = etag;
   }
   return textReply({ status, headers, body });
 
-  /** The tag of a long reply hashes its beginning, because callers may see different content unless it is cached. */
-  function tagOf(body: string | StartedText): Awaitable<string | undefined> {
+  /** The tag of a long reply covers its beginning, because callers may see different content. */
+  function tagOf(body: string | StartedText): string | undefined {
     if (typeof body === 'string') return entityTag(next ? `${body}${JSON.stringify(next)}` : body, revision);
-    if (tag) return tag();
-    const beginning = route.cacheBy ? [] : body.first;
-    return dataVersion && versionTag([dataVersion, urlOf(request), request.originalUrl, ...beginning], revision);
+    const source = [PROCESS_ID, dataVersion, urlOf(request), request.originalUrl, ...body.first];
+    return dataVersion && entityTag(source.join('\n'), revision);
   }
 }
 
-interface Regenerated extends Pick<EndpointParts, 'gate'> {
+/** Makes data versions unique per process. They restart with the process, maybe on a restored storage. */
+const PROCESS_ID = randomUUID();
+
+interface Regenerated extends Pick<EndpointParts, 'gate'>, Pick<RouteResult, 'contents' | 'keptAs'> {
   readonly generate: NonNullable<RouteResult['generate']>;
+  /** The tag of a reply that is known to be long. */
+  readonly known: string | undefined;
 }
 
 /**
  * Hashes a long reply in a first pass that keeps nothing, and generates it again while it is written. The first pass of
  * a long reply needs a place, so that short replies share the processor with two of them only. A client that does not
- * read cannot keep it.
+ * read cannot keep it. A reply that the cache keeps needs none, because it is made once per version, for all clients.
  */
 async function replyTwice(
   request: FlagsRequest,
-  { status, method, conditional }: Route,
-  { generate, gate }: Regenerated,
+  { status, method, conditional, vary }: Route,
+  { generate, contents, keptAs, gate, known }: Regenerated,
 ): Promise<FlagsReply> {
   const visit = gate({ weight: 'evaluation', actor: undefined, isPatient: true, request });
+  const hashFirst = () =>
+    tagOfGenerated({
+      pieces: piecesOf(generate('first')),
+      longest: keptAs === undefined ? REGENERATED_LENGTH : BUFFERED_LENGTH,
+      beforeRest: keptAs === undefined ? visit.enter : async () => undefined,
+      contents: contents && (() => piecesOf(contents())),
+    });
   try {
-    const { text, digest } = await hashPieces(piecesOf(generate('first')), REGENERATED_LENGTH, visit.enter);
+    const { text, etag } = known ? { etag: known } : await hashFirst();
     const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again'))) };
     const isTagged = method === 'GET' || conditional === true;
-    return textReply({ status, headers: isTagged ? { etag: hashTag(digest) } : {}, body });
+    return textReply({ status, headers: { ...(isTagged && { etag }), ...(vary && { vary }) }, body });
   } finally {
     visit.leave();
   }

@@ -27,7 +27,7 @@ import type { CLIENT_SPEC_HEADER } from '../client/document.js';
 import type { Hub } from '../client/hub.js';
 import type { EventHub } from '../events/hub.js';
 import type { ErrorForm } from '../messages/errors.js';
-import type { CachedBody, FlagsReply } from '../messages/reply.js';
+import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import type { SchemaSource } from '../wire/schema.js';
 
@@ -83,12 +83,8 @@ export interface Route {
   readonly errorForm?: ErrorForm;
   /** Sends an `ETag` and supports `If-None-Match`, as every GET does. */
   readonly conditional?: true;
-  /** Caches the reply per address until this data version changes. The reply must not depend on the caller. */
-  readonly cacheBy?: DataVersionScope;
-  /**
-   * The reply may be long. The `ETag` of a long reply is derived from this data version instead of its content.
-   */
-  readonly streamed?: DataVersionScope;
+  /** The reply may be long. The `ETag` of a long reply covers this data version and the beginning of its content. */
+  readonly caching?: Caching;
   /** The request needs much memory or time by nature: it passes the gate, as a read or as a change. */
   readonly heavy?: Weight;
   /** Returns whether this request passes by the gate, because it is small. Asked only if the body is short. */
@@ -119,6 +115,13 @@ export interface Route {
   readonly permissionBy?: 'anyProject' | 'handler';
   /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Handled;
+}
+
+/** How the data version of the storage serves a reply. */
+interface Caching {
+  readonly by: DataVersionScope;
+  /** Keeps the reply per address until the data version changes. The reply must not depend on the caller. */
+  readonly keeps?: true;
 }
 
 /** The codes of changes of definitions. Other bodies cannot exceed these limits. */
@@ -204,13 +207,18 @@ export interface RouteRequest<Parameter extends string = string, Ref = unknown> 
 export interface RouteResult {
   /** A value to send as JSON. Long lists are {@link jsonArray}s, so that they are sent in slices. */
   readonly body?: unknown;
-  /** In place of `body`. */
-  readonly cached?: CachedBody;
   /**
    * Makes the body, in place of `body`. Called once for the tag, and again while a reply that is too long to buffer is
    * written. So nobody holds long results, however many clients read slowly.
    */
   readonly generate?: (pass: 'first' | 'again') => unknown;
+  /** The data of a generated body, if the body repeats it. The tag of a long reply hashes it in place of the body. */
+  readonly contents?: () => unknown;
+  /**
+   * The key under which the response cache keeps a generated body: unique among the replies of the route, with the
+   * version of the data. The reply must not depend on the caller.
+   */
+  readonly keptAs?: string;
   /** The flag that a change has returned, in place of `body` and `revision`. */
   readonly changed?: Flag;
   /** The tag, if the handler knows it. */

@@ -11,7 +11,6 @@ import type {
 } from '@flags/core/types';
 import type { Scope } from '../auth/permissions.js';
 import { jsonArray } from '../messages/json.js';
-import type { CachedBody } from '../messages/reply.js';
 
 /** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {
@@ -212,18 +211,26 @@ export interface ClientRequest {
   readonly segments: SegmentForm;
 }
 
+/** A reply that is the same for all clients with this request, until the configuration changes. */
+interface ClientReply {
+  /** The request and the version of the configuration. */
+  readonly keptAs: string;
+  readonly generate: () => unknown;
+  /** The data of the reply, without the repetitions of inlined segments. */
+  readonly contents: () => unknown;
+}
+
 /**
  * Returns the flags that a client asks for, with their segments.
  *
  * @throws FlagsError `environment_not_found`
  */
-export function clientFeatures(flags: Flags, { asked, segments: form }: ClientRequest): CachedBody {
+export function clientFeatures(flags: Flags, { asked, segments: form }: ClientRequest): ClientReply {
   const configuration = flags.configuration(asked);
   const document = () => clientDocumentOf(configuration, asked);
   return {
-    key: `${form} ${keyOf(asked)}`,
-    version: `${configuration.version}`,
-    body: () => featuresToWire(document(), asked, form),
+    keptAs: `${form} ${keyOf(asked)} ${configuration.version}`,
+    generate: () => featuresToWire(document(), asked, form),
     contents: () => featuresToWire(document(), asked, 'beside'),
   };
 }
@@ -237,15 +244,14 @@ export function clientFeature(
   flags: Flags,
   { asked, segments: form }: ClientRequest,
   name: string,
-): CachedBody | undefined {
+): ClientReply | undefined {
   const configuration = flags.configuration(asked);
   const flag = findFlag(configuration, name);
   if (!flag || !isSelected(flag, asked)) return undefined;
   const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });
   return {
-    key: `${form} ${asked.environment} ${name}`,
-    version: `${configuration.version}`,
-    body: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(document().segments)) : clientFlagToWire(flag)),
+    keptAs: `${form} ${asked.environment} ${name} ${configuration.version}`,
+    generate: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(document().segments)) : clientFlagToWire(flag)),
     contents: () => featuresToWire(document(), asked, 'beside'),
   };
 }

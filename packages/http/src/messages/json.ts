@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { paced } from '@flags/core/integration';
 
 /** JSON text that is generated while the reply is written. A piece holds at most one item of a list. */
@@ -96,31 +95,6 @@ export async function collectPieces(pieces: AsyncIterable<string>, longest: numb
     length += slice.value.length;
   }
   return { first, rest };
-}
-
-/**
- * Returns the SHA-256 of a text, and the text itself up to a length. Keeps nothing of a longer one.
- *
- * @param beforeRest awaited once, when the text is longer
- */
-export async function hashPieces(
-  pieces: AsyncIterable<string>,
-  longest: number,
-  beforeRest: () => Promise<void>,
-): Promise<{ readonly text?: string; readonly digest: string }> {
-  const digest = createHash('sha256');
-  let kept: string[] | undefined = [];
-  let length = 0;
-  for await (const slice of slicesOf(pieces)) {
-    digest.update(slice);
-    length += slice.length;
-    if (length <= longest) kept?.push(slice);
-    else if (kept) {
-      kept = undefined;
-      await beforeRest();
-    }
-  }
-  return { ...(kept && { text: kept.join('') }), digest: digest.digest('hex') };
 }
 
 /** Joins short pieces and splits long ones. */

@@ -152,13 +152,3 @@ export function createSliceWriter(sink: ReplySink): (slice: string | Uint8Array)
     });
   };
 }
-
-/** A body that the response cache keeps, with the version of its data. The reply must not depend on the caller. */
-export interface CachedBody {
-  /** Unique among the replies of the route. */
-  readonly key: string;
-  readonly version: string;
-  readonly body: () => unknown;
-  /** The data of the body, without repetitions. The tag of a long reply is its hash. */
-  readonly contents: () => unknown;
-}

@@ -1,23 +1,5 @@
-import { createHash, hash, randomUUID } from 'node:crypto';
-import { paced } from '@flags/core/integration';
-import { jsonArray } from './json.js';
-
-/** Makes versions unique per process. Versions restart with the process, maybe on a restored storage. */
-const PROCESS_ID = randomUUID();
-
-/** Returns the tag of a long body by its beginning, and by the versions in this process of the data that it shows. */
-export function versionTag(parts: Iterable<string>, revision: number | undefined): string {
-  const digest = createHash('sha256').update(PROCESS_ID);
-  for (const part of parts) digest.update(`\n${part}`);
-  return toTag(digest.digest('hex'), revision);
-}
-
-/** Returns the tag of contents that are too long to buffer. It is the same in every process. */
-export async function contentTag(key: string, contents: unknown): Promise<string> {
-  const digest = createHash('sha256').update(key);
-  for await (const piece of paced(jsonArray([contents]))) digest.update(piece);
-  return toTag(digest.digest('hex'), undefined);
-}
+import { createHash, hash } from 'node:crypto';
+import { type Pieces, slicesOf } from './json.js';
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 type TagCondition = '*' | readonly string[];
@@ -30,9 +12,34 @@ export function entityTag(content: string | Uint8Array, revision: number | undef
   return toTag(hash('sha256', content, 'hex'), revision);
 }
 
-/** Returns the tag of a body with this hash. */
-export function hashTag(hexadecimal: string): string {
-  return toTag(hexadecimal, undefined);
+/** What {@link tagOfGenerated} reads. */
+interface Generated {
+  readonly pieces: Pieces;
+  /** The maximum length of a body that is kept, in characters. */
+  readonly longest: number;
+  /** Awaited once, when the body is longer. */
+  readonly beforeRest: () => Promise<void>;
+  /** The data of the body, to hash in place of a longer body. Default: the body. */
+  readonly contents?: (() => Pieces) | undefined;
+}
+
+/** Returns the tag of a generated body, and the body itself up to a length. Keeps nothing of a longer one. */
+export async function tagOfGenerated({ pieces, longest, beforeRest, contents }: Generated) {
+  const digest = createHash('sha256');
+  let kept: string[] | undefined = [];
+  let length = 0;
+  for await (const slice of slicesOf(pieces)) {
+    digest.update(slice);
+    length += slice.length;
+    if (length <= longest) kept?.push(slice);
+    else if (kept) {
+      kept = undefined;
+      await beforeRest();
+      if (contents) break;
+    }
+  }
+  if (kept === undefined && contents) for await (const slice of slicesOf(contents())) digest.update(slice);
+  return { etag: toTag(digest.digest('hex'), undefined), text: kept?.join('') };
 }
 
 function toTag(hexadecimal: string, revision: number | undefined): string {

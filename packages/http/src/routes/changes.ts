@@ -148,7 +148,7 @@ export const changeRoutes: readonly Route[] = [
   route('GET', CHANGE, 'getChange', {
     permissionBy: 'anyProject',
     summary: 'Get a change set with its events',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     waits: true,
     reply: changeSetSchema,
@@ -320,7 +320,7 @@ const HISTORY = {
   paged: 'always',
   heavy: 'read',
   waits: true,
-  streamed: 'flags',
+  caching: { by: 'flags' },
   reply: historySchema,
 } as const satisfies Partial<Route>;
 

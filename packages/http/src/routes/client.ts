@@ -147,7 +147,7 @@ export const clientRoutes: readonly Route[] = [
     reply: clientFeaturesSchema,
     errors: ['environment_not_found'],
     vary: CLIENT_SPEC_HEADER,
-    handle: async (request) => ({ cached: clientFeatures(request.flags, clientRequestOf(request)) }),
+    handle: async (request) => clientFeatures(request.flags, clientRequestOf(request)),
   }),
   route('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
     summary: 'Get a flag, for evaluation in server-side SDKs',
@@ -157,9 +157,9 @@ export const clientRoutes: readonly Route[] = [
     vary: CLIENT_SPEC_HEADER,
     async handle(request) {
       const { featureName } = request.params;
-      const cached = clientFeature(request.flags, clientRequestOf(request), featureName);
-      if (!cached) throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
-      return { cached };
+      const reply = clientFeature(request.flags, clientRequestOf(request), featureName);
+      if (reply) return reply;
+      throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
     },
   }),
   route('GET', `${CLIENT}/streaming`, 'streamClientFlags', {

@@ -68,7 +68,7 @@ export const definitionRoutes: readonly Route[] = [
         maxLength: 100,
       }),
     ],
-    streamed: 'flags',
+    caching: { by: 'flags' },
     reply: exportSchema,
     errors: ['project_not_found'],
     heavy: 'read',

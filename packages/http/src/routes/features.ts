@@ -135,7 +135,7 @@ export const featureRoutes: readonly Route[] = [
     summary: 'Search the flags of all projects that the caller may read',
     query: FILTERS,
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,

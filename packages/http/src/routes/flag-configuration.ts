@@ -290,7 +290,7 @@ export const dependencyRoutes: readonly Route[] = [
   route('GET', `${FLAG}/parents`, 'listPossibleParents', {
     summary: 'List the names of the flags that a flag could depend on',
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,

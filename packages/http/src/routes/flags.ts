@@ -79,7 +79,7 @@ export const flagRoutes: readonly Route[] = [
       TAG_PARAMETER,
     ],
     paged: 'optional',
-    cacheBy: 'flags',
+    caching: { by: 'flags', keeps: true },
     heavy: 'read',
     isLight: isPaged,
     waits: true,
@@ -108,7 +108,7 @@ export const flagRoutes: readonly Route[] = [
   }),
   route('GET', FLAG, 'getFlag', {
     summary: 'Get a flag, archived or not, with its configuration in every environment',
-    cacheBy: 'flags',
+    caching: { by: 'flags', keeps: true },
     query: [
       parameter(
         'asOf',
@@ -166,7 +166,7 @@ export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features`, 'listArchivedFlags', {
     summary: 'List the archived flags of all projects, ordered by name',
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,
@@ -181,7 +181,7 @@ export const archiveRoutes: readonly Route[] = [
   route('GET', `${ARCHIVE}/features/:projectId`, 'listProjectArchivedFlags', {
     summary: 'List the archived flags of a project, ordered by name',
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,

@@ -61,7 +61,7 @@ function contradictions(path: Readonly<Record<string, unknown>>, body: unknown):
 export const memberRoutes: readonly Route[] = [
   route('GET', USERS, 'listMembers', {
     summary: 'List the members of a project with their roles, and all roles of the instance',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     reply: objectComponent('MemberList', { roles: listOf(roleSchema), users: listOf(memberSchema) }),
     async handle({ flags, ref, describeUsers }) {
       const { items: members } = await flags.listMembers(ref);

@@ -126,7 +126,7 @@ export function applicationSummaryToWire({ name: appName, strategies, createdAt 
 export const metricsRoutes: readonly Route[] = [
   route('GET', `${METRICS}/seen-toggles`, 'listSeenFlags', {
     summary: 'List the flags that each application has evaluated',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: component('SeenToggles', listOf(seenTogglesItemSchema)),
     deprecated: true,
     handle: async ({ flags }) => ({
@@ -138,7 +138,7 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${METRICS}/feature-toggles`, 'countEvaluations', {
     summary: 'Count how often each flag was on and off in the last minute and the last hour',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: objectComponent('FeatureMetrics', { lastHour: mapOf(yesNoSchema), lastMinute: mapOf(yesNoSchema) }),
     async handle({ flags }) {
       const { lastHour, lastMinute } = await flags.countEvaluations();
@@ -158,7 +158,7 @@ export const metricsRoutes: readonly Route[] = [
       ),
     ],
     paged: 'optional',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: objectComponent('ApplicationList', { applications: listOf(applicationSummarySchema) }),
     async handle({ flags, query }) {
       const strategies = unchecked<readonly string[] | undefined>(query.strategyName)?.filter((name) => name !== '');
@@ -172,7 +172,7 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${APPLICATIONS}/:appName`, 'getApplication', {
     summary: 'Get an application with its instances and the flags that it has evaluated',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: applicationDetailSchema,
     handle: async ({ flags, params }) => ({
       body: applicationToWire(await flags.getApplication({ application: params.appName })),
@@ -184,7 +184,7 @@ export const metricsRoutes: readonly Route[] = [
   }),
   route('GET', `${METRICS}/seen-apps`, 'listApplicationsByFlag', {
     summary: 'List the applications that have evaluated each flag',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: component('SeenApps', mapOf(listOf(seenAppSchema))),
     deprecated: true,
     handle: async ({ flags }) => ({
@@ -255,7 +255,7 @@ export const usageRoutes: readonly Route[] = [
     summary: 'List the evaluation counts of flags by hour or day, without periods that have none',
     query: PARAMETERS,
     paged: 'optional',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: usageListSchema,
     errors: ['environment_not_found'],
     handle: (request) => listUsage(request, {}),
@@ -265,7 +265,7 @@ export const usageRoutes: readonly Route[] = [
     projectOf: projectOfFlag,
     query: PARAMETERS,
     paged: 'optional',
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: usageListSchema,
     errors: ['environment_not_found'],
     handle: (request) => listUsage(request, { flag: request.params.featureName }),
@@ -273,7 +273,7 @@ export const usageRoutes: readonly Route[] = [
   route('GET', CLIENT_METRICS, 'summarizeFlagUsage', {
     summary: 'Get the evaluation counts of a flag in the current hour and its applications, in the format of Unleash',
     projectOf: projectOfFlag,
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: usageSummarySchema,
     never: ['flag_not_found'],
     handle: async ({ flags, params }) => ({
@@ -286,7 +286,7 @@ export const usageRoutes: readonly Route[] = [
     query: [
       parameter('hoursBack', `Number of hours, from 1 to ${MAX_HOURS_BACK}. Any other value means ${SUMMARY_HOURS}.`),
     ],
-    streamed: 'projects',
+    caching: { by: 'projects' },
     reply: objectComponent('RawUsageList', { version, maturity: text, data: listOf(rawUsageSchema) }),
     never: ['flag_not_found'],
     handle: async ({ flags, params, query }) => ({

@@ -69,7 +69,7 @@ export const projectRoutes: readonly Route[] = [
   route('GET', PROJECTS, 'listProjects', {
     summary: 'List the projects, ordered by id',
     paged: 'optional',
-    cacheBy: 'projects',
+    caching: { by: 'projects', keeps: true },
     heavy: 'read',
     isLight: isPaged,
     waits: true,
@@ -94,7 +94,7 @@ export const projectRoutes: readonly Route[] = [
   }),
   route('GET', PROJECT, 'getProject', {
     summary: 'Get a project with its flags and its health',
-    cacheBy: 'projects',
+    caching: { by: 'projects', keeps: true },
     heavy: 'read',
     waits: true,
     reply: objectComponent('ProjectOverview', overview),
@@ -103,7 +103,7 @@ export const projectRoutes: readonly Route[] = [
   route('GET', `${PROJECT}/health-report`, 'getProjectHealth', {
     permission: 'getProject',
     summary: 'Get a project and its numbers of stale, potentially stale and active flags',
-    cacheBy: 'projects',
+    caching: { by: 'projects', keeps: true },
     heavy: 'read',
     waits: true,
     reply: healthReportSchema,

@@ -47,7 +47,7 @@ export const segmentRoutes: readonly Route[] = [
   route('GET', SEGMENTS, 'listSegments', {
     summary: 'List the segments, ordered by id',
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,
@@ -103,7 +103,7 @@ export const segmentRoutes: readonly Route[] = [
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'List the strategies that use a segment, including those of archived flags',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
     projectOf: projectOfSegment,
     handle: async ({ flags, ref }) => ({
@@ -112,7 +112,7 @@ export const segmentRoutes: readonly Route[] = [
   }),
   route('GET', `${SEGMENTS}/strategies/:strategyId`, 'listStrategySegments', {
     summary: 'List the segments that a strategy uses, ordered by id',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     reply: segmentListSchema,
     never: ['strategy_not_found'],
     async handle({ flags, params }) {

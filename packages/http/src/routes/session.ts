@@ -128,8 +128,6 @@ export const openApiRoutes: readonly Route[] = [
   route('GET', '/api/admin/openapi.json', 'getOpenApi', {
     summary: 'Get the OpenAPI document of this API',
     reply: openApiDocumentSchema,
-    handle: async ({ services: { openApi } }) => ({
-      cached: { key: '', version: '', body: openApi, contents: openApi },
-    }),
+    handle: async ({ services: { openApi } }) => ({ generate: openApi, keptAs: '' }),
   }),
 ];

@@ -75,7 +75,7 @@ export const tagRoutes: readonly Route[] = [
     permission: 'listFlags',
     permissionBy: 'handler',
     summary: 'List the tags of all flags that the caller may read, ordered by flag',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     waits: true,
     reply: tagListSchema,

@@ -98,7 +98,7 @@ export const tokenRoutes: readonly Route[] = [
   route('GET', TOKENS, 'listTokens', {
     summary: 'List the API tokens without their secrets, oldest first',
     paged: 'optional',
-    streamed: 'flags',
+    caching: { by: 'flags' },
     heavy: 'read',
     isLight: isPaged,
     waits: true,
