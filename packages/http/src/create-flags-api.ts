@@ -103,6 +103,5 @@ function describeUsersFor<A extends Actor, Native>({
   onError = () => undefined,
 }: ApiOptions<A, Native>): EndpointParts['describeUsers'] {
   if (describeUsers === undefined) return undefined;
-  const lookUp = createUserLookup(describeUsers);
-  return (ids, request) => lookUp(ids, (error) => onError(error, request.native as Native));
+  return (request) => createUserLookup(describeUsers, (error) => onError(error, request.native as Native));
 }

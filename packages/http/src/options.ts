@@ -75,9 +75,9 @@ export interface FlagsApiOptions<A extends Actor = Actor, Native = unknown> {
    * Returns names and pictures for project members (integer ids) and for actors of the event log (strings). Default: the
    * API shows ids only.
    *
-   * It gets up to 500 ids per call, may take 2 seconds, and is not called for 5 seconds after a failure. The API keeps its
-   * answers for a minute, in at most 4 MiB. Its errors never fail a reply: the names are then absent, and `onError` gets a
-   * `user_lookup_failed` whose `cause` is the error.
+   * It gets the distinct ids of a reply, and may take 2 seconds. Cache the users in it: the API calls it for each request
+   * that shows users. Its errors never fail a reply: the names are then absent, and `onError` gets a `user_lookup_failed`
+   * whose `cause` is the error.
    *
    * @example
    * describeUsers: async (ids) => new Map((await users.find(ids)).map((user) => [user.id, { name: user.fullName }])),

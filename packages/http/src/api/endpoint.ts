@@ -9,7 +9,7 @@ import {
 } from '@flags/core/integration';
 import type { Awaitable } from '@flags/core/types';
 import type { Principal } from '../auth/permissions.js';
-import type { ShownUser, UserId } from '../auth/users.js';
+import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
 import { collectPieces, jsonOf, piecesOf, type StartedText, slicesOf } from '../messages/json.js';
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
@@ -54,11 +54,9 @@ export interface EndpointParts {
   readonly gate: Gate;
   readonly bodies: BodyRoom;
   readonly replies: ResponseCache;
-  /** Resolves to names and pictures of users, on behalf of a request. Absent without the host's function. */
-  readonly describeUsers: DescribeUsersFor | undefined;
+  /** Returns the lookup of users of a request. Absent without the host's function. */
+  readonly describeUsers: ((request: FlagsRequest) => FindUsers) | undefined;
 }
-
-type DescribeUsersFor = (ids: Iterable<UserId>, request: FlagsRequest) => Promise<ReadonlyMap<UserId, ShownUser>>;
 
 export interface Exchange {
   readonly request: FlagsRequest;
@@ -137,22 +135,25 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
         ...(reason !== undefined && { reason }),
         ...(ifRevision !== undefined && { ifRevision }),
       },
-      describeUsers: describeUsers && ((ids) => describeUsers(ids, request)),
+      describeUsers: describeUsers?.(request),
       isStillAdmitted: async () =>
         request.isListening?.() !== false && principal.isStillAllowed(permissionOf(route), project),
     });
     const result: RouteResult = handled ?? {};
-    const { generate, keptAs } = result;
-    if (generate) {
-      const make = (etag?: string) => replyTwice(request, route, { ...result, generate, gate, known: etag });
-      return keptAs === undefined ? make() : fetchReply(request, `${route.action} ${keptAs}`, make);
-    }
+    if (result.generate) return answerGenerated(request, { ...result, generate: result.generate });
     if (route.heavy !== 'read') visit?.commit();
     if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
     const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
     const { etag, ...seen } = flag === undefined || revision === undefined ? {} : await readSeen(flags, flag, revision);
     const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
     return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
+  }
+
+  /** Keeps the reply to a request whose handler names its key. */
+  function answerGenerated(request: FlagsRequest, generated: Generated): Promise<FlagsReply> {
+    const make = (known?: string) => replyTwice(request, route, { ...generated, gate, known });
+    if (generated.keptAs === undefined) return make();
+    return fetchReply(request, `${route.action} ${generated.keptAs}`, make);
   }
 
   /** Simultaneous requests share a reply. If it is too long for that, each one generates its own. */
@@ -338,8 +339,10 @@ async function replyTo(
 /** Makes data versions unique per process. They restart with the process, maybe on a restored storage. */
 const PROCESS_ID = randomUUID();
 
-interface Regenerated extends Pick<EndpointParts, 'gate'>, Pick<RouteResult, 'contents' | 'keptAs'> {
-  readonly generate: NonNullable<RouteResult['generate']>;
+/** A result whose body is generated. */
+type Generated = RouteResult & { readonly generate: NonNullable<RouteResult['generate']> };
+
+interface Regenerated extends Generated, Pick<EndpointParts, 'gate'> {
   /** The tag of a reply that is known to be long. */
   readonly known: string | undefined;
 }

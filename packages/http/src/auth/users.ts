@@ -1,6 +1,5 @@
 import timers from 'node:timers';
 import { FlagsError, type FlagsEvent } from '@flags/core';
-import { LRUCache } from 'lru-cache';
 
 /** The id of a project member (an integer), or the name of an actor in the event log (a string). */
 export type UserId = number | string;
@@ -21,24 +20,15 @@ export type UserDescriptions =
 
 /**
  * Returns the names and pictures of users: a map, an object by id, or a list whose items have an `id` or are in the order
- * of the ids.
+ * of the ids. The ids are distinct. Cache the users here: the API does not.
  */
 export type DescribeUsers = (ids: readonly UserId[]) => UserDescriptions | Promise<UserDescriptions>;
 
 /** The original timers: a host may fake them in its tests. */
 const { setTimeout, clearTimeout } = timers;
 
-/** The time limit of a call, in milliseconds. After it, a reply makes no further call. */
+/** The time limit of a call, in milliseconds. */
 const TIME_LIMIT = 2000;
-/** The pause after a failed call, in milliseconds. */
-const PAUSE = 5000;
-/** The maximum number of ids per call. */
-const BATCH = 500;
-/** The lifetime of a cached description, in milliseconds. */
-const MAX_AGE = 60_000;
-/** The maximum size of the cache, in estimated bytes. Evicts the least recently used descriptions. */
-const CACHE_SIZE = 4 * 1024 * 1024;
-const ENTRY_OVERHEAD = 200;
 const NAME_LENGTH = 200;
 const IMAGE_LENGTH = 500;
 
@@ -54,50 +44,30 @@ export type FindUsers = (ids: Iterable<UserId>) => Promise<ReadonlyMap<UserId, S
 type Report = (error: FlagsError) => void;
 
 /**
- * Creates a function that calls the host's function for batches of users, and caches the results for a minute. It reports
- * a failure of the host's function, and does not reject: the users of that call are absent.
+ * Creates the lookup of one request, which calls the host's function once per user. It reports a failure, and does not
+ * reject: the users of that call are absent, and the request makes no further call.
  */
-export function createUserLookup(describeUsers: DescribeUsers) {
-  const cache = createUserCache();
-  const pending = new Map<UserId, Promise<void>>();
-  let pausedUntil = 0;
+export function createUserLookup(describeUsers: DescribeUsers, report: Report): FindUsers {
+  const asked = new Set<UserId>();
+  const shown = new Map<UserId, ShownUser>();
+  let hasFailed = false;
 
-  async function load(ids: readonly UserId[], report: Report): Promise<void> {
+  async function load(ids: readonly UserId[]): Promise<void> {
     try {
-      const answer = await withTimeLimit(async () => describeUsers(ids));
-      const find = finderIn(answer, ids);
-      for (const id of ids) cache.set(id, { user: toShownUser(find(id)) });
+      const find = finderIn(await withTimeLimit(async () => describeUsers(ids)), ids);
+      const found = ids.map((id) => [id, toShownUser(find(id))] as const);
+      for (const [id, user] of found) if (user) shown.set(id, user);
     } catch (error) {
-      pausedUntil = Date.now() + PAUSE;
+      hasFailed = true;
       const message = 'describeUsers has failed, so this reply shows users without their names.';
       report(new FlagsError('user_lookup_failed', message, undefined, { cause: error }));
     }
   }
 
-  /** Starts a call, except shortly after a failure. Simultaneous requests share it. */
-  async function loadOnce(ids: readonly UserId[], report: Report): Promise<void> {
-    if (Date.now() < pausedUntil) return;
-    const loading = load(ids, report).finally(() => {
-      for (const id of ids) pending.delete(id);
-    });
-    for (const id of ids) pending.set(id, loading);
-    await loading;
-  }
-
-  return async (ids: Iterable<UserId>, report: Report): Promise<ReadonlyMap<UserId, ShownUser>> => {
-    const wanted = [...new Set(ids)];
-    const shown = new Map<UserId, ShownUser>();
-    const deadline = Date.now() + TIME_LIMIT;
-    for (let first = 0; first < wanted.length; first += BATCH) {
-      const batch = wanted.slice(first, first + BATCH);
-      await Promise.all(batch.flatMap((id) => pending.get(id) ?? []));
-      const missing = batch.filter((id) => !cache.has(id));
-      if (missing.length > 0 && Date.now() < deadline) await loadOnce(missing, report);
-      for (const id of batch) {
-        const { user } = cache.get(id) ?? {};
-        if (user) shown.set(id, user);
-      }
-    }
+  return async (ids) => {
+    const wanted = [...new Set(ids)].filter((id) => !asked.has(id));
+    for (const id of wanted) asked.add(id);
+    if (wanted.length > 0 && !hasFailed) await load(wanted);
     return shown;
   };
 }
@@ -135,19 +105,6 @@ function toShownUser(description: unknown): ShownUser | undefined {
   if (typeof name !== 'string') throw new TypeError('describeUsers must return a name for every user.');
   const isShown = typeof image === 'string' && image !== '' && image.length <= IMAGE_LENGTH;
   return { name: name.slice(0, NAME_LENGTH), ...(isShown && { image }) };
-}
-
-function createUserCache() {
-  return new LRUCache<UserId, { readonly user: ShownUser | undefined }>({
-    maxSize: CACHE_SIZE,
-    sizeCalculation({ user }, id) {
-      return ENTRY_OVERHEAD + 2 * (String(id).length + (user?.name.length ?? 0) + (user?.image?.length ?? 0));
-    },
-    ttl: MAX_AGE,
-    // Reads the system clock each time, because the tests of a host could fake a timer.
-    perf: Date,
-    ttlResolution: 0,
-  });
 }
 
 type Act = Pick<FlagsEvent, 'actor' | 'actorTokenId'>;
