@@ -401,8 +401,8 @@ describe('the gate itself', () => {
       },
     };
   };
-  const visitOf = (gate: Gate, actor: string, weight: 'read' | 'change' = 'read') =>
-    gate({ weight, actor, isPatient: false, request: { signal: undefined } });
+  const visitOf = (gate: Gate, actor: string, load: 'read' | 'change' = 'read') =>
+    gate({ load, actor, isPatient: false, request: { signal: undefined } });
 
   async function* slices(closed: () => void): AsyncGenerator<string, void, void> {
     try {

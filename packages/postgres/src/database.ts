@@ -1,5 +1,5 @@
 import { FlagsError, isFlagsError } from '@flags/core';
-import { pause, withRetries } from './connection/errors.js';
+import { delay, withRetries } from './connection/errors.js';
 import { openSession, type Session, type SessionLimits } from './connection/session.js';
 import type { PgPool } from './driver.js';
 
@@ -126,7 +126,7 @@ export async function untilAnswered<T>(time: number, ask: () => Promise<T | unde
       failure = error;
     }
     if (performance.now() > deadline) throw outcomeUnknown(failure);
-    await pause(longest * (0.5 + Math.random() / 2));
+    await delay(longest * (0.5 + Math.random() / 2));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { FlagsError } from '@flags/core';
-import { pause } from './connection/errors.js';
+import { delay } from './connection/errors.js';
 import { openPool, surviveIdleErrors, takeClient } from './connection/session.js';
 import type { Database } from './database.js';
 import type { PgClient, PgNotification, PgPool } from './driver.js';
@@ -49,7 +49,7 @@ function createListener(options: ListenerOptions): Listener {
       if (!signal.aborted) calls.request();
       failures = hasListened ? 0 : failures + 1;
       const longest = Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
-      await pause(longest * (0.5 + Math.random() / 2), signal);
+      await delay(longest * (0.5 + Math.random() / 2), signal);
     }
   }
 
@@ -114,7 +114,7 @@ async function listen({ pool, channel, node, connectTimeout, signal, notify }: L
 /** Resolves when the signal aborts, or the connection does not answer. */
 async function untilLost(client: PgClient, end: AbortSignal): Promise<void> {
   while (!end.aborted) {
-    await pause(HEARTBEAT, end);
+    await delay(HEARTBEAT, end);
     if (end.aborted || !(await answers(client, 'SELECT 1', { time: HEARTBEAT, end }))) return;
   }
 }
@@ -129,7 +129,7 @@ async function answers(
     () => true,
     () => false,
   );
-  return Promise.race([answered, pause(time, end).then(() => false)]);
+  return Promise.race([answered, delay(time, end).then(() => false)]);
 }
 
 /**
@@ -181,7 +181,7 @@ export function throttle(gap: number, work: () => unknown): Throttle {
     while (isRequested) {
       isRequested = false;
       await work();
-      await pause(gap, finishing.signal);
+      await delay(gap, finishing.signal);
     }
     running = undefined;
   }

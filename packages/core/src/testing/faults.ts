@@ -85,7 +85,7 @@ interface ArmedFault<Port> extends InjectedFault {
 /** @param remove removes the fault from its port */
 function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFault<Port> {
   const { nth = 1, times = fault.nth === undefined ? Number.POSITIVE_INFINITY : 1, point = 'before' } = fault;
-  const gate = createGate();
+  const latch = createLatch();
   let selected = 0;
   let strikes = 0;
 
@@ -100,14 +100,14 @@ function armFault<Port>(fault: Fault<Port>, remove: () => void): ArmedFault<Port
     },
     async apply() {
       if (fault.delay !== undefined) await setTimeout(fault.delay);
-      if (fault.hang) await gate.opened;
+      if (fault.hang) await latch.opened;
       if ('error' in fault) throw fault.error;
       if (fault.delay === undefined && !fault.hang) throw standardError(point);
     },
     strikes: () => strikes,
-    release: gate.open,
+    release: latch.open,
     remove() {
-      gate.open();
+      latch.open();
       remove();
     },
   };
@@ -118,7 +118,7 @@ function isSelected<Port>({ method, when }: Fault<Port>, call: PortCall<Port>): 
   return isNamed && (when === undefined || when(call));
 }
 
-function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+function createLatch(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;

@@ -183,7 +183,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const makeShared = (etag?: string) => {
       if (!route.waits) return make({ etag });
       // A shared reply has no owner, and does not end when its first client disconnects.
-      const shared = gate({ weight: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
+      const shared = gate({ load: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
       return inPlace(shared, () => make({ etag, visit: shared }));
     };
     return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeShared);
@@ -206,10 +206,10 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     if (!body && (isShared || route.heavy === undefined || isLight?.({ query: queryOf(request), body }))) {
       return answerLight(exchange);
     }
-    const weight = route.heavy ?? (route.access === 'admin' ? 'change' : 'report');
-    const isReport = weight === 'report';
+    const load = route.heavy ?? (route.access === 'admin' ? 'change' : 'report');
+    const isReport = load === 'report';
     const actor = isReport ? undefined : actorOf(principal);
-    const visit = gate({ weight, actor, isPatient: waits || isReport, request });
+    const visit = gate({ load, actor, isPatient: waits || isReport, request });
     const stay = parts.bodies(request);
     const make = async () => inSlices(await answerLight({ ...exchange, visit, stay }));
     return inPlace(visit, make).finally(stay.leave);
@@ -357,7 +357,7 @@ async function replyTwice(
   { status, method, conditional, vary }: Route,
   { generate, contents, keptAs, gate, known }: Regenerated,
 ): Promise<FlagsReply> {
-  const visit = gate({ weight: 'evaluation', actor: undefined, isPatient: true, request });
+  const visit = gate({ load: 'evaluation', actor: undefined, isPatient: true, request });
   const hashFirst = () =>
     tagOfGenerated({
       pieces: piecesOf(generate('first')),

@@ -3,10 +3,10 @@ import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest, ReplySink } from '../messages/request.js';
 
 /** The kind of a long request: those of one kind share places. */
-export type Weight = 'read' | 'change' | 'report' | 'evaluation';
+export type Load = 'read' | 'change' | 'report' | 'evaluation';
 
 /** The number of long requests that work at once. It bounds their total memory. */
-const PLACES: Readonly<Record<Weight, number>> = { read: 2, change: 1, report: 2, evaluation: 2 };
+const PLACES: Readonly<Record<Load, number>> = { read: 2, change: 1, report: 2, evaluation: 2 };
 /** The number of long replies to committed changes that are written at once. They hold their events. */
 const REPLIES_TO_CHANGES = 2;
 /** How many requests of people and tools wait, at most. */
@@ -22,7 +22,7 @@ const LONGEST_READ = 120_000;
 export const CHECK_INTERVAL = 1000;
 
 interface Visitor {
-  readonly weight: Weight;
+  readonly load: Load;
   /** A request waits while another one of the same actor works. Absent: not counted per actor. */
   readonly actor: string | undefined;
   /** It holds nothing while it waits, so it waits however many others do. */
@@ -74,12 +74,12 @@ export function createGate(): Gate {
   const queue: Waiting[] = [];
   let check: NodeJS.Timeout | undefined;
 
-  function hasRoom({ weight, actor }: Visitor): boolean {
+  function hasRoom({ load, actor }: Visitor): boolean {
     const places = [...inside];
     const working = places.filter(({ isCommitted }) => !isCommitted);
     if (actor !== undefined && working.some((other) => other.actor === actor)) return false;
-    if (weight === 'change' && places.length - working.length >= REPLIES_TO_CHANGES) return false;
-    return working.filter((other) => other.weight === weight).length < PLACES[weight];
+    if (load === 'change' && places.length - working.length >= REPLIES_TO_CHANGES) return false;
+    return working.filter((other) => other.load === load).length < PLACES[load];
   }
 
   function admitNext(): void {

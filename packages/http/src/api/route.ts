@@ -31,7 +31,7 @@ import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
 import type { SchemaSource } from '../wire/schema.js';
 
-import type { Weight } from './gate.js';
+import type { Load } from './gate.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -86,7 +86,7 @@ export interface Route {
   /** The reply may be long. The `ETag` of a long reply covers this data version and the beginning of its content. */
   readonly caching?: Caching;
   /** The request needs much memory or time by nature: it passes the gate, as a read or as a change. */
-  readonly heavy?: Weight;
+  readonly heavy?: Load;
   /** Returns whether this request passes by the gate, because it is small. Asked only if the body is short. */
   isLight?(sent: SentContent): boolean;
   /** Returns whether this request never waits, whatever its size. */

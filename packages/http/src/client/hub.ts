@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Flags } from '@flags/core';
 import { memoizeAsync, nextTurn } from '@flags/core/integration';
-import { createListeners, type Listener, type StreamPermission } from '../messages/event-streams.js';
+import { createEventStreams, type EventStream, type StreamPermission } from '../messages/event-streams.js';
 import type { ReplySink } from '../messages/request.js';
 import { type ClientQuery, clientDocumentOf, keyOf } from './document.js';
 import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';
@@ -13,7 +13,7 @@ export interface StreamRequest extends StreamPermission {
   readonly tokenId: string | undefined;
 }
 
-/** The maximum number of channels without listeners. They remain for clients that reconnect. */
+/** The maximum number of channels without streams. They remain for clients that reconnect. */
 const IDLE_CHANNELS = 20;
 
 export type Hub = ReturnType<typeof createHub>;
@@ -24,7 +24,7 @@ export type Hub = ReturnType<typeof createHub>;
  * @param heartbeatInterval milliseconds between two heartbeats
  */
 export function createHub(flags: Flags, heartbeatInterval: number) {
-  const listeners = createListeners(flags, { heartbeatInterval });
+  const streams = createEventStreams(flags, { heartbeatInterval });
   const channels = new Map<string, Channel>();
 
   function channelOf(asked: ClientQuery): Channel {
@@ -36,7 +36,7 @@ export function createHub(flags: Flags, heartbeatInterval: number) {
     return channel;
   }
 
-  /** Removes channels without listeners, except the most recent ones. */
+  /** Removes channels without streams, except the most recent ones. */
   function forgetIdle(count: number): void {
     const idle = [...channels].filter(([, { isIdle }]) => isIdle);
     for (const [key, channel] of idle.slice(0, Math.max(0, idle.length - count))) {
@@ -52,24 +52,24 @@ export function createHub(flags: Flags, heartbeatInterval: number) {
      * @throws FlagsError `environment_not_found`, `closed`
      */
     prepare(request: StreamRequest): (sink: ReplySink) => Promise<void> {
-      listeners.assertOpen();
+      streams.assertOpen();
       // Refuses an unknown environment before the reply begins.
       flags.configuration(request.asked);
       return async (sink) => {
-        const listener = listeners.add(sink, request, {
+        const stream = streams.add(sink, request, {
           onReady: (ready) => channel.deliver([ready]),
           onLeft(left) {
             channel.leave(left);
             forgetIdle(IDLE_CHANNELS);
           },
         });
-        if (!listener) return;
+        if (!stream) return;
         const channel = channelOf(request.asked);
-        channel.join(listener, request);
+        channel.join(stream, request);
       };
     },
     close(): void {
-      listeners.close();
+      streams.close();
       forgetIdle(0);
     },
   };
@@ -79,12 +79,12 @@ export function createHub(flags: Flags, heartbeatInterval: number) {
 interface Channel {
   readonly isIdle: boolean;
   /**
-   * Adds a listener. Sends it the changes since its last event, or the full state if the journal no longer has them.
+   * Adds a stream. Sends it the changes since its last event, or the full state if the journal no longer has them.
    */
-  join(listener: Listener, request: StreamRequest): void;
-  leave(listener: Listener): void;
-  /** Sends listeners the changes that they have missed. Ends the stream when its token has expired or was deleted. */
-  deliver(listeners: Iterable<Listener>): void;
+  join(stream: EventStream, request: StreamRequest): void;
+  leave(stream: EventStream): void;
+  /** Sends streams the changes that they have missed. Ends the stream when its token has expired or was deleted. */
+  deliver(streams: Iterable<EventStream>): void;
   /** Ends the subscription to changes. */
   close(): void;
 }
@@ -100,7 +100,7 @@ function createChannel(flags: Flags, asked: ClientQuery): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
   const journal = new Journal();
-  const clients = new Map<Listener, Client>();
+  const clients = new Map<EventStream, Client>();
   const changed = { flags: new Set<string>(), segments: new Set<number>() };
   let isScheduled = false;
   let document = clientDocumentOf(flags.configuration(asked), asked);
@@ -135,7 +135,7 @@ function createChannel(flags: Flags, asked: ClientQuery): Channel {
   const hydrate = () => hydrationFrame(document, positionAt(journal.latest));
 
   /** Verifies each token once; a slow verification does not delay clients with other tokens. */
-  function deliver(listeners: Iterable<Listener>): void {
+  function deliver(streams: Iterable<EventStream>): void {
     // Later changes need a check of their own.
     const { latest } = journal;
     const isValid = memoizeAsync(
@@ -143,44 +143,42 @@ function createChannel(flags: Flags, asked: ClientQuery): Channel {
       async ({ hasValidToken }: StreamRequest) => hasValidToken === undefined || hasValidToken(),
       ({ tokenId }) => tokenId,
     );
-    for (const listener of listeners) {
-      const client = clients.get(listener);
+    for (const stream of streams) {
+      const client = clients.get(stream);
       if (client && client.position < latest) {
-        void isValid(client.request).then((isAdmitted) =>
-          isAdmitted ? send(listener, client, latest) : listener.end(),
-        );
+        void isValid(client.request).then((isAdmitted) => (isAdmitted ? send(stream, client, latest) : stream.end()));
       }
     }
   }
 
   /**
-   * Sends the changes between the listener's position and `latest`, or the full state if the journal no longer has them.
-   * Disconnects a listener that is still busy with earlier data then; it reconnects for the full state.
+   * Sends the changes between the stream's position and `latest`, or the full state if the journal no longer has them.
+   * Disconnects a stream that is still busy with earlier data then; it reconnects for the full state.
    */
-  function send(listener: Listener, client: Client, latest: number): void {
+  function send(stream: EventStream, client: Client, latest: number): void {
     const { position } = client;
-    if (position >= latest || !clients.has(listener)) return;
+    if (position >= latest || !clients.has(stream)) return;
     const missed = journal.since(position);
-    if (!listener.isReady) {
-      if (missed === undefined) listener.cut();
+    if (!stream.isReady) {
+      if (missed === undefined) stream.cut();
       return;
     }
     client.position = missed ? latest : journal.latest;
-    listener.send(missed?.slice(0, latest - position) ?? [hydrate()]);
+    stream.send(missed?.slice(0, latest - position) ?? [hydrate()]);
   }
 
   return {
     get isIdle() {
       return clients.size === 0;
     },
-    join(listener, request) {
+    join(stream, request) {
       catchUp();
-      clients.set(listener, { request, position: journal.latest });
+      clients.set(stream, { request, position: journal.latest });
       const eventId = eventIdOf(name, request.lastEventId);
       const missed = eventId === undefined ? undefined : journal.since(eventId);
-      listener.send(missed ?? [hydrate()]);
+      stream.send(missed ?? [hydrate()]);
     },
-    leave: (listener) => void clients.delete(listener),
+    leave: (stream) => void clients.delete(stream),
     deliver,
     close,
   };

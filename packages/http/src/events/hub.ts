@@ -2,10 +2,16 @@ import { type FeedPage, type Flags, type FlagsEvent, isFlagsError } from '@flags
 import { memoizeAsync, nextTurn, pause } from '@flags/core/integration';
 import type { ProjectFilter } from '../auth/permissions.js';
 import { HostFault, invalidInput } from '../messages/errors.js';
-import { createListeners, HEARTBEAT, type Listener, type StreamPermission } from '../messages/event-streams.js';
+import { createEventStreams, type EventStream, HEARTBEAT, type StreamPermission } from '../messages/event-streams.js';
 import { ownBytes } from '../messages/reply.js';
 import type { ReplySink } from '../messages/request.js';
-import { projectsOfSetIn, subjectsOf, type Visibility, type VisibilityQuestions, visibilityOf } from './visibility.js';
+import {
+  type EventFilter,
+  type EventFilterQuestions,
+  eventFilterFor,
+  projectsOfSetIn,
+  subjectsOf,
+} from './event-filter.js';
 
 /** Bytes of events that clients have not taken yet. Beyond it, the client that has waited longest is disconnected. */
 const MAX_PENDING = 8 * 1024 * 1024;
@@ -25,7 +31,7 @@ interface EventHubOptions {
 }
 
 interface Client {
-  readonly listener: Listener;
+  readonly stream: EventStream;
   readonly request: EventStreamRequest;
   /** Disconnects the client, which reconnects with its last position and misses nothing. */
   readonly fail: (error: unknown) => void;
@@ -44,8 +50,8 @@ export type EventHub = ReturnType<typeof createEventHub>;
  * subscription of the hub exists only while clients listen.
  */
 export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: EventHubOptions) {
-  const clients = new Map<Listener, Client>();
-  const listeners = createListeners(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
+  const clients = new Map<EventStream, Client>();
+  const streams = createEventStreams(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
   const frames = new WeakMap<FlagsEvent, Buffer>();
@@ -57,12 +63,12 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   }
 
   function subscribe(): () => void {
-    const listener = ({ position }: { readonly position: string | undefined }) => {
+    const onEvent = ({ position }: { readonly position: string | undefined }) => {
       newest = position;
       wakeAll();
     };
     // Every client reads from its own position then, and finds whether that is lost.
-    const unsubscribe = flags.subscribe(listener, { onHistoryLost: () => listener({ position: undefined }) });
+    const unsubscribe = flags.subscribe(onEvent, { onHistoryLost: () => onEvent({ position: undefined }) });
     return () => {
       unsubscribe();
       newest = undefined;
@@ -71,7 +77,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
 
   function listen(sink: ReplySink, request: EventStreamRequest, after: string | null): Promise<void> {
     return new Promise((resolve, reject) => {
-      const listener = listeners.add(sink, request, {
+      const stream = streams.add(sink, request, {
         onReady(ready) {
           pending.delete(ready);
           void advance(client);
@@ -82,15 +88,15 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
           resolve();
         },
       });
-      if (!listener) return resolve();
+      if (!stream) return resolve();
       const fail = (error: unknown) => {
-        listener.cut();
+        stream.cut();
         reject(error);
       };
-      const client: Client = { listener, request, fail, after, isAdvancing: false, isWoken: false };
-      clients.set(listener, client);
+      const client: Client = { stream, request, fail, after, isAdvancing: false, isWoken: false };
+      clients.set(stream, client);
       // Sends the head of the response, so that the client knows that it listens.
-      listener.send([HEARTBEAT]);
+      stream.send([HEARTBEAT]);
       void advance(client);
     });
   }
@@ -106,7 +112,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
       }
     } catch (error) {
       // The client reconnects with its last position, which is refused: it starts again.
-      if (isFlagsError(error) && error.code === 'history_lost') client.listener.end();
+      if (isFlagsError(error) && error.code === 'history_lost') client.stream.end();
       // The subscription reports a failed read. The next heartbeat or event reads again.
       else if (!isFlagsError(error)) client.fail(error instanceof HostFault ? error.thrown : error);
     }
@@ -115,8 +121,8 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
 
   /** Resolves to whether events were sent or left out. Holds no events while it asks for permissions. */
   async function sendPage(client: Client): Promise<boolean> {
-    const { listener, request } = client;
-    const isOpen = () => clients.has(listener) && listener.isReady;
+    const { stream, request } = client;
+    const isOpen = () => clients.has(stream) && stream.isReady;
     await pause();
     if (!isOpen() || client.after === newest) return false;
     const found = await readPage(client.after, ({ items, position, projectsOfSet }) => {
@@ -124,15 +130,15 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     });
     if (!found) return false;
     if (request.hasValidToken && !(await request.hasValidToken())) {
-      listener.end();
+      stream.end();
       return false;
     }
     const { subjects, projectsOfSet } = found;
-    const visibility = await visibilityOf(subjects, { projectsOfSet, maySee: request.maySee });
+    const filter = await eventFilterFor(subjects, { projectsOfSet, maySee: request.maySee });
     await readPage(client.after, ({ items }) => {
       for (const event of items) {
         if (!isOpen()) return;
-        send(client, event, visibility);
+        send(client, event, filter);
         // Later events were committed meanwhile.
         if (event.position === found.position) return;
       }
@@ -140,14 +146,14 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     return true;
   }
 
-  function send(client: Client, event: FlagsEvent, visibility: Visibility): void {
-    const shown = visibility.show(event);
+  function send(client: Client, event: FlagsEvent, filter: EventFilter): void {
+    const shown = filter.show(event);
     client.after = event.position;
     if (!shown) return;
     const frame = frames.get(shown) ?? ownBytes(`id:${event.position}\ndata:${JSON.stringify(toWire(shown))}\n\n`);
     frames.set(shown, frame);
-    client.listener.send([frame]);
-    if (!client.listener.isReady) pending.add(client.listener, frame);
+    client.stream.send([frame]);
+    if (!client.stream.isReady) pending.add(client.stream, frame);
   }
 
   /**
@@ -169,16 +175,16 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
      * @throws FlagsError `invalid_input` (`lastEventId` is not a position of this log), `closed`
      */
     async prepare(request: EventStreamRequest): Promise<(sink: ReplySink) => Promise<void>> {
-      listeners.assertOpen();
+      streams.assertOpen();
       const after = await findStart(request.lastEventId);
       return (sink) => listen(sink, request, after);
     },
-    close: listeners.close,
+    close: streams.close,
   };
 }
 
 /** A page of the log, and what all clients that send it ask about its change sets. */
-interface SharedPage extends FeedPage, Pick<VisibilityQuestions, 'projectsOfSet'> {}
+interface SharedPage extends FeedPage, Pick<EventFilterQuestions, 'projectsOfSet'> {}
 
 /** Returns a function that passes the page after a position to `use`. One page at a time is in memory. */
 function createPageReader(flags: Flags) {
@@ -206,13 +212,13 @@ function createPageReader(flags: Flags) {
 
 /** The events that clients have not taken yet. Clients may share a frame. */
 function createPendingFrames() {
-  const frames = new Map<Listener, Buffer>();
+  const frames = new Map<EventStream, Buffer>();
   const size = () => [...new Set(frames.values())].reduce((sum, { length }) => sum + length, 0);
   return {
-    delete: (listener: Listener) => void frames.delete(listener),
-    add(listener: Listener, frame: Buffer): void {
-      frames.delete(listener);
-      frames.set(listener, frame);
+    delete: (stream: EventStream) => void frames.delete(stream),
+    add(stream: EventStream, frame: Buffer): void {
+      frames.delete(stream);
+      frames.set(stream, frame);
       for (const oldest of frames.keys()) {
         if (frames.size === 1 || size() <= MAX_PENDING) return;
         frames.delete(oldest);

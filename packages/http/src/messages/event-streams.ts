@@ -19,7 +19,7 @@ const MAX_MISSED_HEARTBEATS = 4;
  * One streaming client, without a backlog. It accepts no changes until earlier data is sent. Then it receives the
  * changes that it missed.
  */
-export interface Listener {
+export interface EventStream {
   readonly isReady: boolean;
   send(frames: readonly Frame[]): void;
   /** Sends a heartbeat, or disconnects a stalled client. */
@@ -30,13 +30,13 @@ export interface Listener {
   cut(): void;
 }
 
-interface ListenerEvents {
+interface StreamEvents {
   /** Called when the client has taken all data, unless it took it immediately. */
-  readonly onReady: (listener: Listener) => void;
-  readonly onLeft: (listener: Listener) => void;
+  readonly onReady: (stream: EventStream) => void;
+  readonly onLeft: (stream: EventStream) => void;
 }
 
-function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): Listener {
+function createEventStream(sink: ReplySink, { onReady, onLeft }: StreamEvents): EventStream {
   const frames: Frame[] = [];
   const write = createSliceWriter(sink);
   let isBusy = false;
@@ -66,9 +66,9 @@ function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): L
     isBusy = false;
   }
 
-  sink.on('close', () => onLeft(listener));
+  sink.on('close', () => onLeft(stream));
 
-  const listener: Listener = {
+  const stream: EventStream = {
     get isReady() {
       return !isBusy && !ended;
     },
@@ -76,10 +76,10 @@ function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): L
       frames.push(...added);
       if (isBusy) return;
       const sending = sendAll();
-      if (isBusy) void sending.then(() => isBusy || onReady(listener), listener.cut);
+      if (isBusy) void sending.then(() => isBusy || onReady(stream), stream.cut);
     },
     beat() {
-      if (listener.isReady) return listener.send([HEARTBEAT]);
+      if (stream.isReady) return stream.send([HEARTBEAT]);
       missedHeartbeats = taken === takenBefore ? missedHeartbeats + 1 : 0;
       takenBefore = taken;
       if (missedHeartbeats >= MAX_MISSED_HEARTBEATS) sink.destroy();
@@ -91,7 +91,7 @@ function createListener(sink: ReplySink, { onReady, onLeft }: ListenerEvents): L
     },
     cut: () => void sink.destroy(),
   };
-  return listener;
+  return stream;
 }
 
 /** The permission of a streaming client. */
@@ -102,7 +102,7 @@ export interface StreamPermission {
   readonly hasValidToken: (() => Promise<boolean>) | undefined;
 }
 
-interface ListenersOptions {
+interface EventStreamsOptions {
   /** Milliseconds between two heartbeats. */
   readonly heartbeatInterval: number;
   /** Called when the first client joins. Returns a function to call after the last one has left. */
@@ -115,26 +115,26 @@ interface ListenersOptions {
  * Creates the clients of one kind of stream, their heartbeats, and the end of all streams. The timer exists only while
  * clients listen, and keeps no process alive.
  */
-export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBeat }: ListenersOptions) {
-  const listeners = new Map<Listener, StreamPermission>();
-  const pendingChecks = new Set<Listener>();
+export function createEventStreams(flags: Flags, { heartbeatInterval, onStart, onBeat }: EventStreamsOptions) {
+  const streams = new Map<EventStream, StreamPermission>();
+  const pendingChecks = new Set<EventStream>();
   let closed = false;
   let stop: (() => void) | undefined;
 
   /** Ends streams of clients without permission. A slow check delays no other client, and a client has one at a time. */
-  async function review(listener: Listener, { isStillAdmitted }: StreamPermission): Promise<void> {
-    if (pendingChecks.has(listener)) return;
-    pendingChecks.add(listener);
+  async function review(stream: EventStream, { isStillAdmitted }: StreamPermission): Promise<void> {
+    if (pendingChecks.has(stream)) return;
+    pendingChecks.add(stream);
     const isAdmitted = await isStillAdmitted();
-    pendingChecks.delete(listener);
-    if (!isAdmitted) listener.end();
+    pendingChecks.delete(stream);
+    if (!isAdmitted) stream.end();
   }
 
   function start(): () => void {
     const timer = setInterval(() => {
-      for (const [listener, permission] of listeners) {
-        listener.beat();
-        void review(listener, permission);
+      for (const [stream, permission] of streams) {
+        stream.beat();
+        void review(stream, permission);
       }
       onBeat?.();
     }, heartbeatInterval).unref();
@@ -150,7 +150,7 @@ export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBe
   /** Ends all streams, and refuses new ones. Repeated calls do nothing. */
   function close(): void {
     closed = true;
-    for (const listener of listeners.keys()) listener.end();
+    for (const stream of streams.keys()) stream.end();
   }
 
   const isClosed = () => closed || flags.closing.aborted;
@@ -160,23 +160,23 @@ export function createListeners(flags: Flags, { heartbeatInterval, onStart, onBe
       if (isClosed()) throw new FlagsError('closed', 'Streaming has ended; connect again later.');
     },
     /** Adds a client; undefined if it has disconnected, or if the streams have ended. */
-    add(sink: ReplySink, permission: StreamPermission, { onReady, onLeft }: ListenerEvents): Listener | undefined {
+    add(sink: ReplySink, permission: StreamPermission, { onReady, onLeft }: StreamEvents): EventStream | undefined {
       // The sink of a disconnected client emits no further `close` event.
       if (sink.destroyed) return undefined;
       if (isClosed()) return void sink.end();
-      const listener = createListener(sink, {
+      const stream = createEventStream(sink, {
         onReady,
         onLeft() {
-          listeners.delete(listener);
-          onLeft(listener);
-          if (listeners.size > 0) return;
+          streams.delete(stream);
+          onLeft(stream);
+          if (streams.size > 0) return;
           stop?.();
           stop = undefined;
         },
       });
-      listeners.set(listener, permission);
+      streams.set(stream, permission);
       stop ??= start();
-      return listener;
+      return stream;
     },
     close,
   };

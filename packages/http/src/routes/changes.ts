@@ -38,7 +38,14 @@ import {
   validatePreview,
   type WirePreview,
 } from '../changes/wire.js';
-import { areAll, hasMembers, isAboutAccess, projectsOfSetIn, subjectsOf, visibilityOf } from '../events/visibility.js';
+import {
+  areAll,
+  eventFilterFor,
+  hasMembers,
+  isAboutAccess,
+  projectsOfSetIn,
+  subjectsOf,
+} from '../events/event-filter.js';
 import { invalidInput } from '../messages/errors.js';
 import { jsonTexts } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -359,10 +366,10 @@ async function readHistory(
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page: ListPage<HistoryEntry> = await flags.listHistory(ref, { limit, after });
     const subjects = subjectsOf(page.items.flatMap(({ events }) => events));
-    const visibility = await visibilityOf(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
+    const filter = await eventFilterFor(subjects, { projectsOfSet: projectsOfSetIn(flags), maySee });
     const visible: HistoryEntry[] = [];
     for (const entry of page.items) {
-      const shown = visibility.showSet(entry);
+      const shown = filter.showSet(entry);
       if (shown && (await areAll(projectsOf(shown.events.filter(isAboutAccess)), maySeeAccess))) visible.push(shown);
     }
     // The engine limits the size of a page.

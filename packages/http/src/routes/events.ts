@@ -12,7 +12,7 @@ import {
 import { isPermitted } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
 import { describeActors } from '../auth/users.js';
-import { projectsOfSetIn, subjectsOf, visibilityOf } from '../events/visibility.js';
+import { eventFilterFor, projectsOfSetIn, subjectsOf } from '../events/event-filter.js';
 import { jsonTexts } from '../messages/json.js';
 import { headerOf, unchecked } from '../messages/request.js';
 import { eventSchema, eventToWire, eventTypeFromWire, WIRE_EVENT_TYPES, type WireEventType } from '../wire/event.js';
@@ -116,8 +116,8 @@ async function showEvents(
 ) {
   const maySee = (project: string | null) => isPermitted(principal, action, project);
   const projectsOfSet = projectsOfSetIn(flags);
-  const visibility = await visibilityOf(subjectsOf(events), { projectsOfSet, maySee });
-  const visible = events.flatMap((event) => visibility.show(event) ?? []);
+  const filter = await eventFilterFor(subjectsOf(events), { projectsOfSet, maySee });
+  const visible = events.flatMap((event) => filter.show(event) ?? []);
   const userOf = await describeActors(describeUsers, visible);
   return { visible, toWire: (event: FlagsEvent) => ({ ...userOf(event), ...eventToWire(event) }) };
 }

@@ -85,12 +85,12 @@ export async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
       if (!(error instanceof LostRace)) throw error;
       if (count === ATTEMPTS) throw storageBusy(error.message, error);
     }
-    await pause(Math.random() * Math.min(LONGEST_PAUSE, 2 ** count));
+    await delay(Math.random() * Math.min(LONGEST_PAUSE, 2 ** count));
   }
 }
 
 /** Resolves after `time` milliseconds, or when the signal aborts. A pause with a signal keeps no process alive. */
-export function pause(time: number, signal?: AbortSignal): Promise<void> {
+export function delay(time: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const timer = setTimeout(finish, time);

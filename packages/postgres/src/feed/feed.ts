@@ -1,6 +1,6 @@
 import { FlagsError, isFlagsError } from '@flags/core';
 import type { EventPage, StoredEvent, StoredEventQuery } from '@flags/core/storage';
-import { pause } from '../connection/errors.js';
+import { delay } from '../connection/errors.js';
 import type { Database, Statements } from '../database.js';
 import { fromStoredText, type TableNames, toStoredText } from '../tables.js';
 import { feedOffset, markOf, parsePosition, toPosition } from './position.js';
@@ -68,7 +68,7 @@ export function createFeed({
     for (const time of PAUSES) {
       if (isComplete(found, { query, held })) return found.page;
       if (found.facts.oldest === longTransaction) break;
-      await pause(time);
+      await delay(time);
       found = await readSettled(query);
     }
     // Locks on a standby do not stop commits on the primary.

@@ -3,7 +3,7 @@ import type { FlagsStorage } from '@flags/core';
 import { usageOf } from '@flags/core/integration';
 import { extent } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
-import { pause } from '../../src/connection/errors.js';
+import { delay } from '../../src/connection/errors.js';
 import { type DataVersionRow, dataVersionStatement, toDataVersion } from '../../src/data-version.js';
 import { postgresStorage } from '../../src/index.js';
 import { tableNames } from '../../src/tables.js';
@@ -30,7 +30,7 @@ interface Race {
 
 type Versioned = FlagsStorage & { readonly dataVersion: () => Promise<string> };
 
-const upTo = (milliseconds: number) => pause(random() * milliseconds);
+const upTo = (milliseconds: number) => delay(random() * milliseconds);
 
 /** Delays statements, COMMIT too, so that transactions end in another order than they begin. */
 function openLate({ schema }: Race): Promise<Versioned> {

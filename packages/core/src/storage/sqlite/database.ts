@@ -142,7 +142,7 @@ export function readWhenFree<T>(connection: Connection, read: () => T): Awaitabl
 async function readLater<T>(connection: Connection, read: () => T): Promise<T> {
   const deadline = performance.now() + connection.busyTimeout;
   while (performance.now() < deadline) {
-    await pause();
+    await delay();
     assertOpen(connection);
     const outcome = readUnlessBusy(connection, read);
     if (outcome !== 'busy') return outcome.value;
@@ -171,7 +171,7 @@ function runUnlessBusy<T>({ database }: Connection, work: () => T): { readonly v
 }
 
 /** Waits between two attempts, for a random time, so that waiting processes do not retry in step. */
-async function pause(): Promise<void> {
+async function delay(): Promise<void> {
   await setTimeout(5 + Math.random() * 20);
 }
 
@@ -299,7 +299,7 @@ export function createWriteQueue(connection: Connection, checks = NO_CHECKS): Wr
       const group = nextGroup(jobs);
       const { again, busy } = runGroup({ connection, checks }, group);
       jobs.unshift(...again);
-      if (busy) await pause();
+      if (busy) await delay();
     }
     draining = undefined;
   }

@@ -8,7 +8,7 @@ interface Subjects {
   readonly reasons: ReadonlySet<string>;
 }
 
-/** Returns the projects and change sets that `visibilityOf` checks. */
+/** Returns the projects and change sets that `eventFilterFor` checks. */
 export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   const reasons = new Set<string>();
   const all = [...events];
@@ -16,8 +16,8 @@ export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   return { projects: projectsOf(all), reasons };
 }
 
-/** The visibility of events to a caller, for streams, lists of events and histories. */
-export interface Visibility {
+/** Shows events as a caller may see them, for streams, lists of events and histories. */
+export interface EventFilter {
   /** Returns an event as the caller may see it; undefined if it is about a project that the caller may not read. */
   show(event: FlagsEvent): FlagsEvent | undefined;
   /** Returns a change set as the caller may see it; undefined if one of its events is hidden. */
@@ -25,23 +25,23 @@ export interface Visibility {
 }
 
 /** Returns a function that resolves to all projects of a change set. */
-export function projectsOfSetIn(flags: Flags): VisibilityQuestions['projectsOfSet'] {
+export function projectsOfSetIn(flags: Flags): EventFilterQuestions['projectsOfSet'] {
   return async (changeSet) => (await flags.listChangeSetProjects({ changeSet })).items;
 }
 
-export interface VisibilityQuestions {
+export interface EventFilterQuestions {
   readonly projectsOfSet: (id: string) => Promise<readonly (string | null)[]>;
   readonly maySee: ProjectFilter;
 }
 
 /**
- * Determines the visibility of an event: shown if the caller may read every project that the event is about. Shows the
+ * Creates the filter of a caller. An event is shown if the caller may read every project that the event is about. Shows the
  * reason of a change set, if the caller may read every project that the set is about. Other reasons are null.
  */
-export async function visibilityOf(
+export async function eventFilterFor(
   { projects, reasons }: Subjects,
-  { projectsOfSet, maySee }: VisibilityQuestions,
-): Promise<Visibility> {
+  { projectsOfSet, maySee }: EventFilterQuestions,
+): Promise<EventFilter> {
   const answers = new Map<string | null, boolean>();
   const mayRead = async (project: string | null) => {
     const known = answers.get(project) ?? (await maySee(project));
