@@ -4,9 +4,9 @@ import helmet from 'helmet';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
 import { type LiveServer, startLiveServer } from '../../../http/test/client/live-server.js';
+import { openRaw } from '../../../http/test/connections/raw-requests.js';
 import { askRaw } from '../../../http/test/contract/raw-client.js';
 import { EXPRESS_VERSIONS } from '../../../http/test/express-versions.js';
-import { openRaw } from '../../../http/test/faults/raw-requests.js';
 import { createHostApp, FLAGS } from '../../../http/test/host-app.js';
 
 describe('neighbours', () => {

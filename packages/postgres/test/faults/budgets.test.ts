@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type FreshDatabase, freshDatabase } from '@flags/test-postgres';
 import { extent } from '../../../../test/extent.js';
-import { expectBudgets } from '../../../http/test/faults/budgets/expect-budgets.js';
-import { type ServerProgram, serverProgram } from '../../../http/test/faults/budgets/measured-server.js';
+import { expectBudgets } from '../../../http/test/budgets/expect-budgets.js';
+import { type ServerProgram, serverProgram } from '../../../http/test/budgets/measured-server.js';
 
 /** The short form is that on memory and SQLite, of packages/express. */
 const describeInFull = extent({ short: describe.skip, full: describe });

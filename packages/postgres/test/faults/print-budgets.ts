@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Awaitable } from '@flags/core/types';
-import type { StoreSize } from '../../../http/test/faults/budgets/definitions.js';
-import { serverProgram } from '../../../http/test/faults/budgets/measured-server.js';
-import { isWithin, measureAll, type Result, tableOf } from '../../../http/test/faults/budgets/run.js';
-import { FULL_STORE, LARGE_STORE, SHORT_STORE, sizeIn } from '../../../http/test/faults/budgets/sizes.js';
-import { casesIn, type Extent } from '../../../http/test/faults/budgets/table.js';
+import type { StoreSize } from '../../../http/test/budgets/definitions.js';
+import { serverProgram } from '../../../http/test/budgets/measured-server.js';
+import { isWithin, measureAll, type Result, tableOf } from '../../../http/test/budgets/run.js';
+import { FULL_STORE, LARGE_STORE, SHORT_STORE, sizeIn } from '../../../http/test/budgets/sizes.js';
+import { casesIn, type Extent } from '../../../http/test/budgets/table.js';
 
 /** Where the measured servers keep their data. */
 interface Place {
@@ -17,7 +17,7 @@ interface Place {
   readonly close: () => Promise<void>;
 }
 
-const EXPRESS_SERVER = 'http/test/faults/children/budget-server.ts';
+const EXPRESS_SERVER = 'http/test/budgets/children/budget-server.ts';
 
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   memory: async () => ({ program: EXPRESS_SERVER, next: () => 'memory', close: async () => undefined }),

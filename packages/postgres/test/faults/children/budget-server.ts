@@ -1,5 +1,5 @@
-import { fillStorage, furnish } from '../../../../http/test/faults/budgets/definitions.js';
-import { serve } from '../../../../http/test/faults/budgets/served.js';
+import { fillStorage, furnish } from '../../../../http/test/budgets/definitions.js';
+import { serve } from '../../../../http/test/budgets/served.js';
 import { postgresStorage } from '../../../src/index.js';
 
 /** The name of the storage is the address of its database. */

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFlags, type Flags, type FlagsStorage } from '@flags/core';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { createFlagsRouter } from '../../../../express/src/create-router.js';
-import { type Action, roles } from '../../../src/auth/roles.js';
+import { createFlagsRouter } from '../../../express/src/create-router.js';
+import { type Action, roles } from '../../src/auth/roles.js';
 import { STRANGER } from './definitions.js';
 import { createProbe } from './probe.js';
 

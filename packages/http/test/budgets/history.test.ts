@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
 import { until } from '../../../../test/until.js';
 import { type EventClient, listen } from '../client/event-client.js';
-import { SECRETS } from './budgets/definitions.js';
-import { type HistorySize, LARGE_SET, WIDE_SET } from './budgets/long-history.js';
-import type { Answer, Sent } from './budgets/manners.js';
-import { type MeasuredServer, type ServerProgram, serverProgram } from './budgets/measured-server.js';
-import { isWithinPromise } from './budgets/run.js';
-import { requestWithoutReading, type SlowReader } from './slow-reader.js';
+import { requestWithoutReading, type SlowReader } from '../connections/slow-reader.js';
+import { SECRETS } from './definitions.js';
+import { type HistorySize, LARGE_SET, WIDE_SET } from './long-history.js';
+import type { Answer, Sent } from './manners.js';
+import { type MeasuredServer, type ServerProgram, serverProgram } from './measured-server.js';
+import { isWithinPromise } from './run.js';
 
 const SIZE = extent<HistorySize>({
   short: { busy: 10_000, events: 12_000, large: 10 },

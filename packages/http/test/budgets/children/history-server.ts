@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
-import { fillHistory } from '../budgets/long-history.js';
-import { serve } from '../budgets/served.js';
+import { fillHistory } from '../long-history.js';
+import { serve } from '../served.js';
 
 /** A database file, which is not flushed: the test does not measure the disk. */
 serve(

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extent } from '../../../../test/extent.js';
-import { expectBudgets } from './budgets/expect-budgets.js';
-import { type ServerProgram, serverProgram } from './budgets/measured-server.js';
+import { expectBudgets } from './expect-budgets.js';
+import { type ServerProgram, serverProgram } from './measured-server.js';
 
 let directory: string;
 let program: ServerProgram;

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { memoryStorage } from '@flags/core';
 import { type SqliteDatabase, sqliteStorage } from '@flags/core/sqlite';
-import { fillStorage, furnish } from '../budgets/definitions.js';
-import { serve } from '../budgets/served.js';
+import { fillStorage, furnish } from '../definitions.js';
+import { serve } from '../served.js';
 
 /** `memory`, or the path of a database file, which is not flushed: the test does not measure the disk. */
 serve(

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { extent } from '../../../../../test/extent.js';
+import { extent } from '../../../../test/extent.js';
 
 /** A request that is silent for this time, in milliseconds, has stalled the process permanently. */
 export const PATIENCE = 60_000;
