@@ -54,25 +54,14 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
   const streams = createEventStreams(flags, { heartbeatInterval, onStart: subscribe, onBeat: wakeAll });
   const pending = createPendingFrames();
   const readPage = createPageReader(flags);
-  const frames = new WeakMap<FlagsEvent, Buffer>();
-  /** The position of the newest event that the subscription has heard. */
-  let newest: string | undefined;
 
   function wakeAll(): void {
     for (const client of clients.values()) void advance(client);
   }
 
+  /** Every client reads from its own position, and finds whether that is lost. */
   function subscribe(): () => void {
-    const onEvent = ({ position }: { readonly position: string | undefined }) => {
-      newest = position;
-      wakeAll();
-    };
-    // Every client reads from its own position then, and finds whether that is lost.
-    const unsubscribe = flags.subscribe(onEvent, { onHistoryLost: () => onEvent({ position: undefined }) });
-    return () => {
-      unsubscribe();
-      newest = undefined;
-    };
+    return flags.subscribe(wakeAll, { onHistoryLost: wakeAll });
   }
 
   function listen(sink: ReplySink, request: EventStreamRequest, after: string | null): Promise<void> {
@@ -124,7 +113,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     const { stream, request } = client;
     const isOpen = () => clients.has(stream) && stream.isReady;
     await pause();
-    if (!isOpen() || client.after === newest) return false;
+    if (!isOpen()) return false;
     const found = await readPage(client.after, ({ items, position, projectsOfSet }) => {
       return items[0] && { subjects: subjectsOf(items), position, projectsOfSet };
     });
@@ -150,8 +139,7 @@ export function createEventHub(flags: Flags, { heartbeatInterval, toWire }: Even
     const shown = filter.show(event);
     client.after = event.position;
     if (!shown) return;
-    const frame = frames.get(shown) ?? ownBytes(`id:${event.position}\ndata:${JSON.stringify(toWire(shown))}\n\n`);
-    frames.set(shown, frame);
+    const frame = ownBytes(`id:${event.position}\ndata:${JSON.stringify(toWire(shown))}\n\n`);
     client.stream.send([frame]);
     if (!client.stream.isReady) pending.add(client.stream, frame);
   }
@@ -210,10 +198,10 @@ function createPageReader(flags: Flags) {
   };
 }
 
-/** The events that clients have not taken yet. Clients may share a frame. */
+/** The events that clients have not taken yet. */
 function createPendingFrames() {
   const frames = new Map<EventStream, Buffer>();
-  const size = () => [...new Set(frames.values())].reduce((sum, { length }) => sum + length, 0);
+  const size = () => [...frames.values()].reduce((sum, { length }) => sum + length, 0);
   return {
     delete: (stream: EventStream) => void frames.delete(stream),
     add(stream: EventStream, frame: Buffer): void {
