@@ -4,7 +4,7 @@
  */
 import type * as core from '@flags/core';
 import type * as types from '@flags/core/types';
-import type { applicationSummaryToWire } from './routes/metrics.js';
+import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
 import type { segmentUseToWire } from './routes/segments.js';

@@ -50,11 +50,7 @@ function environmentOf({ settings }: Known, { environment }: MetricsReport, orig
   return [origin.environment, environment].find(isKnown) ?? settings.environment;
 }
 
-function sort(
-  { memory }: Known,
-  report: MetricsReport,
-  projects: readonly string[] | undefined,
-): SortedCounts {
+function sort({ memory }: Known, report: MetricsReport, projects: readonly string[] | undefined): SortedCounts {
   const flags = memory.statesOf(flagDocuments);
   const sorted: SortedCounts = { counts: [], unknown: [], droppedNames: 0 };
   for (const flag of Object.keys(report.counts)) {

@@ -1,4 +1,3 @@
-import { describeConstraint, describeStrategy } from '../../src/words/describe-strategy.js';
 import {
   type ComparedDocument,
   cutToDifference,
@@ -9,6 +8,7 @@ import {
   type Names,
   nameStrategies,
 } from '../../src/words/describe-differences.js';
+import { describeConstraint, describeStrategy } from '../../src/words/describe-strategy.js';
 
 const constraint = { contextName: 'country', operator: 'IN', values: ['DE'] };
 const rollout = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { extent } from '../../../../test/extent.js';
-import { stateAt } from '../../src/log/event-log.js';
 import { environmentOf, type FlagState } from '../../src/flags/flag.js';
 import type { Flags, FlagsView } from '../../src/index.js';
 import { hasHistory } from '../../src/kinds.js';
+import { stateAt } from '../../src/log/event-log.js';
 import { memoryStorage } from '../../src/storage/memory/storage.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 import { engineOn } from '../invariants/engine-under-test.js';

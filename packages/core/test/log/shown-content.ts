@@ -1,7 +1,7 @@
-import { stateAt } from '../../src/log/event-log.js';
 import { edgeId, type FlagState, segmentsOf } from '../../src/flags/flag.js';
 import type { Flags } from '../../src/index.js';
 import { hasHistory } from '../../src/kinds.js';
+import { stateAt } from '../../src/log/event-log.js';
 import type { SegmentRegistry, SegmentState } from '../../src/segments/segment.js';
 import type { FlagsStorage } from '../../src/storage/port.js';
 
