@@ -56,15 +56,17 @@ describe('a server that cannot start', () => {
 });
 
 describe('the environment of evaluations', () => {
-  it.each([
-    [{}, 'production'],
-    [{ FLAGS_ENVIRONMENT: 'development' }, 'development'],
-  ])('is logged and shown at the start: %j', async (environment, name) => {
-    const server = await startServer({ FLAGS_DB: ':memory:', ...environment });
-    expect(server.log().find(({ msg }) => msg === 'listening')).toMatchObject({ environment: name });
-    expect(server.printed()).toContain(`Evaluates ${name} unless a token names another environment`);
-    await server.end('SIGTERM');
-  });
+  const set = [{ FLAGS_ENVIRONMENT: 'development' }, 'development'] as const;
+
+  it.each(extent({ short: [set], full: [[{}, 'production'] as const, set] }))(
+    'is logged and shown at the start: %j',
+    async (environment, name) => {
+      const server = await startServer({ FLAGS_DB: ':memory:', ...environment });
+      expect(server.log().find(({ msg }) => msg === 'listening')).toMatchObject({ environment: name });
+      expect(server.printed()).toContain(`Evaluates ${name} unless a token names another environment`);
+      await server.end('SIGTERM');
+    },
+  );
 
   it('is one that exists', async () => {
     const { code, printed } = await runToEnd({ FLAGS_DB: ':memory:', FLAGS_ENVIRONMENT: 'staging' });
