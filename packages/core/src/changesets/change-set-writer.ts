@@ -192,6 +192,7 @@ async function commit(
   const { context } = set;
   try {
     if (feed.subscriptions.size > 0) await feed.ready();
+    await pause();
     const result = await storage.commit({
       writes: [...withCheckpoints(writes), ...(context.repetition ? [recordOf(context, context.repetition)] : [])],
       checks: unit.toChecks(),

@@ -202,6 +202,7 @@ function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): 
       await findProjectOf(unit.read, changes);
       await assertPatterns(changes);
       const uses = movesAway(state, changes) ? await listUses(unit.unchecked, state.id) : [];
+      await pause();
       await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
       if (name !== state.name) await changeRegistry(unit, (all) => renameSegment(all, state.name, name));
     },
