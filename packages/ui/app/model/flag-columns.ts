@@ -9,8 +9,9 @@ const CHECK = 3;
 /** Holds a switch and its state. */
 const MIN_ENVIRONMENT = 6;
 const MAX_ENVIRONMENT = 11;
-/** The padding of a column, and the average width of a character in the small font of the audiences. */
+/** The padding of a column, and the average width of a character: in the bold head, and in the small font of the audiences. */
 const PADDING = 1.2;
+const HEAD_CHARACTER = 0.54;
 const CHARACTER = 0.48;
 /** The width of the column of *View as*. */
 export const VIEWED = 11;
@@ -37,11 +38,11 @@ interface Wanted {
   readonly optional: ReadonlySet<OptionalColumn>;
 }
 
-/** Returns the width that the longest text of an environment needs, within bounds. */
-export function environmentWidth(texts: Iterable<string>): number {
-  let longest = 0;
-  for (const { length } of texts) longest = Math.max(longest, length);
-  return Math.min(MAX_ENVIRONMENT, Math.max(MIN_ENVIRONMENT, PADDING + CHARACTER * longest));
+/** Returns the width that the name of an environment, and its longest text, need, within bounds. */
+export function environmentWidth(name: string, texts: Iterable<string>): number {
+  let longest = HEAD_CHARACTER * name.length;
+  for (const { length } of texts) longest = Math.max(longest, CHARACTER * length);
+  return Math.min(MAX_ENVIRONMENT, Math.max(MIN_ENVIRONMENT, PADDING + longest));
 }
 
 /**

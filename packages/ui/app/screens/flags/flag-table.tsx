@@ -106,7 +106,7 @@ function useEnvironmentWidths(flags: readonly ListedFlag[], columns: readonly st
     () =>
       columns.map((column) => {
         const states = flags.flatMap(({ environments }) => environments.find(({ name }) => name === column) ?? []);
-        return environmentWidth([column, ...states.map(audienceWords)]);
+        return environmentWidth(column, states.map(audienceWords));
       }),
     [flags, columns, known],
   );
