@@ -7,7 +7,7 @@
 import ts from 'typescript';
 
 /** The entries whose names have no stability promise, and whose readers are in this repository. */
-const INTERNAL = /\/(core\/dist\/(admin|integration)|http\/dist\/wire\/replies)\.d\.ts$/;
+const INTERNAL = /\/(core\/dist\/(admin|integration)|http\/dist\/replies)\.d\.ts$/;
 const CORE = /\/core\/dist\/index\.d\.ts$/;
 const MAX_NAMES = 120;
 
