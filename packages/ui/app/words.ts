@@ -1,5 +1,5 @@
 import { describeCondition, describeReason, strategyName, strategyTitle } from '@flags/core/admin';
-import type { Answer, Bucket, EvaluatedVariant, Explained } from './api/types.js';
+import type { Answer, Bucket, EvaluatedVariant, Explained, WireEvent } from './api/types.js';
 import { findSegmentName, segmentName } from './model/describe.js';
 
 /** Dates, numbers and plurals in the locale of the browser. */
@@ -54,7 +54,7 @@ export function tokenKind(kind: string): string {
   return TOKEN_KINDS[kind] ?? kind;
 }
 
-export const EVENTS: Readonly<Record<string, string>> = {
+export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'project-created': 'created the project',
   'project-updated': 'changed the project',
   'project-deleted': 'deleted the project',
@@ -86,8 +86,9 @@ export const EVENTS: Readonly<Record<string, string>> = {
   'api-token-deleted': 'deleted a token',
 };
 
+/** A later release of the server may send other types. */
 export function eventType(type: string): string {
-  return EVENTS[type] ?? type;
+  return EVENTS[type as WireEvent['type']] ?? type;
 }
 
 /** Explains why a flag is on or off: "rollout, bucket 12 ≤ 25". */
