@@ -1,69 +1,93 @@
 import type { DomainEvent } from './base/domain-event.js';
 import { type EventDescription, type Kind, memberParts } from './engine/kind.js';
-import type { FlagEvent } from './flags/flag.js';
+import type { Restorer } from './engine/restorer.js';
 import { flagDocuments } from './flags/flag.kind.js';
-import type { ProjectEvent } from './projects/project.js';
+import { flagRestorer } from './flags/flag.restorer.js';
 import { projectDocuments } from './projects/project.kind.js';
-import type { SegmentEvent } from './segments/segment.js';
+import { projectRestorer } from './projects/project.restorer.js';
 import { segmentDocuments } from './segments/segment.kind.js';
-import type { TokenEvent } from './tokens/token.js';
+import { segmentRestorer } from './segments/segment.restorer.js';
 import { tokenDocuments } from './tokens/token.kind.js';
 
-/** Every kind of document that events change, in the order in which a restoration creates them. */
-const KINDS = [projectDocuments, segmentDocuments, flagDocuments, tokenDocuments] as const;
+/** A kind of document, and how an undo and an import restore it. */
+interface ListedKind<State, Event extends DomainEvent> {
+  readonly documents: Kind<State, Event>;
+  /** Undefined: the history leaves these documents out, and an undo never restores them. */
+  readonly restorer: Restorer<State, Event> | undefined;
+}
 
-const EVENTS: { readonly [Type in EventType]: EventDescription<never> } = {
-  ...projectDocuments.events,
-  ...flagDocuments.events,
-  ...segmentDocuments.events,
-  ...tokenDocuments.events,
-};
+function listed<State, Event extends DomainEvent>(
+  documents: Kind<State, Event>,
+  restorer?: Restorer<State, Event>,
+): ListedKind<State, Event> {
+  return { documents, restorer };
+}
+
+/**
+ * Every kind of document that events change, in the order in which a restoration creates them. Types of events, size
+ * limits, histories, undos, imports and the replica follow from this list.
+ */
+const KINDS = [
+  listed(projectDocuments, projectRestorer),
+  listed(segmentDocuments, segmentRestorer),
+  listed(flagDocuments, flagRestorer),
+  listed(tokenDocuments),
+] as const;
+
+type EventTypeOf<Listed> = Listed extends { readonly documents: { readonly events: infer Events } }
+  ? keyof Events
+  : never;
 
 /** A type of event. */
-export type EventType = (ProjectEvent | FlagEvent | SegmentEvent | TokenEvent)['type'];
+export type EventType = EventTypeOf<(typeof KINDS)[number]>;
 
-/** All types of events. */
-export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];
+type AnyKind = ListedKind<unknown, DomainEvent>;
 
-type AnyEvent = EventDescription<DomainEvent>;
+/** {@link KINDS} as one type. */
+export const ALL_KINDS = KINDS as readonly unknown[] as readonly AnyKind[];
 
-const BY_TYPE: ReadonlyMap<string, AnyEvent> = new Map(
-  Object.entries(EVENTS).map(([type, one]) => [type, one as AnyEvent]),
+const EVENTS: ReadonlyMap<string, EventDescription<DomainEvent>> = new Map(
+  ALL_KINDS.flatMap(({ documents }) => Object.entries(documents.events)),
 );
 
+/** All types of events. */
+export const EVENT_TYPES = [...EVENTS.keys()] as readonly EventType[];
+
 /** An event that a later release has stored. */
-const UNKNOWN_EVENT: AnyEvent = { parts: memberParts };
+const UNKNOWN_EVENT: EventDescription<DomainEvent> = { parts: memberParts };
 
 /** Returns the description of a type of event. */
-export function describeEvent(type: string): AnyEvent {
-  return BY_TYPE.get(type) ?? UNKNOWN_EVENT;
+export function describeEvent(type: string): EventDescription<DomainEvent> {
+  return EVENTS.get(type) ?? UNKNOWN_EVENT;
 }
 
-type AnyKind = Kind<unknown, DomainEvent>;
-
-const BY_NAME: ReadonlyMap<string, AnyKind> = new Map(KINDS.map((kind) => [kind.kind, kind as unknown as AnyKind]));
+const BY_NAME: ReadonlyMap<string, AnyKind> = new Map(ALL_KINDS.map((kind) => [kind.documents.kind, kind]));
 
 /** Returns the description of a kind; undefined for index documents, which have no events. */
-export function kindOf(name: string): AnyKind | undefined {
-  return BY_NAME.get(name);
+export function kindOf(name: string): AnyKind['documents'] | undefined {
+  return BY_NAME.get(name)?.documents;
 }
 
-/** The name of a kind that history shows and undo restores. */
-export type HistoryKind = 'project' | 'segment' | 'flag';
-
-interface KindWithHistory extends AnyKind {
-  readonly kind: HistoryKind;
-  readonly history: NonNullable<AnyKind['history']>;
+/** A kind that history shows and undo restores. */
+export interface KindWithHistory extends AnyKind {
+  readonly restorer: Restorer<unknown>;
 }
 
 /** The kinds that history shows and undo restores, in the order in which a restoration creates them. */
-export const KINDS_WITH_HISTORY = KINDS.filter((kind) => kind.history) as unknown as readonly KindWithHistory[];
+export const KINDS_WITH_HISTORY = ALL_KINDS.filter((kind): kind is KindWithHistory => kind.restorer !== undefined);
+
+/** Returns the restorer of a kind; undefined for a kind without history. */
+export function restorerOf(kind: string): AnyKind['restorer'] {
+  return BY_NAME.get(kind)?.restorer;
+}
 
 /** The kinds that evaluation keeps in memory. */
-export const KINDS_IN_MEMORY = [...BY_NAME.values()].filter(({ isInMemory }) => isInMemory).map(({ kind }) => kind);
+export const KINDS_IN_MEMORY = ALL_KINDS.filter(({ documents }) => documents.isInMemory).map(
+  ({ documents }) => documents.kind,
+);
 
 export function hasHistory({ kind }: { readonly kind: string }): boolean {
-  return kindOf(kind)?.history !== undefined;
+  return restorerOf(kind) !== undefined;
 }
 
 /** Applies stored events to the state of a document. The cast is safe: every stored event is the result of a decision. */

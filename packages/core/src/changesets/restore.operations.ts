@@ -1,35 +1,20 @@
 import { paced } from '../base/paced.js';
 import type { UnitOfWork } from '../engine/engine.js';
-import type { Restored, Restorer } from '../engine/restorer.js';
-import { flagRestorer } from '../flags/flag.restorer.js';
-import { type HistoryKind, KINDS_WITH_HISTORY } from '../kinds.js';
-import { projectRestorer } from '../projects/project.restorer.js';
-import { segmentRestorer } from '../segments/segment.restorer.js';
+import type { Restored } from '../engine/restorer.js';
+import { KINDS_WITH_HISTORY, type KindWithHistory } from '../kinds.js';
 
 /** A document and the state to restore; undefined: no document. */
 export interface Restoration {
-  readonly kind: HistoryKind;
+  readonly kind: string;
   readonly id: string;
   readonly target: unknown;
   /** Its place in the input, for refusals. */
   readonly path?: string | undefined;
 }
 
-type AnyRestorer = Restorer<unknown>;
-
-const RESTORERS: Readonly<Record<HistoryKind, AnyRestorer>> = {
-  project: projectRestorer as AnyRestorer,
-  segment: segmentRestorer as AnyRestorer,
-  flag: flagRestorer as AnyRestorer,
-};
-
-export function restorerOf(kind: HistoryKind): AnyRestorer {
-  return RESTORERS[kind];
-}
-
 /** The documents of one kind, and the changed ones among them. */
 interface RestoredKind {
-  readonly restorer: AnyRestorer;
+  readonly restorer: KindWithHistory['restorer'];
   readonly documents: readonly Restored<unknown>[];
   readonly changed: Restored<unknown>[];
 }
@@ -42,14 +27,14 @@ interface RestoredKind {
  */
 export async function restoreDocuments(unit: UnitOfWork, restorations: readonly Restoration[]): Promise<void> {
   const parentsFirst: RestoredKind[] = [];
-  for (const documents of KINDS_WITH_HISTORY) {
+  for (const { documents, restorer } of KINDS_WITH_HISTORY) {
     const restored: Restored<unknown>[] = [];
     for await (const { kind, id, target, path } of paced(restorations)) {
       if (kind !== documents.kind) continue;
       const found = await unit.read<unknown>(documents, id);
       restored.push({ id, target, path, before: found?.state });
     }
-    parentsFirst.push({ restorer: RESTORERS[documents.kind], documents: restored, changed: [] });
+    parentsFirst.push({ restorer, documents: restored, changed: [] });
   }
   const childrenFirst = parentsFirst.toReversed();
   for (const one of parentsFirst) await restoreAll(unit, one, ({ target }) => target !== undefined);

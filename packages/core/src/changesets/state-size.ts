@@ -1,13 +1,11 @@
 import { FlagsError } from '../errors.js';
-import { flagDocuments } from '../flags/flag.kind.js';
-import { projectDocuments } from '../projects/project.kind.js';
-import { segmentDocuments } from '../segments/segment.kind.js';
+import { KINDS_WITH_HISTORY } from '../kinds.js';
 import { nameOf } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
 import { type DocumentChange, isNeverRefused } from './unit-of-work.js';
 
 /** The document kinds that count towards the state size. */
-const DEFINITION_KINDS: readonly string[] = [flagDocuments, segmentDocuments, projectDocuments].map(({ kind }) => kind);
+const DEFINITION_KINDS: readonly string[] = KINDS_WITH_HISTORY.map(({ documents }) => documents.kind);
 
 interface Size {
   readonly bytes: number;

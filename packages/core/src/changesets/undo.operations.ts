@@ -18,7 +18,7 @@ import { commitSet, planPrepared } from './change-sets.operations.js';
 import type { ChangeEngine } from './engine.js';
 import { previewPlanned, withEffects } from './plan.operations.js';
 import { ChangesHash } from './repetition.js';
-import { type Restoration, restoreDocuments, restorerOf } from './restore.operations.js';
+import { type Restoration, restoreDocuments } from './restore.operations.js';
 import { toContext } from './run-operation.js';
 
 export async function undoChangeSet(
@@ -79,14 +79,14 @@ interface ReadSet {
 async function mergeAll(engine: ChangeEngine, unit: UnitOfWork, { set, changed }: ReadSet): Promise<Restoration[]> {
   const conflicts: Conflict[] = [];
   const restorations: Restoration[] = [];
-  for (const documents of KINDS_WITH_HISTORY) {
-    const { kind, history } = documents;
+  for (const { documents, restorer } of KINDS_WITH_HISTORY) {
+    const { kind } = documents;
     for await (const { key, before, after } of paced(changed.filter(({ key }) => key.kind === kind))) {
       const now = (await unit.read<unknown>(documents, key.id))?.state;
       const versions = { before, after, now };
-      const merged = history.merge(versions);
+      const merged = restorer.merge(versions);
       if (merged.conflicts.length > 0) conflicts.push({ key, paths: merged.conflicts });
-      restorerOf(kind).assertMergeable?.(engine, versions, merged.target);
+      restorer.assertMergeable?.(engine, versions, merged.target);
       restorations.push({ kind, id: key.id, target: merged.target });
     }
   }

@@ -6,7 +6,7 @@ import { FlagsError } from '../errors.js';
 import { environmentOf, type FlagState } from '../flags/flag.js';
 import { flagDocuments, restoreFlag } from '../flags/flag.kind.js';
 import { defaultType, rememberIds } from '../flags/flag.operations.js';
-import { kindOf } from '../kinds.js';
+import { restorerOf } from '../kinds.js';
 import type { ProjectState } from '../projects/project.js';
 import { projectDocuments, restoreProject } from '../projects/project.kind.js';
 import { NO_SEGMENTS, SEGMENT_REGISTRY, type SegmentState, segmentRegistries } from '../segments/segment.js';
@@ -138,7 +138,7 @@ export async function readTarget(
 }
 
 function isChange({ kind, current, target }: Planned): boolean {
-  return (kindOf(kind)?.history?.restore(current, target).length ?? 0) > 0;
+  return (restorerOf(kind)?.eventsBetween(current, target).length ?? 0) > 0;
 }
 
 function importTooLarge(count: number): FlagsError {

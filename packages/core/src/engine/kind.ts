@@ -4,8 +4,8 @@ import { memberOf, mergeStates } from '../base/parts.js';
 import type { Aggregate } from '../storage/documents.js';
 
 /*
- * A kind of document is described once, in its `*.kind.ts`: how events become its state, how it is restored and merged,
- * and what each of its events is about, needs and may do. Everything else looks up.
+ * A kind of document is described once, in its `*.kind.ts`: how events become its state, and what each of its events is
+ * about, needs and may do. Its `*.restorer.ts` says how it is restored and merged. Everything else looks up.
  */
 
 /** A part of a document that an event changes. */
@@ -59,22 +59,9 @@ export interface MergedVersions<State> {
   readonly conflicts: readonly string[];
 }
 
-/** How the history of a kind is read and taken back. */
-interface History<State, Event> {
-  /**
-   * Returns the events that bring a document to another state, including ids and creation time. An undefined state
-   * means that there is no document. The caller checks the references.
-   */
-  readonly restore: (now: State | undefined, target: State | undefined) => readonly Event[];
-  /** Takes a change set back: restores the parts that it has changed, and keeps all later changes of other parts. */
-  readonly merge: (versions: Versions<State>) => MergedVersions<State>;
-}
-
 /** A kind of document that events change. */
 export interface Kind<State, Event extends DomainEvent> extends Aggregate<State, Event> {
   readonly events: EventDescriptions<Event>;
-  /** Absent: the history leaves these documents out, and an undo never restores them. */
-  readonly history?: History<State, Event>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
   /** The replica keeps these documents in memory, for evaluation. */

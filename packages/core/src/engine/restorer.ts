@@ -1,5 +1,6 @@
+import type { DomainEvent } from '../base/domain-event.js';
 import type { Engine, UnitOfWork } from './engine.js';
-import type { Versions } from './kind.js';
+import type { MergedVersions, Versions } from './kind.js';
 
 /** A document of a restoration, with its present and its target state. */
 export interface Restored<State> {
@@ -12,7 +13,14 @@ export interface Restored<State> {
 }
 
 /** Brings documents of a kind to given states, as an undo and an import do. */
-export interface Restorer<State> {
+export interface Restorer<State, Event extends DomainEvent = DomainEvent> {
+  /**
+   * Returns the events that bring a document to another state, including ids and creation time. An undefined state
+   * means that there is no document. The caller checks the references.
+   */
+  readonly eventsBetween: (now: State | undefined, target: State | undefined) => readonly Event[];
+  /** Takes a change set back: restores the parts that it has changed, and keeps all later changes of other parts. */
+  readonly merge: (versions: Versions<State>) => MergedVersions<State>;
   /** Applies the events that lead to the target. Returns whether there are any. */
   readonly restore: (unit: UnitOfWork, document: Restored<State>) => Promise<boolean>;
   /** Updates the index documents of the kind, after all its documents. */

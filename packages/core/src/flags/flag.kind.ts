@@ -166,7 +166,7 @@ function restoreArchive(flag: FlagState, target: FlagState): readonly FlagEvent[
 const WHOLE = /^\/(variants|dependencies|environments\/[^/]+\/strategies\/[^/]+)$/;
 
 /** Merges a flag: restores the parts that the set has changed, and keeps all others. */
-function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
+export function mergeFlag({ before, after, now }: Versions<FlagState>): MergedVersions<FlagState> {
   const names = [before, now, after].flatMap((flag) => flag?.environments.map(({ name }) => name) ?? []);
   const toParts = (flag: FlagState | undefined) => flag && withArchiving(withEnvironments(flag, names));
   const versions = { before: toParts(before), after: toParts(after), now: toParts(now) };
@@ -304,7 +304,6 @@ const flagEvents: EventDescriptions<FlagEvent> = {
 export const flagDocuments: Kind<FlagState, FlagEvent> = {
   kind: 'flag',
   events: flagEvents,
-  history: { restore: restoreFlag, merge: mergeFlag },
   smaller: 'shorten its texts and lists, or move constraints into segments',
   isInMemory: true,
   evolve: evolveFlag,

@@ -5,11 +5,13 @@ import { FlagsError, locateRefusals } from '../errors.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';
-import { type FlagState, segmentsOf } from './flag.js';
-import { flagDocuments, restoreFlag } from './flag.kind.js';
+import { type FlagEvent, type FlagState, segmentsOf } from './flag.js';
+import { flagDocuments, mergeFlag, restoreFlag } from './flag.kind.js';
 import { assertNoChildren } from './lifecycle.decide.js';
 
-export const flagRestorer: Restorer<FlagState> = {
+export const flagRestorer: Restorer<FlagState, FlagEvent> = {
+  eventsBetween: restoreFlag,
+  merge: mergeFlag,
   async restore(unit, { id, before, target, path }) {
     const events = restoreFlag(before, target);
     if (before && target) {

@@ -1,6 +1,6 @@
 import type { ProjectRef } from '../base/common.types.js';
 import { type Edit, editItems } from '../base/parts.js';
-import { type EventDescriptions, type Kind, memberParts, mergeVersions, wholePart } from '../engine/kind.js';
+import { type EventDescriptions, type Kind, memberParts, wholePart } from '../engine/kind.js';
 import { throwProjectNotFound } from '../engine/references.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import { updateProject } from './project.decide.js';
@@ -82,10 +82,6 @@ const projectEvents: EventDescriptions<ProjectEvent> = {
 export const projectDocuments: Kind<ProjectState, ProjectEvent> = {
   kind: 'project',
   events: projectEvents,
-  history: {
-    restore: restoreProject,
-    merge: (versions) => mergeVersions(versions, (path) => /^\/members\/[^/]+$/.test(path)),
-  },
   smaller: 'remove members first',
   evolve: evolveProject,
   parentOf: () => null,

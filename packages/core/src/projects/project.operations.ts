@@ -21,7 +21,7 @@ import { tokenDocuments } from '../tokens/token.kind.js';
 import { listStoredTokens } from '../tokens/token.operations.js';
 import { removeTokenUse } from '../tokens/token-verification.operations.js';
 import * as projectRules from './project.decide.js';
-import type { ProjectEvent, ProjectState } from './project.js';
+import { KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
 import { findProject, projectDocuments, type StoredProjectSummary } from './project.kind.js';
 import type { NewProject, Project, ProjectChanges, ProjectOverview, ProjectSummary } from './project.types.js';
 
@@ -173,9 +173,7 @@ function deleteProject(_: Engine, ref: ProjectRef): PreparedChange<void> {
         await unit.apply(tokenDocuments, id, deleteToken(state));
         await removeTokenUse(unit, id);
       }
-      for (const { kind } of [flagDocuments, tokenDocuments, segmentDocuments]) {
-        unit.requireVacant({ kind, parent: project.id });
-      }
+      for (const kind of KINDS_IN_PROJECTS) unit.requireVacant({ kind, parent: project.id });
     },
     result: () => undefined,
   };

@@ -1,5 +1,6 @@
 import { isSameJson } from '../base/json.js';
 import type { UnitOfWork } from '../engine/engine.js';
+import { mergeVersions } from '../engine/kind.js';
 import type { Restorer } from '../engine/restorer.js';
 import { FlagsError } from '../errors.js';
 import { isSharedWith } from '../tokens/token.js';
@@ -7,10 +8,12 @@ import { listStoredTokens } from '../tokens/token.operations.js';
 import { assertOwnerStays } from './members.decide.js';
 import { ownerOf } from './members.operations.js';
 import { deleteProject } from './project.decide.js';
-import type { ProjectState } from './project.js';
+import { KINDS_IN_PROJECTS, type ProjectEvent, type ProjectState } from './project.js';
 import { projectDocuments, restoreProject } from './project.kind.js';
 
-export const projectRestorer: Restorer<ProjectState> = {
+export const projectRestorer: Restorer<ProjectState, ProjectEvent> = {
+  eventsBetween: restoreProject,
+  merge: (versions) => mergeVersions(versions, (path) => /^\/members\/[^/]+$/.test(path)),
   async restore(unit, { id, before, target }) {
     if (before && !target) await assertEmpty(unit, before);
     const events = restoreProject(before, target);
@@ -27,7 +30,7 @@ export const projectRestorer: Restorer<ProjectState> = {
 async function assertEmpty(unit: UnitOfWork, project: ProjectState): Promise<void> {
   const shared = (await listStoredTokens(unit)).filter((token) => isSharedWith(token, project.id));
   deleteProject(project, 0, shared.length);
-  for (const kind of ['flag', 'segment', 'token']) {
+  for (const kind of KINDS_IN_PROJECTS) {
     const listed = await unit.list({ kind, parent: project.id, part: 'summary', limit: 1 });
     if (listed.length > 0) {
       const message = `The project ${project.id} has a ${kind} now, ${listed[0]?.key.id}; delete or move it first.`;

@@ -1,5 +1,5 @@
 import { isSameJson } from '../base/json.js';
-import { type EventDescriptions, type Kind, memberParts, mergeVersions } from '../engine/kind.js';
+import { type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 
 /** Applies an event. Returns undefined for a deleted segment. */
@@ -26,10 +26,6 @@ const segmentEvents: EventDescriptions<SegmentEvent> = {
 export const segmentDocuments: Kind<SegmentState, SegmentEvent> = {
   kind: 'segment',
   events: segmentEvents,
-  history: {
-    restore: restoreSegment,
-    merge: (versions) => mergeVersions(versions, (path) => path === '/constraints'),
-  },
   smaller: 'divide it into several segments',
   isInMemory: true,
   evolve: evolveSegment,

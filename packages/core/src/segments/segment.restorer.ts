@@ -1,13 +1,16 @@
 import type { UnitOfWork } from '../engine/engine.js';
+import { mergeVersions } from '../engine/kind.js';
 import { findProject } from '../engine/references.js';
 import type { Restored, Restorer } from '../engine/restorer.js';
 import { FlagsError, locateRefusals } from '../errors.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
-import type { SegmentState } from './segment.js';
+import type { SegmentEvent, SegmentState } from './segment.js';
 import { restoreSegment, segmentDocuments } from './segment.kind.js';
 import { changeRegistry, listUses } from './segment.operations.js';
 
-export const segmentRestorer: Restorer<SegmentState> = {
+export const segmentRestorer: Restorer<SegmentState, SegmentEvent> = {
+  eventsBetween: restoreSegment,
+  merge: (versions) => mergeVersions(versions, (path) => path === '/constraints'),
   async restore(unit, { id, before, target }) {
     if (before && !target) deleteSegment(before, (await listUses(unit.unchecked, before.id)).length);
     const events = restoreSegment(before, target);

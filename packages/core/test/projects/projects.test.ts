@@ -1,4 +1,6 @@
 import type { Flags, Member, NewProject, ProjectChanges } from '../../src/index.js';
+import { ALL_KINDS } from '../../src/kinds.js';
+import { KINDS_IN_PROJECTS } from '../../src/projects/project.js';
 import { eventsOf, factsOf } from '../facts.js';
 import { onEveryStorage, type Start } from '../on-every-storage.js';
 import { DEFAULT, INHERITED_NAMES } from '../references.js';
@@ -157,6 +159,11 @@ onEveryStorage((start) => {
       ]);
     });
   });
+});
+
+it('projects contain documents of every other kind, which are deleted with them', () => {
+  const others = ALL_KINDS.map(({ documents }) => documents.kind).filter((kind) => kind !== 'project');
+  expect([...KINDS_IN_PROJECTS].sort()).toEqual(others.sort());
 });
 
 describe('members', () => {
