@@ -155,7 +155,7 @@ async function findSegment(
 }
 
 /** Returns the document id of a segment. */
-export function idOfSegment(segment: number): string {
+function idOfSegment(segment: number): string {
   if (typeof segment === 'number') return `${segment}`;
   throw invalidInput([{ message: 'must name a segment, as a number', path: '/segment' }]);
 }
