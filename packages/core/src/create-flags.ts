@@ -6,7 +6,7 @@ import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { engineOf } from './changesets/run-operation.js';
 import { StateSize } from './changesets/state-size.js';
 import type { PreparedChange } from './engine/engine.js';
-import { Flags, type SharedMembers } from './flags.js';
+import { type DeclaredMembers, Flags } from './flags.js';
 import { createValidators } from './input-schemas.js';
 import { stateAt } from './log/event-log.js';
 import { createFeed } from './log/feed.js';
@@ -15,14 +15,14 @@ import { createProject } from './projects/project.decide.js';
 import { DEFAULT_PROJECT } from './projects/project.js';
 import { projectDocuments } from './projects/project.kind.js';
 import type { DocumentCache } from './replica/document-cache.js';
-import { evaluationOperations, rememberContexts, withEvaluator } from './replica/evaluation.operations.js';
+import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
 import { usageOf } from './storage/usage/port.js';
 import { createTokenFinder, createTokenUseRecorder } from './tokens/token-verification.operations.js';
-import { acceptDeclaredProperties, assertSchemaFits } from './typed-flags/define-flags.js';
+import { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
 import { findDrift, reconcileDrift } from './typed-flags/drift.js';
 import { createPayloadReader } from './typed-flags/payload.js';
 import type { FlagsSchema } from './typed-flags/schema.types.js';
@@ -169,7 +169,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
         void replica.poller.refresh();
       });
     };
-    const flags = new Flags(engine, sharedMembersOf(engine, options));
+    const flags = new Flags(engine, createEvaluation(engine, options), declaredMembers(engine, options));
     return { engine, flags, watch };
   }
 
@@ -201,12 +201,13 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
   await run([change], undefined);
 }
 
-/** Returns evaluation, and the members of flags with a schema. */
-function sharedMembersOf(engine: ChangeEngine, { schema, declare, recentContexts = 0 }: FlagsOptions): SharedMembers {
-  const operations = evaluationOperations(engine);
-  const remembered = recentContexts > 0 ? rememberContexts(operations, recentContexts) : operations;
-  const evaluation = withEvaluator(schema ? acceptDeclaredProperties(remembered, schema) : remembered);
-  if (!schema) return evaluation;
-  const drift = () => engine.lifetime.track(() => findDrift(schema, engine, declare));
-  return { ...evaluation, schema, drift };
+function createEvaluation(engine: ChangeEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {
+  return new ReplicaEvaluation(engine, {
+    lift: schema && createPropertyLift(schema),
+    recent: recentContexts > 0 ? new RecentContexts(recentContexts) : undefined,
+  });
+}
+
+function declaredMembers(engine: ChangeEngine, { schema, declare }: FlagsOptions): DeclaredMembers | undefined {
+  return schema && { schema, drift: () => engine.lifetime.track(() => findDrift(schema, engine, declare)) };
 }

@@ -58,7 +58,8 @@ export function run<Result>(
   });
 }
 
-function notCalledOnFlags(op: string): Error {
+/** Returns the refusal of a method that was taken from its object. */
+export function notCalledOnFlags(op: string): Error {
   return invalidInput([{ message: `call ${op} on the flags, as in flags.${op}(…)`, path: '' }]);
 }
 

@@ -15,9 +15,14 @@ import type {
   EvaluatedVariant,
   EvaluationContext,
   EvaluationOperations,
+  EvaluationOptions,
   EvaluationStatus,
+  Evaluator,
+  FlagExplanation,
   Impression,
+  PayloadOptions,
   PayloadReader,
+  VariantOptions,
 } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
@@ -30,17 +35,130 @@ export interface EvaluationEngine extends Engine {
   readonly payloads: PayloadReader;
 }
 
-/**
- * Creates the evaluation operations. They throw only for an unknown environment, and for options that are not an object.
- */
-export function evaluationOperations(engine: EvaluationEngine): BoundEvaluation {
-  const { settings } = engine;
-  const { state: live, documents, poller, impressions, changes, problems } = engine.replica;
-  const { standard } = live;
+/** What happens to each context before its evaluation. */
+export interface ContextOptions {
+  /** Puts declared properties where constraints find them. */
+  readonly lift?: ((context: EvaluationContext | undefined) => EvaluationContext | undefined) | undefined;
+  /** Keeps the evaluated contexts. */
+  readonly recent?: RecentContexts | undefined;
+}
 
-  function describe(status: EvaluationStatus): EvaluationStatus {
-    const walBytes = engine.storage.walBytes?.();
-    const { names, reports, usage } = engine.usageWriter.dropped;
+/**
+ * Evaluation on the replica. Throws only for an unknown environment, for options that are not an object, and for a
+ * reference without its members. The actors of an instance share it.
+ */
+export class ReplicaEvaluation implements EvaluationOperations {
+  declare readonly evaluator: Evaluator;
+  // Declared only, so that each is written once: a call of `isEnabled` takes a third longer otherwise.
+  declare private readonly engine: EvaluationEngine;
+  declare private readonly standard: Replica['state']['standard'];
+  declare private readonly lift: ContextOptions['lift'];
+  declare private readonly recent: ContextOptions['recent'];
+
+  constructor(engine: EvaluationEngine, { lift, recent }: ContextOptions) {
+    this.engine = engine;
+    this.standard = engine.replica.state.standard;
+    this.lift = lift;
+    this.recent = recent;
+    this.evaluator = Object.freeze<Evaluator>({
+      isEnabled: (flag, context, options) => this.isEnabled(flag, context, options),
+      getVariant: (flag, context, options) => this.getVariant(flag, context, options),
+      getPayload: (flag, context, options) => this.getPayload(flag, context, options),
+      forContext: (context, options) => this.forContext(context, options),
+      explain: (flag, context, options) => this.explain(flag, context, options),
+      evaluateAll: (context, options) => this.evaluateAll(context, options),
+    });
+  }
+
+  isEnabled(flag: string, context?: EvaluationContext, options?: EvaluationOptions): boolean {
+    const read = this.read(context);
+    if (options === undefined) return this.standard.snapshot.isEnabled(flag, read);
+    return this.snapshotFor(options).isEnabled(flag, read, options?.fallback);
+  }
+
+  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant {
+    const read = this.read(context);
+    if (options === undefined) return this.standard.snapshot.getVariant(flag, read);
+    return this.snapshotFor(options).getVariant(flag, read, options?.fallback);
+  }
+
+  getPayload(flag: string, context?: EvaluationContext, options?: PayloadOptions): unknown {
+    const read = this.read(context);
+    return this.readPayload(flag, this.snapshotFor(options).getVariant(flag, read), options?.fallback);
+  }
+
+  forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags {
+    const read = this.read(context) ?? context;
+    return pin(this.snapshotFor(options), read, (...input) => this.readPayload(...input));
+  }
+
+  evaluateAll(context: EvaluationContext, options?: EnvironmentChoice): readonly EvaluatedFlag[] {
+    return this.forContext(context, options).evaluateAll();
+  }
+
+  explain(flag: string, context?: EvaluationContext, options?: EnvironmentChoice): FlagExplanation {
+    // The explanation exposes compiled definitions. Freezing it protects them from the caller.
+    return deepFreeze(this.snapshotFor(options).explain(flag, this.lift ? this.lift(context) : context));
+  }
+
+  recentContexts(): readonly EvaluationContext[] {
+    return this.recent?.list() ?? [];
+  }
+
+  onImpression(listener: (impression: Impression) => void): () => void {
+    return this.engine.replica.impressions.add(listener);
+  }
+
+  configuration(options?: EnvironmentChoice): EnvironmentConfiguration {
+    const { replica, settings } = this.engine;
+    const environment = options?.environment ?? settings.environment;
+    return replica.state.configurationOf(environment) ?? throwEnvironmentNotFound(this.engine, environment);
+  }
+
+  projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined {
+    const { documents } = this.engine.replica;
+    assertReference('projectOf', ['flag'], ref);
+    if ('flag' in ref) return documents.flags.get(ref.flag)?.project;
+    const segment = documents.segments.get(`${ref.segment}`);
+    return segment && (segment.project ?? null);
+  }
+
+  onConfigurationChange(listener: (change: ConfigurationChange) => void): () => void {
+    return this.engine.replica.changes.add(listener);
+  }
+
+  status(): EvaluationStatus {
+    return this.describe(this.engine.replica.poller.status());
+  }
+
+  async refresh(): Promise<EvaluationStatus> {
+    return this.describe(await this.engine.replica.poller.refresh());
+  }
+
+  private read(context: EvaluationContext | undefined): EvaluationContext | undefined {
+    const read = this.lift ? this.lift(context) : context;
+    if (this.recent) this.recent.remember(read);
+    return read;
+  }
+
+  private snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
+    if (options !== null) assertOptions('an evaluation', options);
+    const environment = options?.environment;
+    if (environment === undefined) return this.standard.snapshot;
+    return this.engine.replica.state.snapshotOf(environment) ?? throwEnvironmentNotFound(this.engine, environment);
+  }
+
+  private readPayload(flag: string, variant: EvaluatedVariant, fallback: unknown): unknown {
+    const reading = this.engine.payloads.read(flag, variant);
+    if (reading === undefined) return fallback;
+    if (reading.issue === undefined) return reading.value;
+    this.engine.replica.problems.report({ code: 'invalid_payload', flag, message: reading.issue });
+    return fallback;
+  }
+
+  private describe(status: EvaluationStatus): EvaluationStatus {
+    const walBytes = this.engine.storage.walBytes?.();
+    const { names, reports, usage } = this.engine.usageWriter.dropped;
     const hasDropped = names + reports + usage > 0;
     return Object.freeze({
       ...status,
@@ -48,79 +166,6 @@ export function evaluationOperations(engine: EvaluationEngine): BoundEvaluation 
       ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),
     });
   }
-
-  function snapshotFor(options: EnvironmentChoice | null | undefined): Snapshot {
-    if (options !== null) assertOptions('an evaluation', options);
-    const environment = options?.environment;
-    if (environment === undefined) return standard.snapshot;
-    return live.snapshotOf(environment) ?? throwEnvironmentNotFound(engine, environment);
-  }
-
-  function configuration(options: EnvironmentChoice | undefined): EnvironmentConfiguration {
-    const environment = options?.environment ?? settings.environment;
-    return live.configurationOf(environment) ?? throwEnvironmentNotFound(engine, environment);
-  }
-
-  function readPayload(flag: string, variant: EvaluatedVariant, fallback: unknown): unknown {
-    const reading = engine.payloads.read(flag, variant);
-    if (reading === undefined) return fallback;
-    if (reading.issue === undefined) return reading.value;
-    problems.report({ code: 'invalid_payload', flag, message: reading.issue });
-    return fallback;
-  }
-
-  function forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags {
-    return pin(snapshotFor(options), context, readPayload);
-  }
-
-  return {
-    isEnabled(flag, context, options) {
-      if (options === undefined) return standard.snapshot.isEnabled(flag, context);
-      return snapshotFor(options).isEnabled(flag, context, options?.fallback);
-    },
-
-    getVariant(flag, context, options) {
-      if (options === undefined) return standard.snapshot.getVariant(flag, context);
-      return snapshotFor(options).getVariant(flag, context, options?.fallback);
-    },
-
-    getPayload: (flag, context, options) =>
-      readPayload(flag, snapshotFor(options).getVariant(flag, context), options?.fallback),
-
-    forContext,
-    evaluateAll: (context, options) => forContext(context, options).evaluateAll(),
-
-    // The explanation exposes compiled definitions. Freezing it protects them from the caller.
-    explain: (flag, context, options) => deepFreeze(snapshotFor(options).explain(flag, context)),
-
-    recentContexts: () => [],
-
-    onImpression: (listener: (impression: Impression) => void) => impressions.add(listener),
-
-    configuration,
-
-    projectOf(ref) {
-      assertReference('projectOf', ['flag'], ref);
-      if ('flag' in ref) return documents.flags.get(ref.flag)?.project;
-      const segment = documents.segments.get(`${ref.segment}`);
-      return segment && (segment.project ?? null);
-    },
-
-    onConfigurationChange: (listener: (change: ConfigurationChange) => void) => changes.add(listener),
-
-    status: () => describe(poller.status()),
-    refresh: async () => describe(await poller.refresh()),
-  };
-}
-
-/** The evaluation operations without `evaluator`. */
-export type BoundEvaluation = Omit<EvaluationOperations, 'evaluator'>;
-
-/** Adds `evaluator`, which has only the evaluation operations. */
-export function withEvaluator(operations: BoundEvaluation): EvaluationOperations {
-  const { isEnabled, getVariant, getPayload, forContext, explain, evaluateAll } = operations;
-  const evaluator = Object.freeze({ isEnabled, getVariant, getPayload, forContext, explain, evaluateAll });
-  return { ...operations, evaluator };
 }
 
 function fallbackIn<Fallback>(options: { readonly fallback?: Fallback } | null | undefined): Fallback | undefined {
@@ -174,46 +219,26 @@ const MAX_LENGTH = 1_000;
 /** A context with more properties is not kept: copying them would take too long. */
 const MAX_PROPERTIES = 50;
 
-/**
- * Returns operations that keep the contexts they evaluate, each once, the newest `limit` of them. They stay in the
- * memory of the process.
- */
-export function rememberContexts(operations: BoundEvaluation, limit: number): BoundEvaluation {
-  const texts = new LRUCache<string, true>({ max: limit });
-  let last: unknown;
+/** The contexts of the last evaluations, each once, the newest `limit` of them. They stay in the memory of the process. */
+export class RecentContexts {
+  private readonly texts: LRUCache<string, true>;
+  private last: EvaluationContext | undefined;
 
-  function remember(context: EvaluationContext | undefined): void {
-    if (context === last) return;
-    last = context;
-    const text = textOf(context);
-    if (text !== undefined) texts.set(text, true);
+  constructor(limit: number) {
+    this.texts = new LRUCache({ max: limit });
   }
 
-  return {
-    ...operations,
-    isEnabled(flag, context, options) {
-      remember(context);
-      return operations.isEnabled(flag, context, options);
-    },
-    getVariant(flag, context, options) {
-      remember(context);
-      return operations.getVariant(flag, context, options);
-    },
-    getPayload(flag, context, options) {
-      remember(context);
-      return operations.getPayload(flag, context, options);
-    },
-    forContext(context, options) {
-      remember(context);
-      return operations.forContext(context, options);
-    },
-    evaluateAll(context, options) {
-      remember(context);
-      return operations.evaluateAll(context, options);
-    },
-    // The cache lists the newest first.
-    recentContexts: () => [...texts.keys()].map((text): EvaluationContext => JSON.parse(text)),
-  };
+  remember(context: EvaluationContext | undefined): void {
+    if (context === this.last) return;
+    this.last = context;
+    const text = textOf(context);
+    if (text !== undefined) this.texts.set(text, true);
+  }
+
+  /** Returns copies, the newest first. */
+  list(): readonly EvaluationContext[] {
+    return [...this.texts.keys()].map((text): EvaluationContext => JSON.parse(text));
+  }
 }
 
 /** Returns a context as JSON, without its time. Undefined for one without fields, and for one that is too large. */

@@ -1,10 +1,9 @@
-import type { EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { EvaluationContext, EvaluationOperations } from '../evaluation/evaluation.types.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import type { DocumentCache } from '../replica/document-cache.js';
 import { memoryStorage } from '../storage/memory/storage.js';
 import type { Commit, FlagsStorage } from '../storage/port.js';
-import { acceptDeclaredProperties } from '../typed-flags/define-flags.js';
-import type { FlagsSchema } from '../typed-flags/schema.types.js';
+import { createPropertyLift } from '../typed-flags/define-flags.js';
 import type { TestFlags, TestFlagsOptions } from './test-flags.types.js';
 import { running } from './test-values.js';
 
@@ -53,17 +52,18 @@ export function lazyFork(openEngine: () => TestFlags, snapshot: Snapshot, { sche
   };
   const isReady = (flag: string, options: unknown) =>
     opened === undefined && options === undefined && running.getStore() === undefined && snapshot.definition(flag);
-  const quick: Evaluation = {
+  const lift = (schema && createPropertyLift(schema)) ?? ((context?: EvaluationContext) => context);
+  const quick: Pick<EvaluationOperations, 'isEnabled' | 'getVariant'> = {
     isEnabled(flag, context, options) {
       if (!isReady(flag, options)) return open().isEnabled(flag, context, options);
-      return snapshot.evaluate(flag, context)?.enabled ?? false;
+      return snapshot.evaluate(flag, lift(context))?.enabled ?? false;
     },
     getVariant(flag, context, options) {
-      const found = isReady(flag, options) ? snapshot.evaluate(flag, context) : undefined;
+      const found = isReady(flag, options) ? snapshot.evaluate(flag, lift(context)) : undefined;
       return found?.variant ?? open().getVariant(flag, context, options);
     },
   };
-  return new Proxy((schema ? acceptProperties(quick, schema) : quick) as TestFlags, {
+  return new Proxy(quick as TestFlags, {
     get: (target, name) => {
       // `await` reads `then`. It must not open the engine.
       if (name === 'then') return undefined;
@@ -77,11 +77,4 @@ export function lazyFork(openEngine: () => TestFlags, snapshot: Snapshot, { sche
       return descriptor && { ...descriptor, configurable: true };
     },
   });
-}
-
-type Evaluation = Pick<EvaluationOperations, 'isEnabled' | 'getVariant'>;
-
-function acceptProperties(quick: Evaluation, schema: FlagsSchema): Evaluation {
-  const { isEnabled, getVariant } = acceptDeclaredProperties(quick as EvaluationOperations, schema);
-  return { isEnabled, getVariant };
 }

@@ -161,7 +161,7 @@ function addControls(flags: Flags, controls: Controls): TestFlags {
 type Strict = Omit<Evaluator, 'evaluateAll'> & Pick<EvaluationOperations, 'evaluator'>;
 
 /** Evaluation that throws for unknown flags. */
-function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: string) => void): Strict {
+function strictEvaluation({ evaluator }: Flags, assertKnown: (flag: string) => void): Strict {
   const strict =
     <Input extends readonly unknown[], Result>(evaluate: (flag: string, ...input: Input) => Result) =>
     (flag: string, ...input: Input): Result => {
@@ -169,12 +169,12 @@ function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: strin
       return evaluate(flag, ...input);
     };
   const evaluation: Omit<Evaluator, 'evaluateAll'> = {
-    isEnabled: strict(flags.isEnabled),
-    getVariant: strict(flags.getVariant),
-    getPayload: strict(flags.getPayload),
-    explain: strict(flags.explain),
+    isEnabled: strict(evaluator.isEnabled),
+    getVariant: strict(evaluator.getVariant),
+    getPayload: strict(evaluator.getPayload),
+    explain: strict(evaluator.explain),
     forContext(context, options): ContextualFlags {
-      const mine = flags.forContext(context, options);
+      const mine = evaluator.forContext(context, options);
       const { isEnabled, getVariant, getPayload } = mine;
       return {
         ...mine,
@@ -184,7 +184,7 @@ function strictEvaluation(flags: EvaluationOperations, assertKnown: (flag: strin
       };
     },
   };
-  return { ...evaluation, evaluator: Object.freeze({ ...evaluation, evaluateAll: flags.evaluateAll }) };
+  return { ...evaluation, evaluator: Object.freeze({ ...evaluation, evaluateAll: evaluator.evaluateAll }) };
 }
 
 /**

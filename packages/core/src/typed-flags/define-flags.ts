@@ -4,7 +4,8 @@ import { name as nameSchema } from '../base/primitives.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
-import type { EvaluationContext, EvaluationOperations } from '../evaluation/evaluation.types.js';
+import type { EvaluationContext } from '../evaluation/evaluation.types.js';
+import type { ContextOptions } from '../replica/evaluation.operations.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
 import type {
   ContextDeclarations,
@@ -178,25 +179,12 @@ export function assertSchemaFits(schema: FlagsSchema, settings: FlagsSettings): 
 }
 
 /**
- * Returns operations that accept declared context properties beside `userId`: `{ plan: 'pro' }` means
- * `{ properties: { plan: 'pro' } }`. Returns the same operations if the schema declares no properties.
+ * Returns a function that accepts declared properties beside the members of a context: `{ plan: 'pro' }` means
+ * `{ properties: { plan: 'pro' } }`. Undefined if the schema declares no properties.
  */
-export function acceptDeclaredProperties(
-  operations: Omit<EvaluationOperations, 'evaluator'>,
-  { context: declared }: FlagsSchema,
-): Omit<EvaluationOperations, 'evaluator'> {
-  const names = Object.keys(declared);
-  if (names.length === 0) return operations;
-  const lift = (context: EvaluationContext | undefined) => liftProperties(context, names);
-  return {
-    ...operations,
-    isEnabled: (flag, context, options) => operations.isEnabled(flag, lift(context), options),
-    getVariant: (flag, context, options) => operations.getVariant(flag, lift(context), options),
-    getPayload: (flag, context, options) => operations.getPayload(flag, lift(context), options),
-    forContext: (context, options) => operations.forContext(lift(context) ?? context, options),
-    explain: (flag, context, options) => operations.explain(flag, lift(context), options),
-    evaluateAll: (context, options) => operations.evaluateAll(lift(context) ?? context, options),
-  };
+export function createPropertyLift({ context }: FlagsSchema): ContextOptions['lift'] {
+  const names = Object.keys(context);
+  return names.length === 0 ? undefined : (given) => liftProperties(given, names);
 }
 
 /** Never throws, for any context. A property beside `userId` wins over the same one in `properties`. */

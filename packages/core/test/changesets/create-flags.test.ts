@@ -409,12 +409,31 @@ describe('a method call with arguments of wrong types', () => {
 });
 
 describe('the methods of flags', () => {
-  it('work when destructured if they evaluate; other methods report how to call them', async () => {
+  it.each([
+    ...['getPayload', 'forContext', 'explain', 'evaluateAll', 'recentContexts'],
+    ...['onImpression', 'configuration', 'projectOf', 'onConfigurationChange', 'status', 'refresh', 'createFlag'],
+  ] as const)('report how to call them if they are taken from their object: %s', async (name) => {
     const flags = await createFlags({ storage: memoryStorage() });
-    const { isEnabled, createFlag } = flags.as('ada');
-    expect(isEnabled('checkout')).toBe(false);
-    const { code, message } = await refusalOf(createFlag(DEFAULT, { name: 'checkout' }));
-    expect([code, message]).toEqual(['invalid_input', expect.stringContaining('flags.createFlag(…)')]);
+    const { [name]: method } = flags.as('ada') as unknown as Readonly<Record<string, () => unknown>>;
+    const { code, message } = await refusalOf(Promise.resolve().then(() => method?.()));
+    expect([code, message]).toEqual(['invalid_input', expect.stringContaining(`flags.${name}(…)`)]);
+    await flags.close();
+  });
+
+  it.each(['isEnabled', 'getVariant'] as const)('throw if they are taken from their object: %s', async (name) => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const { [name]: method } = flags;
+    expect(() => method('checkout')).toThrow(TypeError);
+    await flags.close();
+  });
+
+  it('are shared by all actors, and the evaluator works without them', async () => {
+    const flags = await createFlags({ storage: memoryStorage() });
+    const ada = flags.as('ada');
+    expect(ada.isEnabled).toBe(flags.isEnabled);
+    expect(Object.hasOwn(ada, 'isEnabled')).toBe(false);
+    const { isEnabled, getVariant } = ada.evaluator;
+    expect([isEnabled('checkout'), getVariant('checkout').enabled]).toEqual([false, false]);
     await flags.close();
   });
 
@@ -431,6 +450,21 @@ describe('the methods of flags', () => {
     const flags = await createFlags({ storage: memoryStorage() });
     const error = await flags.getFlag(CHECKOUT).catch((thrown: Error) => thrown);
     expect((error as Error).stack).toMatch(/at (async )?(\w+\.)?getFlag /);
+    await flags.close();
+  });
+
+  it('are named in stack traces of an evaluation', async () => {
+    let stack: string | undefined;
+    const isEnabled = () => {
+      stack = new Error('here').stack;
+      return true;
+    };
+    const flags = await createFlags({ storage: memoryStorage(), strategies: [{ name: 'weekend', isEnabled }] });
+    await flags.createFlag(DEFAULT, { name: 'checkout' });
+    await flags.addStrategy({ ...CHECKOUT, environment: 'production' }, { name: 'weekend' });
+    await flags.enable({ ...CHECKOUT, environment: 'production' });
+    expect(flags.isEnabled('checkout')).toBe(true);
+    expect(stack).toMatch(/at Flags\.isEnabled .*flags\.ts/);
     await flags.close();
   });
 });
