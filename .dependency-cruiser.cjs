@@ -27,12 +27,12 @@ const CORE_LAYERS = [
   'storage.ts',
   'types.ts',
   'admin.ts',
-  'index.ts',
   'openfeature',
   'router.operations.ts',
   'testing',
   'testing.ts',
   'integration.ts',
+  'index.ts',
 ];
 
 /** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */

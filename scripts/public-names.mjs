@@ -44,7 +44,9 @@ function findUndocumented(symbol, checker, entry) {
 /** The entry and the entries that it re-exports from: those beside it. */
 function loadedBy(program, file) {
   const folder = file.fileName.replace(/[^/]*$/, '');
-  const beside = [...file.text.matchAll(/from '\.\/(storage|types)\.js'/g)].map(([, name]) => `${folder}${name}.d.ts`);
+  const beside = [...file.text.matchAll(/from '\.\/(integration|storage|types)\.js'/g)].map(
+    ([, name]) => `${folder}${name}.d.ts`,
+  );
   return [file, ...beside.map((name) => program.getSourceFile(name))];
 }
 

@@ -69,6 +69,8 @@ export type {
 } from './flags/strategy.types.js';
 export type { Variant, VariantInput } from './flags/variant.types.js';
 export type { Flags } from './flags.js';
+// Declarations of an application can only name types of modules that this one loads.
+export type {} from './integration.js';
 export { EVENT_TYPES, type EventType } from './kinds.js';
 // Events
 export type { EventLog, EventQuery, FeedPage, FlagsEvent } from './log/event.types.js';
@@ -113,6 +115,5 @@ export type {
   TypedFlags,
   TypedVariant,
 } from './typed-flags.types.js';
-// Declarations of an application can only name types of modules that this one loads.
 export type {} from './types.js';
 export type { Application, ApplicationDetail, UsageFilter, UsagePeriod } from './usage/usage.types.js';

@@ -1,8 +1,9 @@
 /*
- * For packages that build on the engine: routers, providers and storages. Not part of the public API: it may change in
- * any release.
+ * For packages that build on the engine: routers, providers and storages; and types of parts of results, which
+ * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
+export type { Awaitable } from './base/common.types.js';
 // JSON values
 export { cloneJson, cloneWithoutPrototypes, isSameJson } from './base/json.js';
 // Shared calls
@@ -11,16 +12,45 @@ export { describeNonFlags, describeUnknownOption } from './base/option-names.js'
 // Long work in slices
 export { nextTurn, paced, pause } from './base/paced.js';
 export { readPages } from './base/pages.js';
+export type { PartDifference } from './base/parts.js';
 export type { JsonSchema } from './base/primitives.js';
 export { createValidator, type Validator } from './base/validator.js';
+export type { ContextPreview, FlagPreview, PreviewBucket, PreviewedEvaluation } from './changesets/change-set.types.js';
 // Change sets
-export { CHANGE_OPERATIONS, type OperationName, type ResultOf } from './changesets/operations.js';
+export {
+  CHANGE_OPERATIONS,
+  type ChangeVocabulary,
+  type OperationName,
+  type ResultOf,
+} from './changesets/operations.js';
 export type { ChangeArguments } from './changesets/run-operation.js';
+export type { ImportedChangeSet } from './definitions/definition.types.js';
 // Errors
 export { shortenMessage } from './errors.js';
+export type {
+  ConstraintDefinition,
+  DependencyDefinition,
+  FlagDefinition,
+  StrategyDefinition,
+  VariantDefinition,
+} from './evaluation/definitions.types.js';
 // Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
-export type { PayloadReader, PayloadReading } from './evaluation/evaluation.types.js';
+export type {
+  ConstraintExplanation,
+  ContextEnvironment,
+  ContextMembers,
+  DependencyExplanation,
+  EnvironmentConfiguration,
+  FlagConfiguration,
+  PassEnvironmentAsOption,
+  PayloadReader,
+  PayloadReading,
+  RolloutExplanation,
+  SegmentConfiguration,
+  SegmentExplanation,
+  VariantExplanation,
+} from './evaluation/evaluation.types.js';
 // Built-in strategies, for forms
 export {
   BUILT_IN_STRATEGIES,
@@ -29,12 +59,15 @@ export {
   type StrategyParameter,
   type StrategyRow,
 } from './evaluation/strategies.js';
+export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
+export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
 export { type InputSchemas, inputSchemas } from './input-schemas.js';
 // Events
 export { describeEvent } from './kinds.js';
 // Events
 export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
+export type { DocumentDifference, DocumentName } from './log/history.types.js';
 // Evaluation in the terms of OpenFeature
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
@@ -96,3 +129,6 @@ export {
 // API tokens
 export { isApiToken } from './tokens/token-verification.operations.js';
 export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './typed-flags/payload.js';
+export type { PayloadOf } from './typed-flags/schema.types.js';
+export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
+export type { AudiencePart } from './words/audience.js';

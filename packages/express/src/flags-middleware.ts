@@ -1,6 +1,6 @@
 import type { ContextualFlags, EvaluationContext, Flags, FlagsSchema, TypedContext, TypedFlags } from '@flags/core';
-import { describeNonFlags, describeUnknownOption } from '@flags/core/integration';
-import type { EnvironmentChoice, TypedChoice } from '@flags/core/types';
+import { describeNonFlags, describeUnknownOption, type TypedChoice } from '@flags/core/integration';
+import type { EnvironmentChoice } from '@flags/core/types';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Returns the evaluation context of a request. Its errors go to your application's error handler. */

@@ -1,15 +1,16 @@
 import {
   createPacedResolution,
+  type FlagConfiguration,
   type FlagResolution,
   payloadValue,
   resolveSwitch,
   resolveVariant,
+  type StrategyDefinition,
 } from '@flags/core/integration';
 import { createFlags, type Flags, memoryStorage, type Payload } from '../../src/index.js';
 import { reasonFor, reasonForOff } from '../../src/openfeature/reason.js';
 import { toEvaluationContext } from '../../src/openfeature/values.js';
 import { memoryUsage } from '../../src/storage/memory/usage.js';
-import type { FlagConfiguration, StrategyDefinition } from '../../src/types.js';
 
 describe('a resolution', () => {
   const CHECKOUT = { project: 'default', flag: 'checkout' };

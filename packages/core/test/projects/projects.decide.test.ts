@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { defaultEnvironment, describeEffects, effectsToReview, hiddenToReview, isReviewed } from '../../src/admin.js';
 import type { FlagEffect } from '../../src/index.js';
+import type { FlagVisibility } from '../../src/integration.js';
 import { createSettings } from '../../src/options.js';
 import { addMember, changeMemberRole, removeMember } from '../../src/projects/members.decide.js';
 import type { ProjectEvent, ProjectState } from '../../src/projects/project.js';
 import { evolveProject } from '../../src/projects/project.kind.js';
 import { healthOf } from '../../src/projects/project.operations.js';
-import type { FlagVisibility } from '../../src/types.js';
 import { refusalOf } from '../decision.js';
 
 describe('the members of a project', () => {

@@ -5,7 +5,7 @@ import {
   type StrategyVariant,
   type VariantInput,
 } from '../../src/index.js';
-import type { StrategyDefinition, VariantDefinition } from '../../src/types.js';
+import type { StrategyDefinition, VariantDefinition } from '../../src/integration.js';
 
 const TOTAL_WEIGHT = 1000;
 /** Missing segments get ids that were never assigned. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core/types';
+import type { Awaitable } from '@flags/core/integration';
 import { LRUCache } from 'lru-cache';
 import { type FlagsReply, ownBytes } from '../messages/reply.js';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Flags, FlagsError } from '@flags/core';
 import {
+  type Awaitable,
   createValidator,
   type InputSchemas,
   nextTurn,
   readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
-import type { Awaitable } from '@flags/core/types';
 import type { Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';

@@ -9,8 +9,13 @@ import type {
   PlannedDocument,
   PlannedEvent,
 } from '@flags/core';
-import { CHANGE_OPERATIONS, createValidator, type JsonSchema, type Validator } from '@flags/core/integration';
-import type { FlagPreview } from '@flags/core/types';
+import {
+  CHANGE_OPERATIONS,
+  createValidator,
+  type FlagPreview,
+  type JsonSchema,
+  type Validator,
+} from '@flags/core/integration';
 import type { ShownUser } from '../auth/users.js';
 import { jsonArray } from '../messages/json.js';
 import { contextSchema, evaluatedVariantToWire, type WireContext } from '../wire/client.js';

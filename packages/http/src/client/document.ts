@@ -1,14 +1,15 @@
 import type { Flags, FlagsSettings, StrategyParameters } from '@flags/core';
-import { findFlag } from '@flags/core/integration';
-import type {
-  ConstraintDefinition,
-  DependencyDefinition,
-  EnvironmentConfiguration,
-  FlagConfiguration,
-  SegmentConfiguration,
-  StrategyDefinition,
-  VariantDefinition,
-} from '@flags/core/types';
+import {
+  type ConstraintDefinition,
+  type DependencyDefinition,
+  type EnvironmentConfiguration,
+  type FlagConfiguration,
+  findFlag,
+  type SegmentConfiguration,
+  type StrategyDefinition,
+  type VariantDefinition,
+} from '@flags/core/integration';
+import type { VariantOverride } from '@flags/core/types';
 import type { Scope } from '../auth/permissions.js';
 import { jsonArray } from '../messages/json.js';
 
@@ -176,7 +177,8 @@ function strategyVariantToWire({ name, weight, stickiness = 'default', payload }
 }
 
 function clientVariantToWire(variant: VariantDefinition) {
-  return { ...strategyVariantToWire(variant), overrides: variant.overrides ?? [] };
+  const overrides: readonly VariantOverride[] = variant.overrides ?? [];
+  return { ...strategyVariantToWire(variant), overrides };
 }
 
 function clientDependencyToWire({ flag, enabled = true, variants }: DependencyDefinition) {

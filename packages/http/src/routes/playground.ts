@@ -1,6 +1,5 @@
 import { type FlagExplanation, type Flags, FlagsError, LIMITS } from '@flags/core';
-import { type JsonSchema, paced } from '@flags/core/integration';
-import type { ConstraintExplanation } from '@flags/core/types';
+import { type ConstraintExplanation, type JsonSchema, paced } from '@flags/core/integration';
 import { type Route, route, TOO_LARGE } from '../api/route.js';
 import { jsonTexts } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@flags/core/types';
+import type { Awaitable } from '@flags/core/integration';
 import { extent } from '../../../../test/extent.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import type { StoreSize } from './definitions.js';

@@ -1,5 +1,5 @@
 import { brotliCompressSync } from 'node:zlib';
-import type { Awaitable } from '@flags/core/types';
+import type { Awaitable } from '@flags/core/integration';
 import { inventedReport, MEBIBYTE } from './bodies.js';
 import { adminSecret, flagName, roleSecret, SECRETS, type StoreSize } from './definitions.js';
 import type { Answer, Sent } from './manners.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Awaitable } from '@flags/core/types';
+import type { Awaitable } from '@flags/core/integration';
 import type { StoreSize } from '../../../http/test/budgets/definitions.js';
 import { serverProgram } from '../../../http/test/budgets/measured-server.js';
 import { isWithin, measureAll, type Result, tableOf } from '../../../http/test/budgets/run.js';
