@@ -152,19 +152,3 @@ export function isFlagsError(error: unknown): error is FlagsError {
 export function isStorageFailure(error: unknown): boolean {
   return isFlagsError(error) && (error.code === 'storage_busy' || error.code === 'storage_unavailable');
 }
-
-/**
- * Runs a check of one place in the input. Prefixes the paths of a refusal with the place, but not those of a storage
- * failure.
- *
- * @param path undefined if the input has no such place
- */
-export async function locateRefusals<T>(path: string | undefined, check: () => T | Promise<T>): Promise<T> {
-  try {
-    return await check();
-  } catch (error) {
-    if (path === undefined || !isFlagsError(error) || isStorageFailure(error)) throw error;
-    const details = error.details.map((detail) => ({ ...detail, path: `${path}${detail.path ?? ''}` }));
-    throw new FlagsError(error.code, error.message, details, { cause: error });
-  }
-}

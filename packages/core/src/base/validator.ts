@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type ErrorDetail, FlagsError, shorten } from '../errors.js';
+import { type ErrorDetail, FlagsError, isFlagsError, isStorageFailure, shorten } from '../errors.js';
+import type { Awaitable } from './common.types.js';
 import { LIMITS } from './limits.js';
 import { type JsonSchema, parseIsoDate } from './primitives.js';
 
@@ -63,6 +64,32 @@ export function invalidInput(issues: readonly ErrorDetail[]): FlagsError {
   const place = first?.path ? `${first.path} ` : '';
   const message = `The input is not valid: ${place}${first?.message ?? 'it has the wrong shape'}${othersOf(issues)}`;
   return new FlagsError('invalid_input', /[.?]$/.test(message) ? message : `${message}.`, issues);
+}
+
+/**
+ * Runs a check of one part of the input. Its refusals name the part: the paths of their details begin there. Passes on
+ * storage failures and defects unchanged.
+ *
+ * @param path a JSON Pointer to the part; undefined if the input has no such part
+ * @param member where the paths of details begin below the part. Details without a path are about the part itself.
+ */
+export async function locateRefusals<T>(
+  path: string | undefined,
+  check: () => Awaitable<T>,
+  member: '' | '/input' = '',
+): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (path === undefined || !isFlagsError(error) || isStorageFailure(error)) throw error;
+    const details = error.details.map((detail) => {
+      return { ...detail, path: detail.path === undefined ? path : `${path}${member}${detail.path}` };
+    });
+    // The message of such an error names the path of its first issue.
+    const namesPath = error.code === 'invalid_input' && error.details.some((detail) => detail.path !== undefined);
+    if (namesPath) throw invalidInput(details);
+    throw new FlagsError(error.code, error.message, details, { cause: error });
+  }
 }
 
 /** At the limit, the total number of issues is unknown. */

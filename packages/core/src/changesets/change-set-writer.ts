@@ -1,5 +1,6 @@
 import { v7 as timeOrderedId } from 'uuid';
 import { pause } from '../base/paced.js';
+import { locateRefusals } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import { withCheckpoints } from '../log/checkpoints.js';
@@ -8,7 +9,7 @@ import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.j
 import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
 import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
 import { toPlannedSet } from './planned.js';
-import { assertExpected, assertRevision, locateRefusal } from './refusals.js';
+import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
 import type { StateSize } from './state-size.js';
 import { ChangeSetUnit } from './unit-of-work.js';
@@ -172,13 +173,11 @@ async function decideSet(
   for (const change of changes) {
     await pause();
     unit.begin(change);
-    try {
+    const decide = async () => {
       if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
-      const deciding = change.decide(unit, context);
-      if (deciding) await deciding;
-    } catch (error) {
-      throw locateRefusal(error, change.path);
-    }
+      await change.decide(unit, context);
+    };
+    await locateRefusals(change.path, decide, '/input');
   }
   return { unit, writes: await unit.toChanges() };
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
-import { invalidInput } from '../base/validator.js';
+import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
@@ -12,7 +12,7 @@ import type { ApplyOptions, Change, PlannedDocument } from './change-set.types.j
 import type { ChangeEngine, UnattributedContext } from './engine.js';
 import { CHANGE_OPERATIONS, type ChangeOperationName, operationOf, prepareOperation } from './operations.js';
 import { toPlannedDocuments } from './planned.js';
-import { type ExpectedRevision, locateRefusal } from './refusals.js';
+import type { ExpectedRevision } from './refusals.js';
 import { ChangesHash, readChangeSetId, withDerivedIds } from './repetition.js';
 import { toContext } from './run-operation.js';
 
@@ -55,13 +55,12 @@ async function prepareAll(
   for await (const [index, change] of paced(readChanges(changes).entries())) {
     const { op, ifRevision } = change;
     const path = `/changes/${index}`;
-    try {
+    const prepare = () => {
       hash?.add(change);
       meter.add('input' in change ? change.input : undefined);
-      prepared.push({ ...(await prepareOperation(engine, change)), op, ifRevision, path });
-    } catch (error) {
-      throw locateRefusal(error, path);
-    }
+      return prepareOperation(engine, change);
+    };
+    prepared.push({ ...(await locateRefusals(path, prepare, '/input')), op, ifRevision, path });
   }
   return prepared;
 }

@@ -1,7 +1,7 @@
 import { isSameJson } from '../base/json.js';
 import { paced } from '../base/paced.js';
 import { compareStates } from '../base/parts.js';
-import { invalidInput } from '../base/validator.js';
+import { invalidInput, locateRefusals } from '../base/validator.js';
 import type { AuthorizeChanges, PlannedDocument } from '../changesets/change-set.types.js';
 import type { ChangeEngine } from '../changesets/engine.js';
 import { effectsOf, type PlannedState } from '../changesets/plan.operations.js';
@@ -10,7 +10,6 @@ import { ChangesHash } from '../changesets/repetition.js';
 import { type Restoration, restoreDocuments } from '../changesets/restore.operations.js';
 import { toContext } from '../changesets/run-operation.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
-import { locateRefusals } from '../errors.js';
 import { assertSegmentsUsable } from '../flags/change-flag.js';
 import type { FlagState } from '../flags/flag.js';
 import { flagDocuments, type StoredFlagSummary } from '../flags/flag.kind.js';

@@ -1,7 +1,8 @@
+import { locateRefusals } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import { findProject, referredSegments } from '../engine/references.js';
 import type { Restorer } from '../engine/restorer.js';
-import { FlagsError, locateRefusals } from '../errors.js';
+import { FlagsError } from '../errors.js';
 import { applyToFlag, assertSegmentsMovable, assertSegmentsUsable } from './change-flag.js';
 import { assertCanDepend } from './dependencies.decide.js';
 import { listChildren, listLiveChildren } from './dependencies.operations.js';

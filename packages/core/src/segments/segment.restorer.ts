@@ -1,8 +1,9 @@
+import { locateRefusals } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import { mergeVersions } from '../engine/kind.js';
 import { findProject } from '../engine/references.js';
 import type { Restored, Restorer } from '../engine/restorer.js';
-import { FlagsError, locateRefusals } from '../errors.js';
+import { FlagsError } from '../errors.js';
 import { deleteSegment, restoreRegistry } from './segment.decide.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 import { restoreSegment, segmentDocuments } from './segment.kind.js';

@@ -1,4 +1,5 @@
 import { type Change, type ChangeSet, createFlags, type Flags, memoryStorage } from '../../src/index.js';
+import { faultyStorage } from '../../src/testing.js';
 import { everythingIn } from '../everything.js';
 import { factsOf } from '../facts.js';
 import { onEveryStorage } from '../on-every-storage.js';
@@ -414,6 +415,16 @@ describe('change sets', () => {
         ).toBe(true);
       });
     });
+  });
+
+  it('pass on a failure of the storage, which is about no change of theirs', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const flags = await createFlags<string>({ storage });
+    const fault = storage.inject({ method: 'get' });
+    const { code, message, details } = await refusalOf(flags.apply(LAUNCH));
+    expect([code, details]).toEqual(['storage_unavailable', [{ message }]]);
+    expect(fault.strikes()).toBeGreaterThan(0);
+    await flags.close();
   });
 
   describe('a listener of the configuration', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { until } from '../../../../test/until.js';
-import { locateRefusals } from '../../src/errors.js';
+import { locateRefusals } from '../../src/base/validator.js';
 import {
   createFlags,
   type Flags,
@@ -505,8 +505,17 @@ describe('locateRefusals', () => {
   it('prefixes the paths of a refusal, and sets the path of issues without one', async () => {
     const details = [{ message: 'is wrong', path: '/name' }, { message: 'is late' }];
     const located = (await refused(new FlagsError('invalid_input', 'No.', details))) as FlagsError;
-    expect([located.code, located.message]).toEqual(['invalid_input', 'No.']);
+    expect(located.code).toBe('invalid_input');
+    expect(located.message).toBe('The input is not valid: /flags/0/name is wrong (and 1 more).');
     expect(located.details.map(({ path }) => path)).toEqual(['/flags/0/name', '/flags/0']);
+  });
+
+  it('keeps the message of other refusals, and names the input of a change', async () => {
+    const details = [{ message: 'is late', path: '/name' }, { message: 'No.' }];
+    const refuse = () => Promise.reject(new FlagsError('flag_archived', 'No.', details));
+    const located = await refusalOf(locateRefusals('/changes/0', refuse, '/input'));
+    expect([located.code, located.message]).toEqual(['flag_archived', 'No.']);
+    expect(located.details.map(({ path }) => path)).toEqual(['/changes/0/input/name', '/changes/0']);
   });
 
   it('passes on storage failures and other errors', async () => {
