@@ -118,7 +118,7 @@ describe('the lifecycle', () => {
       await flags.close();
       const reader = await createFlags({ storage });
       expect((await reader.listSeenFlags()).items).toEqual([
-        { application: 'shop', flags: ['checkout'], metricsCount: 2 },
+        { application: 'shop', flags: ['checkout'], evaluations: 2 },
       ]);
       await reader.close();
     });

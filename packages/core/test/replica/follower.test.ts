@@ -345,7 +345,7 @@ describe('closing', () => {
     for (let call = 0; call < 7; call++) flags.isEnabled('checkout');
     await flags.close();
     const next = await open(SILENT);
-    expect((await next.listSeenFlags()).items).toEqual([{ application: 'shop', flags: ['checkout'], metricsCount: 7 }]);
+    expect((await next.listSeenFlags()).items).toEqual([{ application: 'shop', flags: ['checkout'], evaluations: 7 }]);
     expect((await next.getFlag(CHECKOUT)).lastSeenAt).not.toBeNull();
   });
 
