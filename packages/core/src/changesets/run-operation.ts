@@ -1,7 +1,6 @@
 import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import { copyJson } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
-import { pause } from '../base/paced.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { ReferenceMember } from '../engine/operation.js';
@@ -152,9 +151,7 @@ async function commitOne(
 
 /** Returns a copy that callers may change: the storage may keep the documents themselves in memory. */
 export async function resultOf<Result>({ prepared, documents }: CommittedChange): Promise<Result> {
-  const result = await prepared.result(documents);
-  await pause();
-  return copyJson(result) as Result;
+  return copyJson(await prepared.result(documents)) as Result;
 }
 
 /**

@@ -20,7 +20,7 @@ function programWith(count: number): string {
   return `
     import { createFlags } from '${SOURCES}/create-flags.js';
     import type { Flags } from '${SOURCES}/flags.js';
-    import { defineFlags } from '${SOURCES}/definitions/define-flags.js';
+    import { defineFlags } from '${SOURCES}/typed-flags/define-flags.js';
     import { memoryStorage } from '${SOURCES}/storage/memory/storage.js';
     const schema = defineFlags({ ${declarations.join('\n')} }, { context: { plan: ['free', 'pro'] } });
     const flags = await createFlags({ storage: memoryStorage(), schema });

@@ -1,5 +1,5 @@
 import { describeEffects } from '@flags/core/admin';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/call.js';
 import type { Change } from '../../api/types.js';
 import { asCurl, asTypeScript } from '../../model/as-code.js';
@@ -23,6 +23,7 @@ export function ReviewDialog() {
 
 function ReviewForm({ proposal, plan }: Review) {
   const [reason, setReason] = useState('');
+  const [isSending, setSending] = useState(false);
   const { title, text, changes, undoes } = proposal;
   const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
   const proposed = { changes, undoes: undo };
@@ -35,7 +36,10 @@ function ReviewForm({ proposal, plan }: Review) {
       focus="title"
       submit={proposal.confirm ?? label}
       isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
-      onSubmit={() => applyReviewed(proposal, reason.trim())}
+      onSubmit={() => {
+        setSending(true);
+        return applyReviewed(proposal, reason.trim()).finally(() => setSending(false));
+      }}
       onClose={() => {
         currentReview.value = undefined;
       }}
@@ -45,7 +49,7 @@ function ReviewForm({ proposal, plan }: Review) {
       {changes.length > 0 && <p class="muted">{plural(changes.length, 'change')}, one commit</p>}
       <Differences documents={plan?.documents ?? []} />
       {environments.map((environment) => (
-        <Effect key={environment} proposed={proposed} environment={environment} />
+        <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
       ))}
       {changes.length > 0 && <ChangesAsCode changes={changes} />}
       <ReasonField value={reason} onChange={setReason} />
@@ -69,9 +73,21 @@ function Noticed({ plan }: Pick<Review, 'plan'>) {
   );
 }
 
+interface EffectProps {
+  readonly proposed: Proposed;
+  readonly environment: string;
+  /** Asks for nothing more: a preview of what has just been applied, or undone, would be refused. */
+  readonly isFixed: boolean;
+}
+
+const NOTHING: Proposed = { changes: [] };
+
 /** How many of the sampled users change, in one environment. */
-function Effect({ proposed, environment }: { readonly proposed: Proposed; readonly environment: string }) {
-  const preview = usePreview(proposed, environment);
+function Effect({ proposed, environment, isFixed }: EffectProps) {
+  const current = usePreview(isFixed ? NOTHING : proposed, environment);
+  const latest = useRef(current);
+  if (!isFixed) latest.current = current;
+  const preview = latest.current;
   const users = preview.flags?.find(({ missing }) => missing.size === 0)?.users;
   return (
     <div class="effect">
