@@ -28,6 +28,9 @@ export interface ServerProgram {
   remove(): void;
 }
 
+/** Filling a database with the full store takes minutes. */
+const LONGEST_START = 600_000;
+
 /**
  * Bundles a program that calls `serve`, on the sources.
  *
@@ -56,7 +59,7 @@ export function serverProgram(packages: string, source: string): ServerProgram {
       const child = fork(outfile, { env, execArgv: [`--max-old-space-size=${HEAP}`] });
       prefer(child);
       child.send(configuration);
-      const ready = await nextMessage<{ readonly port: number }>(child);
+      const ready = await nextMessage<{ readonly port: number }>(child, LONGEST_START);
       if (!ready) throw new Error('The server has died before it was ready.');
       return measuredServer(child, ready.port);
     },
@@ -114,9 +117,9 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** Undefined when the process ends without one. */
-async function nextMessage<T>(child: ChildProcess): Promise<T | undefined> {
+async function nextMessage<T>(child: ChildProcess, longest = 2 * PATIENCE): Promise<T | undefined> {
   const over = new AbortController();
-  const timer = setTimeout(() => child.kill('SIGKILL'), 2 * PATIENCE);
+  const timer = setTimeout(() => child.kill('SIGKILL'), longest);
   try {
     const ending = once(child, 'exit', { signal: over.signal }).then(() => undefined);
     ending.catch(() => undefined);
