@@ -206,7 +206,11 @@ function updateSegment(engine: Engine, ref: SegmentRef, input: SegmentChanges): 
       await unit.apply(segmentDocuments, id, segmentRules.updateSegment(state, changes, uses));
       if (name !== state.name) await changeRegistry(unit, (all) => renameSegment(all, state.name, name));
     },
-    result: (committed) => getSegment(committed, { segment: ref.segment }),
+    async result(committed) {
+      // Copying a large segment takes as long as committing it.
+      await pause();
+      return getSegment(committed, { segment: ref.segment });
+    },
   };
 }
 
