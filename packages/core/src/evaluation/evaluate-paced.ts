@@ -11,7 +11,7 @@ export interface PinnedFlags extends ContextualFlags {
 /** Options of {@link evaluatePaced}. */
 export interface PacedEvaluation {
   /** Evaluates only these flags, in this order. Default: all flags, in name order. */
-  readonly names?: readonly string[] | undefined;
+  readonly names?: Iterable<string> | undefined;
   /** Whether the evaluations count like `getVariant`. Default: false. */
   readonly isCounted?: boolean;
   /** Ends the evaluation when it aborts. */

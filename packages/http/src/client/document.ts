@@ -52,6 +52,21 @@ export function isSelected(
   return isOfProject && hasLabel && flag.name.startsWith(namePrefix);
 }
 
+/**
+ * Returns the names of the selected flags, in the order of the configuration. Every iteration selects again: many
+ * simultaneous evaluations would hold a list of 10,000 names each.
+ */
+export function selectedNames(
+  { flags }: Pick<EnvironmentConfiguration, 'flags'>,
+  query: ClientQuery,
+): Iterable<string> {
+  return {
+    *[Symbol.iterator]() {
+      for (const flag of flags) if (isSelected(flag, query)) yield flag.name;
+    },
+  };
+}
+
 /** Returns a cache key. Equal queries have equal keys. */
 export function keyOf({ environment, projects, namePrefix, labels }: ClientQuery): string {
   return JSON.stringify([environment, namePrefix, projects, labels]);

@@ -2,7 +2,7 @@ import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core'
 import { evaluatePaced, pause } from '@flags/core/integration';
 import { parameter } from '../api/query.js';
 import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
-import { clientQueryOf, isSelected } from '../client/document.js';
+import { clientQueryOf, selectedNames } from '../client/document.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import {
@@ -84,8 +84,7 @@ async function evaluate(
 ): Promise<RouteResult> {
   await pause(signal);
   const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
-  const visible = flags.configuration(asked).flags.filter((flag) => isSelected(flag, asked));
-  const names = visible.map(({ name }) => name);
+  const names = selectedNames(flags.configuration(asked), asked);
   const pinned = flags.forContext(context, asked);
   const generate: RouteResult['generate'] = (pass) => {
     // The sink ends a reply whose client has disconnected.

@@ -10,7 +10,7 @@ import {
   resolveVariant,
 } from '@flags/core/integration';
 import { type Route, type RouteRequest, route } from '../api/route.js';
-import { type ClientQuery, clientQueryOf, isSelected } from '../client/document.js';
+import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../client/document.js';
 import { HttpError, ofrepFailure } from '../messages/errors.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -139,8 +139,7 @@ export const ofrepRoutes: readonly Route[] = [
       const { signal } = request.sent;
       await pause(signal);
       const asked = queryIn(request);
-      const { flags } = request.flags.configuration(asked);
-      const names = flags.filter((flag) => isSelected(flag, asked)).map(({ name }) => name);
+      const names = selectedNames(request.flags.configuration(asked), asked);
       const resolve = createPacedResolution(request.flags, scopeOf(request, asked));
       const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
       return {
