@@ -11,7 +11,14 @@ import {
 import type { Principal } from '../auth/permissions.js';
 import type { FindUsers } from '../auth/users.js';
 import { invalidInput } from '../messages/errors.js';
-import { collectPieces, jsonOf, piecesOf, type StartedText, slicesOf } from '../messages/json.js';
+import {
+  collectPieces,
+  GENERATED_SLICE_LENGTH,
+  jsonOf,
+  piecesOf,
+  type StartedText,
+  slicesOf,
+} from '../messages/json.js';
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
 import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
@@ -43,7 +50,7 @@ const BUFFERED_LENGTH = 1024 * 1024;
 /** The same of lists that are cached. */
 const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 /** The same of replies that can be generated again: any number of clients may wait for one each. */
-const REGENERATED_LENGTH = 128 * 1024;
+const REGENERATED_LENGTH = 32 * 1024;
 
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
@@ -367,7 +374,7 @@ async function replyTwice(
     });
   try {
     const { text, etag } = known ? { etag: known } : await hashFirst();
-    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again'))) };
+    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again')), GENERATED_SLICE_LENGTH) };
     const isTagged = method === 'GET' || conditional === true;
     return textReply({ status, headers: { ...(isTagged && { etag }), ...(vary && { vary }) }, body });
   } finally {

@@ -77,6 +77,8 @@ async function* join<Item>(
 
 /** The maximum length of a slice, in characters. */
 const SLICE_LENGTH = 64 * 1024;
+/** The same of text that is generated for each client: any number of clients may have one in memory. */
+export const GENERATED_SLICE_LENGTH = 16 * 1024;
 
 /** A long text with its first slices generated. Call `rest.return()` if you do not write it. */
 export interface StartedText {
@@ -98,11 +100,11 @@ export async function collectPieces(pieces: AsyncIterable<string>, longest: numb
 }
 
 /** Joins short pieces and splits long ones. */
-export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>): Pieces {
+export async function* slicesOf(pieces: AsyncIterable<string> | Iterable<string>, longest = SLICE_LENGTH): Pieces {
   let text = '';
   for await (const piece of paced(pieces)) {
     text += piece;
-    for (; text.length > SLICE_LENGTH; text = text.slice(SLICE_LENGTH)) yield text.slice(0, SLICE_LENGTH);
+    for (; text.length > longest; text = text.slice(longest)) yield text.slice(0, longest);
   }
   if (text !== '') yield text;
 }

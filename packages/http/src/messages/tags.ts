@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { type Pieces, slicesOf } from './json.js';
+import { GENERATED_SLICE_LENGTH, type Pieces, slicesOf } from './json.js';
 
 /** `*`, or the opaque values of the tags; an empty list when the header is malformed. */
 type TagCondition = '*' | readonly string[];
@@ -28,7 +28,7 @@ export async function tagOfGenerated({ pieces, longest, beforeRest, contents }: 
   const digest = createHash('sha256');
   let kept: string[] | undefined = [];
   let length = 0;
-  for await (const slice of slicesOf(pieces)) {
+  for await (const slice of slicesOf(pieces, GENERATED_SLICE_LENGTH)) {
     digest.update(slice);
     length += slice.length;
     if (length <= longest) kept?.push(slice);

@@ -77,7 +77,7 @@ export const frontendRoutes: readonly Route[] = [
   }),
 ];
 
-/** Evaluates in slices, the list of flags included. `forContext` pins the configuration, so that the list of visible flags fits the evaluation. */
+/** Evaluates in slices. `forContext` pins the configuration, so that the names of the visible flags fit the evaluation. */
 async function evaluate(
   { flags, principal: { scope }, sent: { signal } }: RouteRequest,
   context: EvaluationContext,
