@@ -1,5 +1,6 @@
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
+import { validatePageQuery } from './base/pages.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
@@ -88,7 +89,7 @@ function inputsOf(settings: FlagsSettings) {
     flagQuery: object(flagQuery),
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
-    pageQuery: object(pageQuery),
+    pageQuery: { schema: pageQuery, validate: validatePageQuery },
   };
 }
 

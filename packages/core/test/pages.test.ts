@@ -25,7 +25,7 @@ async function createAll(flags: Flags, names: readonly string[], project = 'defa
 
 const many = (count: number, text: string) => Array.from({ length: count }, (_, index) => `${text}${index}`);
 
-/** The total of a list that has one. */
+/** The members `total` of a page; none for a list that does not count its items. */
 const totalOf = (page: ListPage<unknown>) => ('total' in page ? { total: page.total } : {});
 
 const named = (names: readonly string[]) => names.map((name) => expect.objectContaining({ name }));

@@ -69,8 +69,8 @@ export interface PageQuery {
 }
 
 /**
- * Items of a list, in its order: a page, or everything if the query has no `limit`. Iterating over the pages returns every item that exists
- * throughout the iteration exactly once. The pages together are not a consistent snapshot.
+ * Items of a list, in its order: a page, or everything if the query has no `limit`. Iterating over the pages returns
+ * every item that exists throughout the iteration exactly once. The pages together are not a consistent snapshot.
  */
 export interface ListPage<Item> {
   /** At most `limit` items; fewer on the last page, or if the items are large. */

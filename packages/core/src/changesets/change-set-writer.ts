@@ -177,7 +177,9 @@ async function decideSet(
       if (change.ifRevision !== undefined) await assertRevision(unit, change, change.ifRevision);
       await change.decide(unit, context);
     };
-    await locateRefusals(change.path, decide, '/input');
+    // A single change has no place in the caller's input.
+    if (change.path === undefined) await decide();
+    else await locateRefusals(change.path, decide, '/input');
   }
   return { unit, writes: await unit.toChanges() };
 }

@@ -57,7 +57,7 @@ export function run<Result>(
   });
 }
 
-/** Returns the refusal of a method that was taken from its object. */
+/** Returns the error of a method that was called without its object, as `const { enable } = flags; enable(ref)`. */
 export function notCalledOnFlags(op: string): Error {
   return invalidInput([{ message: `call ${op} on the flags, as in flags.${op}(…)`, path: '' }]);
 }

@@ -6,6 +6,7 @@ import { pause } from '../base/paced.js';
 import { assertText } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import { describeEvent } from '../kinds.js';
+import type { WrittenDocument } from '../log/checkpoints.js';
 import {
   type Aggregate,
   type DocumentReader,
@@ -15,33 +16,17 @@ import {
   toVersioned,
   type Versioned,
 } from '../storage/documents.js';
-import type {
-  DocumentCheck,
-  DocumentDeletion,
-  DocumentKey,
-  DocumentPut,
-  DocumentTouch,
-  FlagsStorage,
-  ListedDocument,
-  ListQuery,
-  Vacancy,
-} from '../storage/port.js';
+import type { DocumentCheck, DocumentKey, FlagsStorage, ListedDocument, ListQuery, Vacancy } from '../storage/port.js';
 import { documentTooLarge, setTooLarge } from './refusals.js';
 
 /** The write of one document in a commit. It folds all changes that a set makes to the document. */
-export interface DocumentChange {
-  /** Includes the JSON text, because the size is checked before the commit. */
-  readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
+export interface DocumentChange extends WrittenDocument {
   /** The size of the JSON text; 0 without one. */
   readonly bytes: number;
   /** Empty for an index document, and for a document that is written to make concurrent changes conflict. */
   readonly events: readonly DomainEvent[];
-  /** The size of the events as JSON. */
-  readonly eventBytes: number;
   /** The stored document, if there is one. */
   readonly found: Versioned<unknown> | undefined;
-  /** The new state; undefined for a deletion. */
-  readonly next: unknown;
 }
 
 /** A document that the set has read or written. */

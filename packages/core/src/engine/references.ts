@@ -5,7 +5,7 @@ import type { Documents, Read, Versioned } from '../storage/documents.js';
 
 /*
  * Documents that others refer to, as far as those need to know them. The kinds of projects and segments lie above flags,
- * because their operations read and change flags.
+ * because their operations read and change flags. They extend these descriptions.
  */
 
 /** A project, as its flags, segments and tokens see it. */

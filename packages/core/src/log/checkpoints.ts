@@ -10,7 +10,8 @@ import type {
 } from '../storage/port.js';
 
 /** The write of a document in a commit. */
-interface WrittenDocument {
+export interface WrittenDocument {
+  /** Includes the JSON text, because the size is checked before the commit. */
   readonly write: DocumentDeletion | DocumentTouch | (DocumentPut & { readonly text: string });
   /** The new state; undefined for a deletion. */
   readonly next: unknown;
@@ -21,8 +22,8 @@ interface WrittenDocument {
 
 /**
  * A checkpoint is the state of a document at a revision. It bounds the number and the size of the events that `stateAt`
- * reads. A commit stores a checkpoint at every 200th revision, and if it appends many events to the document. If its
- * events take an nth of the bytes, it stores one at every nth revision.
+ * reads. A commit stores a checkpoint at every 200th revision, and if it appends ten events to the document. It stores
+ * them more often if its events are large: at about every 256 KiB of such events.
  */
 const CHECKPOINT = { kind: 'checkpoint', revisions: 200, events: 10, bytes: 262_144 } as const;
 

@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../base/common.types.js';
 import { type Edit, editItems } from '../base/parts.js';
 import { type EventDescriptions, type Kind, memberParts, wholePart } from '../engine/kind.js';
-import { throwProjectNotFound } from '../engine/references.js';
+import { referredProjects, throwProjectNotFound } from '../engine/references.js';
 import type { Read, Versioned } from '../storage/documents.js';
 import { updateProject } from './project.decide.js';
 import type { ProjectEvent, ProjectState } from './project.js';
@@ -80,11 +80,10 @@ const projectEvents: EventDescriptions<ProjectEvent> = {
 };
 
 export const projectDocuments: Kind<ProjectState, ProjectEvent> = {
-  kind: 'project',
+  ...referredProjects,
   events: projectEvents,
   smaller: 'remove members first',
   evolve: evolveProject,
-  parentOf: () => null,
   projectOf: ({ id }) => id,
   summarize: ({ name, description, createdAt, members }): StoredProjectSummary => ({
     name,

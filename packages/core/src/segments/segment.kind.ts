@@ -1,5 +1,6 @@
 import { isSameJson } from '../base/json.js';
 import { type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
+import { referredSegments } from '../engine/references.js';
 import type { SegmentEvent, SegmentState } from './segment.js';
 
 /** Applies an event. Returns undefined for a deleted segment. */
@@ -24,12 +25,11 @@ const segmentEvents: EventDescriptions<SegmentEvent> = {
 
 /** Without a summary: lists read whole segments. */
 export const segmentDocuments: Kind<SegmentState, SegmentEvent> = {
-  kind: 'segment',
+  ...referredSegments,
   events: segmentEvents,
   smaller: 'divide it into several segments',
   isInMemory: true,
   evolve: evolveSegment,
-  parentOf: ({ project }) => project ?? null,
   projectOf: ({ project }) => project ?? null,
   summarize: () => null,
 };
