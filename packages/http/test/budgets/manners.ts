@@ -3,8 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { extent } from '../../../../test/extent.js';
 
-/** A request that is silent for this time, in milliseconds, has stalled the process permanently. */
-export const PATIENCE = 60_000;
+/**
+ * A request that is silent for this time, in milliseconds, has stalled the process permanently. In a full heap, 64
+ * evaluations of 10,000 flags take a minute together.
+ */
+export const PATIENCE = 180_000;
 /** A stream that is silent for this time, in milliseconds, has sent everything. */
 const SILENCE = 300;
 /** How long clients are slow, in milliseconds: in the full form longer than the patience of the server. */
