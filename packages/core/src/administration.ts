@@ -70,8 +70,9 @@ import type {
   TokenOperations,
   TokenRef,
   TokenRotation,
+  VerifiedToken,
 } from './tokens/token.types.js';
-import { verifyToken } from './tokens/token-verification.operations.js';
+import { verifyToken, verifyTokens } from './tokens/token-verification.operations.js';
 
 /** The administration of projects, flags, segments and tokens. Every operation is a change, or a read. */
 export class Administration<Own extends string = never>
@@ -304,5 +305,9 @@ export class Administration<Own extends string = never>
 
   verifyToken(secret: string): Promise<Token | undefined> {
     return run(this, { op: 'verifyToken' }, (engine) => verifyToken(engine, secret));
+  }
+
+  verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]> {
+    return run(this, { op: 'verifyTokens' }, (engine) => verifyTokens(engine, secrets));
   }
 }

@@ -81,6 +81,10 @@ export const ERROR_CODES = [
   'history_lost',
   'storage_unsupported',
   'user_lookup_failed',
+  'upstream_unavailable',
+  'upstream_loop',
+  'unauthenticated',
+  'forbidden',
   'closed',
 ] as const;
 

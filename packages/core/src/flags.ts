@@ -67,6 +67,7 @@ import type {
   Application,
   ApplicationDetail,
   ApplicationFilter,
+  BulkOrigin,
   BulkReport,
   ClientRegistration,
   EvaluationCounts,
@@ -328,7 +329,7 @@ export class Flags<Own extends string = never>
     return run(this, { op: 'reportMetrics', options }, (engine) => reports.reportMetrics(engine, report, options));
   }
 
-  reportMetricsInBulk(bulk: BulkReport, options?: Omit<ReportOrigin, 'clientIp'>): Promise<void> {
+  reportMetricsInBulk(bulk: BulkReport, options?: BulkOrigin): Promise<void> {
     return run(this, { op: 'reportMetricsInBulk', options }, (engine) =>
       reports.reportMetricsInBulk(engine, bulk, options),
     );

@@ -3,9 +3,12 @@
  * declaration files refer to. Not part of the public API: it may change in any release.
  */
 
+// Listeners and lifetimes
+export { compareCodePoints, createListeners, type Listeners } from './base/collections.js';
 export type { Awaitable } from './base/common.types.js';
 // JSON values
-export { cloneJson, cloneWithoutPrototypes, isSameJson } from './base/json.js';
+export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, isSameJson } from './base/json.js';
+export { createLifetime, type Lifetime } from './base/lifetime.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
 export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
@@ -13,7 +16,8 @@ export { describeNonFlags, describeUnknownOption } from './base/option-names.js'
 export { nextTurn, paced, pause } from './base/paced.js';
 export { readPages } from './base/pages.js';
 export type { PartDifference } from './base/parts.js';
-export type { JsonSchema } from './base/primitives.js';
+export { type JsonSchema, parseClientTime } from './base/primitives.js';
+export { emitWarning } from './base/printable.js';
 export { createValidator, type Validator } from './base/validator.js';
 export type { ContextPreview, FlagPreview, PreviewBucket, PreviewedEvaluation } from './changesets/change-set.types.js';
 // Change sets
@@ -36,6 +40,12 @@ export type {
 } from './evaluation/definitions.types.js';
 // Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
+export {
+  type ContextOptions,
+  type EvaluatedState,
+  Evaluation,
+  type EvaluationParts,
+} from './evaluation/evaluation.operations.js';
 export type {
   ConstraintExplanation,
   ContextEnvironment,
@@ -43,6 +53,7 @@ export type {
   DependencyExplanation,
   EnvironmentConfiguration,
   FlagConfiguration,
+  FollowedEvaluation,
   PassEnvironmentAsOption,
   PayloadReader,
   PayloadReading,
@@ -51,6 +62,8 @@ export type {
   SegmentExplanation,
   VariantExplanation,
 } from './evaluation/evaluation.types.js';
+export { ProblemReporter } from './evaluation/problem.js';
+export { compileSnapshot, type Snapshot, type SnapshotChange, type SnapshotOptions } from './evaluation/snapshot.js';
 // Built-in strategies, for forms
 export {
   BUILT_IN_STRATEGIES,
@@ -59,10 +72,11 @@ export {
   type StrategyParameter,
   type StrategyRow,
 } from './evaluation/strategies.js';
+export { type FlagUsage, UsageCounters, type VariantUsage } from './evaluation/usage.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation
-export { type InputSchemas, inputSchemas } from './input-schemas.js';
+export { createValidators, type InputSchemas, inputSchemas } from './input-schemas.js';
 // Events
 export { describeEvent } from './kinds.js';
 // Events
@@ -81,6 +95,8 @@ export {
   resolveVariant,
 } from './openfeature/resolution.js';
 export type { OpenFeatureContext } from './openfeature/values.js';
+// Options
+export { createErrorReporter, createSettings } from './options.js';
 export {
   changeByFlag,
   changeRevised,
@@ -120,15 +136,26 @@ export {
   boundedSum,
   type CountRow,
   decideAdmission,
+  HOUR,
   type InstanceRow,
   NOTHING_DROPPED,
   RESOLUTIONS,
   rowsOf,
+  startOf,
   type UsageRows,
 } from './storage/usage/rules.js';
 // API tokens
-export { isApiToken } from './tokens/token-verification.operations.js';
-export { type PayloadObject, type PayloadValue, payloadReaderOf, payloadValue } from './typed-flags/payload.js';
+export { hashSecret, idOfHash, isApiToken, toToken } from './tokens/token-verification.operations.js';
+export { assertSchemaFits, createPropertyLift } from './typed-flags/define-flags.js';
+export {
+  createPayloadReader,
+  type PayloadObject,
+  type PayloadValue,
+  payloadReaderOf,
+  payloadValue,
+} from './typed-flags/payload.js';
 export type { PayloadOf } from './typed-flags/schema.types.js';
 export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
+// Reports of usage
+export { hourOfPeriod } from './usage/usage-reports.js';
 export type { AudiencePart } from './words/audience.js';

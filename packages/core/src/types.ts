@@ -38,7 +38,7 @@ export type { WeightType } from './flags/variant.types.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
-export type { TokenChanges, TokenRef, TokenRotation } from './tokens/token.types.js';
+export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';
 export type { SchemaOptions } from './typed-flags/define-flags.js';
 export type {
   ContextDeclarations,
@@ -62,6 +62,7 @@ export type {
 export type {
   ApplicationFilter,
   ApplicationInstance,
+  BulkOrigin,
   BulkReport,
   ClientRegistration,
   EvaluationCounts,

@@ -160,6 +160,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   rotateToken: async (flags) => flags.rotateToken({ token: (await flags.listTokens()).items[0]?.id ?? 'unknown' }),
   deleteToken: (flags) => flags.deleteToken({ token: 'secret-of-at-least-32-printable-characters' }),
   verifyToken: (flags) => flags.verifyToken('secret-of-at-least-32-printable-characters'),
+  verifyTokens: (flags) => flags.verifyTokens(['secret-of-at-least-32-printable-characters']),
   listEvents: (flags) => flags.listEvents(),
   listNextEvents: [(flags) => flags.listNextEvents(), (flags) => flags.listNextEvents({ after: null })],
   listHistory: [

@@ -5,6 +5,7 @@ import {
   type Authenticate as AuthenticateNative,
   createFlagsApi,
   type FlagsApiOptions,
+  type FlagsSource,
   fromNode,
   handleNode,
   type SessionApiOptions,
@@ -51,7 +52,7 @@ export interface FlagsRouter extends RequestHandler {
  * Every refused request gets a JSON reply, also while the storage is busy or unavailable. To log such errors, see
  * {@link FlagsRouterOptions.onError}. Defects and errors of your own functions go to your application's error handler.
  *
- * @param flags The flags to serve. You close them; the router does not.
+ * @param flags The flags to serve, or a follower, which has no admin API. You close them; the router does not.
  * @param options `auth` is required; every other option has a default.
  * @returns The router, with a `close` method for its streams.
  * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
@@ -60,11 +61,17 @@ export interface FlagsRouter extends RequestHandler {
  * const app = express();
  * app.use(createFlagsRouter(flags, { auth: 'token' }));
  */
-export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: FlagsRouterOptions<A>): FlagsRouter;
+export function createFlagsRouter<A extends Actor = Actor>(
+  flags: Flags | FlagsSource,
+  options: FlagsRouterOptions<A>,
+): FlagsRouter;
 /** Creates a router that accepts both sessions and API tokens. */
-export function createFlagsRouter<A extends Actor = Actor>(flags: Flags, options: SessionRouterOptions<A>): FlagsRouter;
+export function createFlagsRouter<A extends Actor = Actor>(
+  flags: Flags | FlagsSource,
+  options: SessionRouterOptions<A>,
+): FlagsRouter;
 export function createFlagsRouter<A extends Actor>(
-  flags: Flags,
+  flags: Flags | FlagsSource,
   options: FlagsRouterOptions<A> | SessionRouterOptions<A>,
 ): FlagsRouter {
   const api = createFlagsApi<A, Request>(flags, options, 'createFlagsRouter');

@@ -4,12 +4,13 @@ import { createBodyReader } from './api/body.js';
 import { createBodyRoom } from './api/body-room.js';
 import { createResponseCache } from './api/caching.js';
 import { createApi, type FlagsApi } from './api/create-api.js';
-import { createEndpoint, type EndpointParts } from './api/endpoint.js';
+import { createEndpoint, type EndpointParts, type EngineParts, type ServedRoute } from './api/endpoint.js';
 import { createGate } from './api/gate.js';
 import { type Actor, authModeOf, createAuthentication } from './auth/auth.js';
 import { createCors, createHostCheck } from './auth/origin.js';
 import { createUserLookup } from './auth/users.js';
 import { createHub } from './client/hub.js';
+import { createUnknownTokens } from './client/unknown-tokens.js';
 import { createEventHub } from './events/hub.js';
 import { openApiDocument } from './openapi/document.js';
 import {
@@ -20,17 +21,19 @@ import {
   type FlagsApiOptions,
   type SessionApiOptions,
 } from './options.js';
-import { GROUPS, ROUTES } from './routes/all-routes.js';
+import { GROUPS, ROUTES, SDK_ROUTES } from './routes/all-routes.js';
 import { adminActionsOf } from './routes/session.js';
+import { type FlagsSource, isEngine } from './source.js';
 import { eventToWire } from './wire/event.js';
 
 /**
- * Creates the HTTP API of an engine, independent of any framework.
+ * Creates the HTTP API of an engine or a follower, independent of any framework.
  *
  * It serves the admin API under `/api/admin` and server-side SDKs under `/api/client`. It serves browser SDKs under
- * `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`.
+ * `/api/frontend` and the OpenFeature Remote Evaluation Protocol under `/ofrep`. `/edge/validate` finds the tokens of callers
+ * for servers that stand between SDKs and this one. A follower has no admin API.
  *
- * @param flags The flags to serve. You close them; the API does not.
+ * @param flags The flags to serve, or a follower. You close them; the API does not.
  * @param options `auth` is required; every other option has a default.
  * @returns The API, to pass to `toNodeHandler`, `toFetchHandler` or your own adapter.
  * @throws TypeError when `flags` is not the resolved value of `createFlags`, or when an option is invalid
@@ -39,61 +42,77 @@ import { eventToWire } from './wire/event.js';
  * http.createServer(toNodeHandler(api)).listen(4242);
  */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
+  flags: Flags | FlagsSource,
   options: FlagsApiOptions<A, Native>,
 ): FlagsApi<Native>;
 /** Creates an API that accepts both sessions and API tokens. */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
+  flags: Flags | FlagsSource,
   options: SessionApiOptions<A, Native>,
 ): FlagsApi<Native>;
 /** For adapters: error messages begin with `caller`, the name of the calling function. */
 export function createFlagsApi<A extends Actor = Actor, Native = unknown>(
-  flags: Flags,
+  flags: Flags | FlagsSource,
   options: ApiOptions<A, Native>,
   caller: string,
 ): FlagsApi<Native>;
 export function createFlagsApi<A extends Actor, Native>(
-  flags: Flags,
+  source: Flags | FlagsSource,
   options: ApiOptions<A, Native>,
   caller = 'createFlagsApi',
 ): FlagsApi<Native> {
-  const fault = describeNonFlags(flags);
+  const fault = describeNonFlags(source);
   if (fault) throw new TypeError(`${caller} ${fault}`);
   assertOptions(options, caller);
-  const parts = createParts(flags, options);
-  const { hub, eventHub } = parts.services;
+  const parts = createParts(source, options);
+  const engine = isEngine(source) ? createEngineParts(source, options, parts) : undefined;
+  const served: readonly ServedRoute[] = engine
+    ? ROUTES.map((route) => ({ route, engine }))
+    : SDK_ROUTES.map((route) => ({ route }));
   return createApi({
-    endpoints: new Map(ROUTES.map((route) => [route, createEndpoint(route, parts)])),
-    authenticate: createAuthentication<A, Native>(flags, options, caller),
+    endpoints: new Map(served.map((one) => [one.route, createEndpoint(one, parts)])),
+    authenticate: createAuthentication<A, Native>(source, options, caller),
     cors: options.cors && createCors(options.cors),
     checkHost: options.auth === 'none' ? createHostCheck(options) : undefined,
+    following: isEngine(source) ? undefined : source.following,
     onError: options.onError ?? (() => undefined),
     close() {
-      hub.close();
-      eventHub.close();
+      parts.services.hub.close();
+      engine?.services.eventHub.close();
     },
   });
 }
 
 /** Creates the shared state of the endpoints. */
-function createParts<A extends Actor, Native>(flags: Flags, options: ApiOptions<A, Native>): EndpointParts {
-  const inputs = inputSchemas(flags.settings);
-  const auth = authModeOf(options.auth);
+function createParts<A extends Actor, Native>(source: FlagsSource, options: ApiOptions<A, Native>): EndpointParts {
   const { bodyLimit = DEFAULT_BODY_LIMIT, heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
   return {
-    flags,
-    inputs,
-    services: {
-      admin: { auth, actions: adminActionsOf(ROUTES) },
-      openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
-      hub: createHub(flags, heartbeatInterval),
-      eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
-    },
+    source,
+    inputs: inputSchemas(source.settings),
+    services: { hub: createHub(source, heartbeatInterval), unknownTokens: createUnknownTokens() },
     readBody: createBodyReader(bodyLimit),
     gate: createGate(),
     bodies: createBodyRoom(),
     replies: createResponseCache(),
+  };
+}
+
+/** Creates what only the routes of an engine share. */
+function createEngineParts<A extends Actor, Native>(
+  flags: Flags,
+  options: ApiOptions<A, Native>,
+  { inputs, services }: EndpointParts,
+): EngineParts {
+  const auth = authModeOf(options.auth);
+  const { heartbeatInterval = DEFAULT_HEARTBEAT_INTERVAL } = options;
+  return {
+    flags,
+    services: {
+      ...services,
+      admin: { auth, actions: adminActionsOf(ROUTES) },
+      openApi: () => openApiDocument({ groups: GROUPS, schemas: inputs, settings: flags.settings, auth }),
+      eventHub: createEventHub(flags, { heartbeatInterval, toWire: eventToWire }),
+    },
     describeUsers: describeUsersFor(options),
   };
 }
@@ -101,7 +120,7 @@ function createParts<A extends Actor, Native>(flags: Flags, options: ApiOptions<
 function describeUsersFor<A extends Actor, Native>({
   describeUsers,
   onError = () => undefined,
-}: ApiOptions<A, Native>): EndpointParts['describeUsers'] {
+}: ApiOptions<A, Native>): EngineParts['describeUsers'] {
   if (describeUsers === undefined) return undefined;
   return (request) => createUserLookup(describeUsers, (error) => onError(error, request.native as Native));
 }

@@ -21,3 +21,4 @@ export type { FlagsReply } from './messages/reply.js';
 export type { BodyMeter, FlagsRequest, ReplySink } from './messages/request.js';
 export { redactUrl } from './messages/request.js';
 export type { CorsOptions, FlagsApiOptions, SessionApiOptions } from './options.js';
+export type { FlagsSource, FollowedSource } from './source.js';

@@ -22,6 +22,7 @@ const NUMBERS = {
   /** The shortest secret that a new token may have. */
   shortestSecret: 32,
   projectsPerToken: 100,
+  tokensPerVerification: 100,
   /** Milliseconds that a rotated token stays valid: 90 days. */
   tokenOverlap: 7_776_000_000,
   strategiesPerEnvironment: 100,
@@ -76,6 +77,8 @@ const NUMBERS = {
   flagsPerReport: 10_000,
   /** Names of variants that a report counts for one flag. */
   variantsPerReportedFlag: 2000,
+  /** The id of a bulk report. */
+  batchId: 200,
   applicationsPerBatch: 1000,
   metricsPerBatch: 10_000,
   /** Usage does not store further applications. */

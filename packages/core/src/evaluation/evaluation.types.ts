@@ -405,18 +405,10 @@ export interface Evaluator {
   evaluateAll(context: EvaluationContext, options?: EnvironmentChoice): readonly EvaluatedFlag[];
 }
 
-export interface EvaluationOperations extends Evaluator {
+/** The evaluation that needs no storage: what an engine and a follower have in common. */
+export interface FollowedEvaluation extends Evaluator {
   /** The evaluation of these flags by itself. Hand it to code that must not change flags. */
   readonly evaluator: Evaluator;
-
-  /**
-   * Returns the contexts that this process has evaluated last, newest first, each once. Empty without the option
-   * `recentContexts`.
-   *
-   * @example
-   * const [newest] = flags.recentContexts();
-   */
-  recentContexts(): readonly EvaluationContext[];
 
   /**
    * Calls the listener during every counted evaluation of a flag with `impressionData`. An error of the listener goes
@@ -436,16 +428,6 @@ export interface EvaluationOperations extends Evaluator {
    * const enabled = flags.configuration().flags.filter((flag) => flag.enabled);
    */
   configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
-
-  /**
-   * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another
-   * process has just changed.
-   *
-   * @returns null for a segment of the instance, undefined if there is no such flag or segment
-   * @example
-   * const project = flags.projectOf({ flag: 'checkout' });
-   */
-  projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
 
   /**
    * Calls the listener after every change of `configuration` by any process, once for each
@@ -470,4 +452,25 @@ export interface EvaluationOperations extends Evaluator {
    * await flags.refresh();
    */
   refresh(): Promise<EvaluationStatus>;
+}
+
+export interface EvaluationOperations extends FollowedEvaluation {
+  /**
+   * Returns the contexts that this process has evaluated last, newest first, each once. Empty without the option
+   * `recentContexts`.
+   *
+   * @example
+   * const [newest] = flags.recentContexts();
+   */
+  recentContexts(): readonly EvaluationContext[];
+
+  /**
+   * Returns the project of a flag, archived or not, or of a segment. Reads from memory, and so may miss what another
+   * process has just changed.
+   *
+   * @returns null for a segment of the instance, undefined if there is no such flag or segment
+   * @example
+   * const project = flags.projectOf({ flag: 'checkout' });
+   */
+  projectOf(ref: { readonly flag: string } | { readonly segment: number }): string | null | undefined;
 }

@@ -5,8 +5,8 @@ import type {
   EnvironmentChoice,
   EnvironmentConfiguration,
   EvaluatedVariant,
-  EvaluationOperations,
   FlagConfiguration,
+  FollowedEvaluation,
 } from '../evaluation/evaluation.types.js';
 import { type ResolutionReason, reasonFor, reasonForOff } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
@@ -68,7 +68,7 @@ export interface ResolutionScope extends EnvironmentChoice {
  * const resolution = resolveSwitch(flags, 'checkout', { context: { targetingKey: '7' } });
  */
 export function resolveSwitch(
-  flags: EvaluationOperations,
+  flags: Pick<FollowedEvaluation, 'configuration' | 'isEnabled'>,
   flag: string,
   { context, ...choice }: ResolutionScope,
 ): FlagResolution | undefined {
@@ -89,7 +89,7 @@ export function resolveSwitch(
  * const payload = resolveVariant(flags, 'checkout', { context: { targetingKey: '7' } })?.variant?.payload;
  */
 export function resolveVariant(
-  flags: EvaluationOperations,
+  flags: Pick<FollowedEvaluation, 'configuration' | 'getVariant'>,
   flag: string,
   { context, ...choice }: ResolutionScope,
 ): FlagResolution | undefined {
@@ -109,7 +109,7 @@ export function resolveVariant(
  * for await (const page of resolve({ isCounted: true })) resolutions.push(...page);
  */
 export function createPacedResolution(
-  flags: EvaluationOperations,
+  flags: Pick<FollowedEvaluation, 'configuration' | 'forContext'>,
   { context, ...choice }: ResolutionScope,
 ): (options?: PacedEvaluation) => AsyncGenerator<readonly FlagResolution[], void> {
   const configuration = flags.configuration(choice);

@@ -1,12 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { LIMITS } from '../base/limits.js';
+import { invalidInput } from '../base/validator.js';
 import type { UnitOfWork } from '../engine/engine.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
 import { type IndexDocuments, writeIndexDocuments } from '../storage/index-writer.js';
 import type { FlagsStorage } from '../storage/port.js';
-import type { FindToken, StoredToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
+import type { FindToken, TokenState, TokenUseRecorder, TokenVerifier } from './token.js';
 import { tokenDocuments } from './token.kind.js';
-import type { Token } from './token.types.js';
+import type { Token, VerifiedToken } from './token.types.js';
 
 export async function verifyToken(
   { findToken, tokenUse, now }: TokenVerifier,
@@ -19,6 +21,21 @@ export async function verifyToken(
   return toToken(token);
 }
 
+export async function verifyTokens(
+  verifier: TokenVerifier,
+  secrets: readonly string[],
+): Promise<readonly VerifiedToken[]> {
+  const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === 'string');
+  if (!isList || secrets.length > LIMITS.tokensPerVerification) {
+    const message = `must be a list of at most ${LIMITS.tokensPerVerification} secrets of tokens`;
+    throw invalidInput([{ message, path: '' }]);
+  }
+  const verified = await Promise.all(
+    secrets.map(async (secret) => ({ secret, token: await verifyToken(verifier, secret) })),
+  );
+  return verified.filter((one): one is VerifiedToken => one.token !== undefined && one.token.kind !== 'admin');
+}
+
 /** Whether the token is valid at this time: before its expiry, not at it. */
 function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
   return expiresAt === null || now.getTime() < Date.parse(expiresAt);
@@ -28,7 +45,7 @@ function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean 
 const API_TOKEN = Symbol.for('@flags/api-token');
 
 /** Returns the public form of a token, with the mark that {@link isApiToken} reads. A spread copies the mark. */
-export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: StoredToken): Token {
+export function toToken({ id, name, kind, project, projects, environment, createdAt, expiresAt }: Token): Token {
   const token: Token & { readonly [API_TOKEN]: true } = {
     id,
     name,

@@ -80,6 +80,12 @@ export interface CreatedToken {
   readonly secret: string;
 }
 
+/** A token, and the secret that it was found by. */
+export interface VerifiedToken {
+  readonly secret: string;
+  readonly token: Token;
+}
+
 /** Names a token. */
 export interface TokenRef {
   /** The id or the secret of the token. */
@@ -152,4 +158,16 @@ export interface TokenOperations {
    * if (token?.kind !== 'admin') throw new Error('Not an administrator.');
    */
   verifyToken(secret: string): Promise<Token | undefined>;
+
+  /**
+   * Finds the `client` and `frontend` tokens with these secrets, in the order of the secrets. Leaves out secrets of other
+   * tokens, and those that do not exist or have expired. Counts as a use of each token, like
+   * {@link TokenOperations.verifyToken}: servers that check the tokens of their callers here ask for tokens in use.
+   *
+   * @param secrets at most 100
+   * @throws FlagsError `invalid_input`
+   * @example
+   * const valid = new Set((await flags.verifyTokens(secrets)).map(({ secret }) => secret));
+   */
+  verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
 }

@@ -4,8 +4,8 @@ import { name as nameSchema } from '../base/primitives.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import { invalidInput } from '../base/validator.js';
 import type { ErrorDetail } from '../errors.js';
+import type { ContextOptions } from '../evaluation/evaluation.operations.js';
 import type { EvaluationContext } from '../evaluation/evaluation.types.js';
-import type { ContextOptions } from '../replica/evaluation.operations.js';
 import { describedVariants, isPayloadDescription, isRecord, PAYLOAD_RULE } from './payload.js';
 import type {
   ContextDeclarations,

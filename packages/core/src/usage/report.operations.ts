@@ -1,9 +1,12 @@
-import type { Validator } from '../base/validator.js';
+import { hash, randomUUID } from 'node:crypto';
+import { LIMITS } from '../base/limits.js';
+import { invalidInput, type Validator } from '../base/validator.js';
 import type { Engine } from '../engine/engine.js';
-import type { ApplicationRegistration, Resolution, UsageStorage } from '../storage/usage/port.js';
+import type { ApplicationRegistration, Resolution, UsageBatch, UsageStorage } from '../storage/usage/port.js';
 import { HOUR, MINUTE, startOf } from '../storage/usage/rules.js';
 import { iterateSums } from './sum-pages.js';
 import type {
+  BulkOrigin,
   BulkReport,
   ClientRegistration,
   EvaluationCounts,
@@ -11,8 +14,9 @@ import type {
   ReportOrigin,
   YesNo,
 } from './usage.types.js';
+import { inRun, partsOf } from './usage-batches.js';
 import { toInstance, toUsageReports } from './usage-reports.js';
-import { batchesOf, type UsageWriter } from './usage-writer.js';
+import type { UsageWriter } from './usage-writer.js';
 
 /** What reports need beside the rest of the engine. */
 export interface ReportEngine extends Engine {
@@ -36,27 +40,37 @@ export function reportMetrics(engine: ReportEngine, input: MetricsReport, origin
   return record(engine, { reports: [engine.validate.metricsReport(input)] }, origin);
 }
 
-export function reportMetricsInBulk(
-  engine: ReportEngine,
-  input: BulkReport,
-  origin?: Omit<ReportOrigin, 'clientIp'>,
-): Promise<void> {
+export function reportMetricsInBulk(engine: ReportEngine, input: BulkReport, origin?: BulkOrigin): Promise<void> {
   return record(engine, engine.validate.bulkReport(input), origin);
 }
 
-async function record(
-  engine: ReportEngine,
-  { registrations = [], reports = [] }: BulkReport,
-  origin: ReportOrigin = {},
-): Promise<void> {
+async function record(engine: ReportEngine, input: BulkReport, origin: BulkOrigin & ReportOrigin = {}): Promise<void> {
   const at = engine.now().getTime();
-  const batch = {
-    at,
-    ...(origin.reporter && { reporter: origin.reporter }),
-    registrations: registrations.map((registration) => toRegistration(registration, origin.clientIp)),
-    reports: await toUsageReports(engine, reports, { at, origin }),
-  };
-  await engine.usageWriter.record(batchesOf(batch));
+  const { clientIp, reporter } = origin;
+  const idOf = createBatchIds(origin);
+  const reports = await toUsageReports(engine, input.reports ?? [], { at, origin });
+  const batches = partsOf(input).map(
+    (part, index): UsageBatch => ({
+      id: idOf(index),
+      at,
+      ...(reporter && { reporter }),
+      registrations: part.registrations.map((registration) => toRegistration(registration, clientIp)),
+      reports: part.runs.flatMap((run) =>
+        reports.slice(run.report, run.report + 1).map((report) => inRun(report, run)),
+      ),
+    }),
+  );
+  await engine.usageWriter.record(batches);
+}
+
+/** Returns a function that returns the id of the batch of a part. Those of a repeated report are the same. */
+function createBatchIds({ id, reporter }: BulkOrigin): (part: number) => string {
+  if (id === undefined) return () => randomUUID();
+  if (typeof id !== 'string' || id === '' || id.length > LIMITS.batchId) {
+    throw invalidInput([{ message: `must be a text of 1 to ${LIMITS.batchId} characters`, path: '/id' }]);
+  }
+  const token = reporter?.token ?? '';
+  return (part) => hash('sha256', JSON.stringify([token, id, part]));
 }
 
 function toRegistration(input: ClientRegistration, clientIp: string | undefined): ApplicationRegistration {

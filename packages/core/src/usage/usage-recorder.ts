@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { groupBy } from '../base/collections.js';
 import type { ReportedCount, UsageBatch } from '../storage/usage/port.js';
-import { batchesOf, type UsageWriter } from './usage-writer.js';
+import { BATCH_SIZE, chunksOf, REPORT_SIZE } from './usage-batches.js';
+import type { UsageWriter } from './usage-writer.js';
 
 /** Records the evaluation counts of this process. */
 export interface UsageRecorder {
@@ -47,7 +49,7 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   async function record(): Promise<void> {
     try {
       await recordPending();
-      pending = [...batchesOf(toBatch(drain()))];
+      pending = [...chunksOf(drain(), BATCH_SIZE - 2 * REPORT_SIZE, sizeOf)].map(toBatch);
       await recordPending();
       isFailureReported = false;
     } catch (error) {
@@ -64,14 +66,13 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
   }
 
   /** Registers the application with its counts, because the storage may have dropped it. */
-  function toBatch(counts: readonly EnvironmentCount[]): Omit<UsageBatch, 'id'> {
+  function toBatch(counts: readonly EnvironmentCount[]): UsageBatch {
     const at = now().getTime();
-    if (counts.length === 0) return { at };
     const origin = { application: options.application, instance: { id: options.instance } };
     const reports = [...groupBy(counts, ({ environment }) => environment)].map(([environment, counted]) => {
       return { ...origin, stop: at, environment, counts: counted.map(({ environment: _, ...count }) => count) };
     });
-    return { at, reports, registrations: [{ ...origin, strategies: options.strategies }] };
+    return { id: randomUUID(), at, reports, registrations: [{ ...origin, strategies: options.strategies }] };
   }
 
   /** Flushes run one at a time, so that a failed flush repeats its batches before the next one starts. */
@@ -92,6 +93,10 @@ export function startUsageRecorder(options: UsageOptions): UsageRecorder {
       return flush();
     },
   };
+}
+
+function sizeOf({ variants }: EnvironmentCount): number {
+  return 1 + (variants?.length ?? 0);
 }
 
 function withoutFlag(batch: UsageBatch, flag: string): UsageBatch {

@@ -111,7 +111,7 @@ function toReport(
 }
 
 /** Returns the start of the hour in which a period counts. A period that ends with an hour belongs to that hour. */
-function hourOfPeriod({ start }: MetricsReport, stop: number): number {
+export function hourOfPeriod({ start }: Pick<MetricsReport, 'start'>, stop: number): number {
   const hour = startOf('hour', stop);
   if (stop - hour >= 1) return hour;
   const begin = Math.min(parseClientTime(start) ?? stop, stop);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { paced } from '../base/paced.js';
 import type {
   ApplicationRegistration,
@@ -9,6 +8,7 @@ import type {
   UsageStorage,
 } from '../storage/usage/port.js';
 import { addDropped, HOUR, MINUTE, NOTHING_DROPPED } from '../storage/usage/rules.js';
+import { REPORT_SIZE } from './usage-batches.js';
 
 /** Counts between two prunings, at most. A storage may exceed its bounds by that many rows and by their variants. */
 const COUNTS_BETWEEN_PRUNINGS = 50_000;
@@ -86,59 +86,6 @@ function every(interval: number): (time: number) => boolean {
     due = time + interval;
     return true;
   };
-}
-
-/** The maximum size of a batch: a transaction of SQLite then takes some twenty milliseconds. */
-const BATCH_SIZE = 500;
-
-/** A registration, and a report without its counts, each write several rows. */
-const REPORT_SIZE = 5;
-
-/**
- * Splits registrations and reports into batches of bounded size, in their order, the registrations first. A report of many
- * flags becomes several reports; its unknown names stay with the last of them.
- */
-export function* batchesOf({
-  reports = [],
-  registrations = [],
-  ...about
-}: Omit<UsageBatch, 'id'>): Generator<UsageBatch> {
-  for (const items of chunksOf([...registrations, ...reports.flatMap(splitReport)], BATCH_SIZE, sizeOf)) {
-    yield {
-      id: randomUUID(),
-      ...about,
-      reports: items.filter(isReport),
-      registrations: items.filter((one): one is ApplicationRegistration => !isReport(one)),
-    };
-  }
-}
-
-function splitReport(report: UsageReport): readonly UsageReport[] {
-  const { unknown, droppedNames, ...first } = report;
-  const runs = [...chunksOf(report.counts, BATCH_SIZE - REPORT_SIZE, sizeOfCount)];
-  const last = runs.pop();
-  if (last === undefined || runs.length === 0) return [report];
-  return [...runs.map((counts) => ({ ...first, counts })), { ...report, counts: last }];
-}
-
-/** Splits a list into runs of bounded size: at least one item each. */
-function* chunksOf<Item>(
-  items: readonly Item[],
-  bound: number,
-  sizeOf: (item: Item) => number,
-): Generator<readonly Item[]> {
-  let start = 0;
-  let size = 0;
-  for (const [index, item] of items.entries()) {
-    const added = sizeOf(item);
-    if (index > start && size + added > bound) {
-      yield items.slice(start, index);
-      start = index;
-      size = 0;
-    }
-    size += added;
-  }
-  if (start < items.length) yield items.slice(start);
 }
 
 function isReport(one: UsageReport | ApplicationRegistration): one is UsageReport {

@@ -62,6 +62,15 @@ export interface ReportOrigin {
   readonly reporter?: Reporter;
 }
 
+/** The origin of a bulk report. */
+export interface BulkOrigin extends Omit<ReportOrigin, 'clientIp'> {
+  /**
+   * Makes the report safe to repeat: 1–200 characters, unique among those of its reporter. A report with the id of an earlier
+   * one of the last day adds nothing that the earlier one has recorded. Send the same content with the same id.
+   */
+  readonly id?: string;
+}
+
 /** The flags that one application has evaluated. */
 export interface SeenFlags {
   readonly application: string;
@@ -196,7 +205,8 @@ export interface UsageOperations {
    *
    * A small batch is stored all or none: after an error other than `outcome_unknown`, the caller may send it again. A batch
    * of more than about 100 registrations and reports, or 490 counts, is stored in parts: after an error or a crash, some
-   * may count, and would count twice when sent again.
+   * may count, and would count twice when sent again. With an id, the same batch may be sent again after any error within a
+   * day: each part counts once.
    *
    * @throws FlagsError `invalid_input`
    * @example
@@ -208,7 +218,7 @@ export interface UsageOperations {
    *   ],
    * });
    */
-  reportMetricsInBulk(bulk: BulkReport, origin?: Omit<ReportOrigin, 'clientIp'>): Promise<void>;
+  reportMetricsInBulk(bulk: BulkReport, origin?: BulkOrigin): Promise<void>;
 
   /**
    * Lists the evaluated flags of each application, by application name. Includes at least the reports of the last hour.

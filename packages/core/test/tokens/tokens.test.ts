@@ -48,6 +48,27 @@ onEveryStorage((start) => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
+    it('is found among up to 100 secrets, unless it is of an administrator', async () => {
+      const clock = settableClock();
+      const flags = await start({ now: clock.now });
+      const admin = await flags.createToken(ADMIN);
+      const client = await flags.createToken(CLIENT);
+      const frontend = await flags.createToken({ ...CLIENT, kind: 'frontend', expiresAt: clock.text(HOUR) });
+      const secrets = [frontend.secret, 'unknown', admin.secret, client.secret];
+      expect(await flags.verifyTokens(secrets)).toEqual([
+        { secret: frontend.secret, token: frontend.token },
+        { secret: client.secret, token: client.token },
+      ]);
+      clock.advance(HOUR);
+      expect(await flags.verifyTokens(secrets)).toEqual([{ secret: client.secret, token: client.token }]);
+      expect(await flags.verifyTokens([])).toEqual([]);
+      const many = Array.from({ length: 101 }, () => client.secret);
+      expect(await flags.verifyTokens(many.slice(1))).toHaveLength(100);
+      for (const refused of [many, [7], 'secret', undefined]) {
+        await expectRefusal(flags, 'invalid_input', () => flags.verifyTokens(refused as string[]));
+      }
+    });
+
     it('is not accepted after it has expired, but still listed', async () => {
       const clock = settableClock();
       const flags = await start({ now: clock.now });

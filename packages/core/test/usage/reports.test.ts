@@ -67,6 +67,33 @@ describe('metrics', () => {
         expect((await countsIn(flags)).lastHour).toEqual({});
       });
 
+      it('of a bulk report with an id are stored once', async () => {
+        const { flags, clock } = await reporting(start);
+        const [begin, stop] = [clock.text(-MINUTE), clock.text()];
+        const reporter = (token: string) => ({ reporter: { token, isPublic: false } });
+        const names = Array.from({ length: 1200 }, (_, index) => `flag-${1000 + index}`);
+        const counts = Object.fromEntries(names.map((name) => [name, { yes: 2, no: 1 }]));
+        // Known names are counted by others than unknown ones. A part must not move when a flag is created.
+        await flags.apply(names.slice(0, 400).map((name) => ({ op: 'createFlag', ref: DEFAULT, input: { name } })));
+        const bulk = { registrations: [REGISTRATION], reports: [{ application: 'web', start: begin, stop, counts }] };
+        const created = names.slice(0, 500);
+        const summed = async () => {
+          const { lastHour } = await countsIn(flags);
+          return created.map((name) => lastHour[name]?.yes ?? 0);
+        };
+        await flags.reportMetricsInBulk(bulk, { id: 'first', ...reporter('one') });
+        await flags.apply(names.slice(400, 500).map((name) => ({ op: 'createFlag', ref: DEFAULT, input: { name } })));
+        await flags.reportMetricsInBulk(bulk, { id: 'first', ...reporter('one') });
+        expect((await summed()).slice(0, 400)).toEqual(Array(400).fill(2));
+        expect(Math.max(...(await summed()))).toBe(2);
+        await flags.reportMetricsInBulk(bulk, { id: 'second', ...reporter('one') });
+        await flags.reportMetricsInBulk(bulk, { id: 'first', ...reporter('two') });
+        expect((await summed()).slice(0, 400)).toEqual(Array(400).fill(6));
+        for (const id of ['', 'x'.repeat(201), 7 as never]) {
+          await expectRefusal(flags, 'invalid_input', () => flags.reportMetricsInBulk(bulk, { id }));
+        }
+      });
+
       it('are stored for any name', async () => {
         const { flags, clock } = await reporting(start);
         const counts = JSON.parse(`{${INHERITED_NAMES.map((name) => `"${name}":{"yes":1,"no":2}`).join(',')}}`);

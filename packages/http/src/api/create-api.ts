@@ -6,6 +6,7 @@ import type { Access } from '../auth/permissions.js';
 import { errorReply, HttpError, invalidInput, toErrorObject } from '../messages/errors.js';
 import { type FlagsReply, toFlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
+import { DEPTH_HEADER, type FollowedSource } from '../source.js';
 import type { Endpoint } from './endpoint.js';
 import type { Route } from './route.js';
 
@@ -43,6 +44,8 @@ interface ApiParts<Native> {
   readonly authenticate: Authentication<Native>;
   readonly cors: Cors | undefined;
   readonly checkHost: HostCheck | undefined;
+  /** Present if the API serves a follower. */
+  readonly following: FollowedSource | undefined;
   /** Receives the errors for which the API replies with 500 or above. */
   readonly onError: (error: FlagsError, request: Native) => void;
   readonly close: () => void;
@@ -54,6 +57,7 @@ export function createApi<Native>({
   authenticate,
   cors,
   checkHost,
+  following,
   onError,
   close,
 }: ApiParts<Native>): FlagsApi<Native> {
@@ -69,6 +73,7 @@ export function createApi<Native>({
     checkHost?.(request);
     const preflight = cors?.(request, access)?.preflight;
     if (preflight) return preflight;
+    if (following) assertServed(following, access);
     const candidates = isDecodable(path) ? findRoutes(path) : [];
     if (method === 'OPTIONS') return answerOptions(path, candidates);
     const found = candidates.find(({ route }) => route.method === (method === 'HEAD' ? 'GET' : method));
@@ -108,18 +113,34 @@ export function createApi<Native>({
       try {
         const reply = await dispatch(request).catch((error) => refuse(error, request));
         if (reply === undefined) return undefined;
+        const headers = { ...corsHeaders(request), ...depthHeaders(request.path, following) };
         // The client already has the head of the stream, so only the host can handle the error.
         const onLateError = (error: unknown) => {
           if (!isFlagsError(error)) throw toErrorObject(error);
           onError(error, request.native);
         };
-        return toFlagsReply(reply, { request, headers: corsHeaders(request), onLateError });
+        return toFlagsReply(reply, { request, headers, onLateError });
       } catch (error) {
         throw toErrorObject(error);
       }
     },
     close,
   };
+}
+
+/** Replies to SDKs say how many followers are between them and the engine. */
+function depthHeaders(path: string, following: FollowedSource | undefined): Readonly<Record<string, string>> {
+  return accessOf(path) === 'admin' ? {} : { [DEPTH_HEADER.toLowerCase()]: `${following?.depth ?? 0}` };
+}
+
+/** Throws for the admin API, which only an engine has, and while the follower must not serve. */
+function assertServed(following: FollowedSource, access: Access): void {
+  if (access === 'admin') {
+    const message =
+      'This server is a follower, which serves SDKs only. Administration is at the server that it follows.';
+    throw new HttpError('not_found', message);
+  }
+  following.assertServing();
 }
 
 /** The status that access logs use for clients that disconnected. No client receives it. */
@@ -214,8 +235,12 @@ function segmentsOf(path: string): number {
 
 const ACCESSES: readonly Access[] = ['admin', 'client', 'frontend', 'ofrep'];
 
+/** The one path under `/edge`. All others there belong to the host. */
+const IS_EDGE = /^\/+edge\/+validate\/?$/i;
+
 /** Returns the part of the API that a path belongs to; undefined for paths of the host. */
 export function accessOf(path: string): Access | undefined {
+  if (IS_EDGE.test(path)) return 'client';
   const [, api, protocol] = /^\/+(?:api\/+(admin|client|frontend)|(ofrep))(?:\/|$)/i.exec(path) ?? [];
   const access = (api ?? protocol)?.toLowerCase();
   return ACCESSES.find((one) => one === access);

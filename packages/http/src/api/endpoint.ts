@@ -22,6 +22,7 @@ import {
 import { type FlagsReply, inSlices, textReply } from '../messages/reply.js';
 import { type FlagsRequest, headerOf, urlOf } from '../messages/request.js';
 import { entityTag, namesTag, revisionsIn, tagOfGenerated } from '../messages/tags.js';
+import type { FlagsSource } from '../source.js';
 import { flagTag, flagToWire } from '../wire/flag.js';
 import { schemaFrom } from '../wire/schema.js';
 import type { BodyReader } from './body.js';
@@ -38,8 +39,12 @@ import {
   REASON_HEADER,
   type Route,
   type RouteBody,
+  type RouteRequest,
   type RouteResult,
   type RouteServices,
+  type SdkRequest,
+  type SdkRoute,
+  type SdkServices,
 } from './route.js';
 
 /**
@@ -52,17 +57,28 @@ const CACHED_LENGTH = 4 * BUFFERED_LENGTH;
 /** The same of replies that can be generated again: any number of clients may wait for one each. */
 const REGENERATED_LENGTH = 32 * 1024;
 
+/** The dependencies of the routes of an engine. */
+export interface EngineParts {
+  readonly flags: Flags;
+  readonly services: RouteServices;
+  /** Returns the lookup of users of a request. Absent without the host's function. */
+  readonly describeUsers: ((request: FlagsRequest) => FindUsers) | undefined;
+}
+
+/** A route with the engine that it serves, or a route of a follower. */
+export type ServedRoute =
+  | { readonly route: Route; readonly engine: EngineParts }
+  | { readonly route: SdkRoute; readonly engine?: undefined };
+
 /** The dependencies that all endpoints share. */
 export interface EndpointParts {
-  readonly flags: Flags;
+  readonly source: FlagsSource;
   readonly inputs: InputSchemas;
-  readonly services: RouteServices;
+  readonly services: SdkServices;
   readonly readBody: BodyReader;
   readonly gate: Gate;
   readonly bodies: BodyRoom;
   readonly replies: ResponseCache;
-  /** Returns the lookup of users of a request. Absent without the host's function. */
-  readonly describeUsers: ((request: FlagsRequest) => FindUsers) | undefined;
 }
 
 export interface Exchange {
@@ -85,8 +101,9 @@ export interface Exchange {
 export type Endpoint = (exchange: Exchange) => Promise<FlagsReply>;
 
 /** Creates the endpoint of a route: check the permission, read the body, run the operation. */
-export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
-  const { flags, inputs, services, readBody, gate, describeUsers } = parts;
+export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpoint {
+  const { route, engine } = served;
+  const { source, inputs, services, readBody, gate } = parts;
   const readQuery = createQueryReader(queryParametersOf(route), inputs);
   const checkBody = createBodyCheck(route.body, inputs);
   const takesReason = isLogged(route);
@@ -116,42 +133,68 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return checkBody(body);
   }
 
-  async function answer(exchange: Exchange) {
-    const { request, params, principal, dataVersion, project = null, visit } = exchange;
+  /** Reads the request, and calls the handler. */
+  async function handle(exchange: Exchange): Promise<RouteResult> {
+    const { request, params, principal, project = null } = exchange;
     const query = queryOf(request);
     const body = await readOrCheck(route, principal, () => read(exchange));
+    const sdkRequest: SdkRequest = {
+      services,
+      source,
+      principal,
+      sent: request,
+      params,
+      query,
+      body,
+      isStillAdmitted: async () =>
+        request.isListening?.() !== false &&
+        isServing(source) &&
+        principal.isStillAllowed(permissionOf(route), project),
+    };
+    const handled = served.engine
+      ? await served.route.handle(engineRequest(exchange, sdkRequest, served.engine))
+      : await served.route.handle(sdkRequest);
+    return handled ?? {};
+  }
+
+  /** Adds what only handlers of an engine need. */
+  function engineRequest(
+    { request, params, principal, project = null }: Exchange,
+    sdkRequest: SdkRequest,
+    { flags, services: all, describeUsers }: EngineParts,
+  ): RouteRequest {
     const ifMatch = route.ifMatch && request.headers['if-match'];
     const ifRevision = ifMatch === undefined ? undefined : revisionsIn(ifMatch);
     const reason = takesReason ? reasonOf(request) : undefined;
     const id = takesReason ? idOf(request, route) : undefined;
-    const handled = await route.handle({
-      services,
+    return {
+      ...sdkRequest,
+      services: all,
       flags: flags.as(principal.token ?? principal.name),
-      principal,
-      sent: request,
       project,
-      params,
       // Usage and events may be of a flag that no longer exists, so only handlers that read it need one.
       get ref() {
         return refOf(params, project);
       },
-      query,
-      body,
       context: {
         ...(id !== undefined && { id }),
         ...(reason !== undefined && { reason }),
         ...(ifRevision !== undefined && { ifRevision }),
       },
       describeUsers: describeUsers?.(request),
-      isStillAdmitted: async () =>
-        request.isListening?.() !== false && principal.isStillAllowed(permissionOf(route), project),
-    });
-    const result: RouteResult = handled ?? {};
+    };
+  }
+
+  async function answer(exchange: Exchange) {
+    const { request, params, dataVersion, visit } = exchange;
+    const result = await handle(exchange);
     if (result.generate) return answerGenerated(request, { ...result, generate: result.generate });
     if (route.heavy !== 'read') visit?.commit();
-    if (route.changes !== 'flag') return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
+    if (engine === undefined || route.changes !== 'flag')
+      return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
     const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
-    const { etag, ...seen } = flag === undefined || revision === undefined ? {} : await readSeen(flags, flag, revision);
+    const { etag, ...seen } =
+      flag === undefined || revision === undefined ? {} : await readSeen(engine.flags, flag, revision);
     const shown = changed ? flagToWire({ ...changed, ...seen }) : result.body;
     return replyTo(request, route, { result: { body: shown, etag }, dataVersion });
   }
@@ -179,7 +222,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
    * Reads the data version before the reply: a change in between must not be cached under the newer version. A long list
    * needs a long storage read, so simultaneous requests read in different event-loop passes.
    */
-  const answerVersioned: Endpoint = async (exchange) => {
+  const answerVersioned = async (exchange: Exchange, { flags }: EngineParts): Promise<FlagsReply> => {
     const { request, visit } = exchange;
     const dataVersion = await readDataVersion(flags, route.caching?.by);
     const make = async (more: Pick<Exchange, 'visit' | 'etag'> = {}) => {
@@ -203,7 +246,7 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     return `${route.path} ${JSON.stringify([params, queryOf(request)])}`;
   }
 
-  const answerLight = route.caching ? answerVersioned : answer;
+  const answerLight: Endpoint = engine && route.caching ? (exchange) => answerVersioned(exchange, engine) : answer;
 
   /** A request with a place is neither cached nor shared, because it ends when its own client disconnects. */
   const answerWithGate: Endpoint = (exchange) => {
@@ -221,11 +264,28 @@ export function createEndpoint(route: Route, parts: EndpointParts): Endpoint {
     const make = async () => inSlices(await answerLight({ ...exchange, visit, stay }));
     return inPlace(visit, make).finally(stay.leave);
   };
-  return async ({ request, params, principal }) => {
+
+  /** Resolves to the project of the permission check. Routes for SDKs are about the instance. */
+  async function checked({ request, params, principal }: Exchange): Promise<string | null> {
+    if (!engine) return principal.check(permissionOf(route), null).then(() => null);
     const repeated = route.projectOf && isRepeatable(route) ? keyIn(request) : undefined;
-    const project = await checkPermission(route, { flags, params, principal, repeated });
+    return checkPermission(route, { flags: engine.flags, params, principal, repeated });
+  }
+
+  return async ({ request, params, principal }) => {
+    const project = await checked({ request, params, principal });
     return toConditionalReply(request, route, await answerWithGate({ request, params, principal, project }));
   };
+}
+
+/** Whether a follower may still serve. Its streams end when it may not. */
+function isServing({ following }: FlagsSource): boolean {
+  try {
+    following?.assertServing();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Frees the place when the reply is written, or when there is none. */

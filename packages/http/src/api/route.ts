@@ -19,16 +19,18 @@ import type {
 import { changeRevised } from '@flags/core/integration';
 import type { SegmentRef } from '@flags/core/types';
 import type { AuthMode } from '../auth/auth.js';
-import type { Access, Principal } from '../auth/permissions.js';
+import type { Access, Principal, SdkAccess } from '../auth/permissions.js';
 import type { Action } from '../auth/roles.js';
 import { roles } from '../auth/roles.js';
 import type { FindUsers } from '../auth/users.js';
 import type { CLIENT_SPEC_HEADER } from '../client/document.js';
 import type { Hub } from '../client/hub.js';
+import type { UnknownTokens } from '../client/unknown-tokens.js';
 import type { EventHub } from '../events/hub.js';
 import type { ErrorForm } from '../messages/errors.js';
 import type { FlagsReply } from '../messages/reply.js';
 import type { FlagsRequest } from '../messages/request.js';
+import type { FlagsSource } from '../source.js';
 import type { SchemaSource } from '../wire/schema.js';
 
 import type { Load } from './gate.js';
@@ -72,6 +74,8 @@ export interface Route {
   readonly errors?: readonly ErrorCode[];
   /** Error codes that would follow from the other members, but cannot occur. */
   readonly never?: readonly ErrorCode[];
+  /** The request may be repeated with the id in `Idempotency-Key`, and then counts once. */
+  readonly takesBatchId?: true;
   /** The document that the request changes. The reply has the `ETag` that a GET of it would have. */
   readonly changes?: Revised;
   /**
@@ -115,6 +119,12 @@ export interface Route {
   readonly permissionBy?: 'anyProject' | 'handler';
   /** Resolves to undefined for a reply without a body. A method, so that a route may narrow the type of its path parameters. */
   handle(request: RouteRequest): Handled;
+}
+
+/** A route for SDKs, which followers also have. Created by {@link sdkRoute}. */
+export interface SdkRoute extends Route {
+  readonly access: SdkAccess;
+  handle(request: SdkRequest): Handled;
 }
 
 /** How the data version of the storage serves a reply. */
@@ -169,38 +179,49 @@ export interface SentContent {
   readonly body: unknown;
 }
 
+/** The parts of the API that handlers for SDKs share. */
+export interface SdkServices {
+  readonly hub: Hub;
+  readonly unknownTokens: UnknownTokens;
+}
+
 /** The parts of the API that handlers share. */
-export interface RouteServices {
+export interface RouteServices extends SdkServices {
   /** How requests authenticate, and the actions of the admin API. */
   readonly admin: AdminFacts;
   readonly openApi: () => object;
-  readonly hub: Hub;
   readonly eventHub: EventHub;
 }
 
-export interface RouteRequest<Parameter extends string = string, Ref = unknown> {
-  readonly services: RouteServices;
-  /** The engine on behalf of the actor. */
-  readonly flags: Flags;
+/** The request of an SDK, to an engine or a follower. */
+export interface SdkRequest<Parameter extends string = string> {
+  readonly services: SdkServices;
+  readonly source: FlagsSource;
   /** The caller, and its permissions. */
   readonly principal: Principal;
   /** The request as the adapter passes it. Long work should end when its signal aborts. */
   readonly sent: FlagsRequest;
-  /** The project of the permission check. */
-  readonly project: string | null;
   readonly params: Readonly<Record<Parameter, string>>;
-  /** The reference that the path names. */
-  readonly ref: Ref;
   /** The documented parameters in the query, converted to the types of their schemas. */
   readonly query: QueryValues;
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
+  /** Authenticates and authorizes the caller again. False for all when the server has stopped. */
+  readonly isStillAdmitted: () => Promise<boolean>;
+}
+
+export interface RouteRequest<Parameter extends string = string, Ref = unknown> extends SdkRequest<Parameter> {
+  readonly services: RouteServices;
+  /** The engine on behalf of the actor. */
+  readonly flags: Flags;
+  /** The project of the permission check. */
+  readonly project: string | null;
+  /** The reference that the path names. */
+  readonly ref: Ref;
   /** The expected revision from `If-Match`, the reason from `X-Change-Reason`, and the id from `Idempotency-Key`. */
   readonly context: ChangeContext;
   /** Returns the names and pictures of users, as far as the host knows them. Absent without `describeUsers`. */
   readonly describeUsers: FindUsers | undefined;
-  /** Authenticates and authorizes the caller again. False for all when the server has stopped. */
-  readonly isStillAdmitted: () => Promise<boolean>;
 }
 
 /** The result of a handler. The route defines the status. */
@@ -300,6 +321,41 @@ const PARAMETERS: Readonly<Record<Revised, string>> = {
   segment: '/:segmentId',
 };
 
+/** The paths of SDKs. */
+type SdkPath =
+  | `/api/client/${string}`
+  | '/api/frontend'
+  | `/api/frontend/${string}`
+  | `/ofrep/${string}`
+  | `/edge/${string}`;
+
+type SdkRow<Path extends string> = Pick<
+  Row<Path>,
+  | 'summary'
+  | 'query'
+  | 'status'
+  | 'body'
+  | 'reply'
+  | 'media'
+  | 'errors'
+  | 'errorForm'
+  | 'conditional'
+  | 'vary'
+  | 'isSecret'
+  | 'takesBatchId'
+> & { handle(request: SdkRequest<ParameterOf<Path>>): Handled };
+
+/** Returns the route of a row for SDKs. */
+export function sdkRoute<const Path extends SdkPath, const Name extends Action>(
+  method: Method,
+  path: Path,
+  action: Name,
+  row: SdkRow<Path>,
+): SdkRoute {
+  // The path says that the access is not `admin`, and the row that its handler needs no engine.
+  return route(method, path, action, row as unknown as Row<Path> & Permitted<Name>) as SdkRoute;
+}
+
 /** Returns the route of a row, with its defaults. Infers the handler's parameters and reference from the path. */
 export function route<const Path extends string, const Name extends string>(
   method: Method,
@@ -313,7 +369,7 @@ export function route<const Path extends string, const Name extends string>(
     method,
     path,
     action,
-    access: (part === 'ofrep' ? part : family) as Access,
+    access: (part === 'edge' ? 'client' : part === 'ofrep' ? part : family) as Access,
     status: 200,
     ...(ifMatch && { ifMatch }),
     ...(body && { body: bodyOf(body) }),

@@ -1,7 +1,8 @@
-import type { Flags, Token, TokenKind } from '@flags/core';
+import type { Token, TokenKind } from '@flags/core';
 import { isApiToken } from '@flags/core/integration';
 import { HostFault, HttpError } from '../messages/errors.js';
 import { type FlagsRequest, headerOf } from '../messages/request.js';
+import type { FlagsSource } from '../source.js';
 import { createOriginCheck } from './origin.js';
 import type { Access, Principal, Scope } from './permissions.js';
 import type { Action } from './roles.js';
@@ -11,13 +12,16 @@ export function kindsFor(access: Access): readonly TokenKind[] {
   return access === 'ofrep' ? ['client', 'frontend'] : [access];
 }
 
+/** What finds the tokens of callers. */
+type Verifier = Pick<FlagsSource, 'verifyToken'>;
+
 /** HTTP requires every 401 to name an authentication scheme. */
 function unauthenticated(message: string): HttpError {
   return new HttpError('unauthenticated', message, { 'www-authenticate': 'Bearer' });
 }
 
 /** Authenticates by API token. The header holds either the bare secret, as SDKs send it, or `Bearer` and the secret. */
-async function identifyByToken(request: FlagsRequest, access: Access, flags: Flags): Promise<Identity> {
+async function identifyByToken(request: FlagsRequest, access: Access, flags: Verifier): Promise<Identity> {
   if (!secretIn(request, access)) throw unauthenticated('Send an API token in the header Authorization.');
   const token = await tokenIn(request, access, flags);
   if (token === undefined) throw unauthenticated('The API token is unknown or has expired. Send a valid one.');
@@ -25,7 +29,7 @@ async function identifyByToken(request: FlagsRequest, access: Access, flags: Fla
 }
 
 /** Returns the valid token that matches the secret in the request. */
-async function tokenIn(request: FlagsRequest, access: Access, flags: Flags): Promise<Token | undefined> {
+async function tokenIn(request: FlagsRequest, access: Access, flags: Verifier): Promise<Token | undefined> {
   const secret = secretIn(request, access);
   return secret ? flags.verifyToken(secret) : undefined;
 }
@@ -53,7 +57,7 @@ function secretIn(request: FlagsRequest, access: Access): string | undefined {
  * kind must fit the path. The scope of the request is then the token's projects and environment.
  */
 function identifyByHost<Native>(
-  flags: Flags,
+  flags: Verifier,
   authenticate: Authenticate<Actor, Native>,
   caller: string,
 ): Identify<Native> {
@@ -80,7 +84,7 @@ async function callHost<T>(ask: () => T | Promise<T>): Promise<T> {
 }
 
 /** Authenticates the admin API by session or API token, and the other APIs by API token. */
-function identifyBySession<Native>(flags: Flags, byHost: Identify<Native>): Identify<Native> {
+function identifyBySession<Native>(flags: Verifier, byHost: Identify<Native>): Identify<Native> {
   return async (request, access) => {
     const isToken = access !== 'admin' || (await tokenIn(request, access, flags)) !== undefined;
     return isToken ? identifyByToken(request, access, flags) : byHost(request, access);
@@ -88,7 +92,7 @@ function identifyBySession<Native>(flags: Flags, byHost: Identify<Native>): Iden
 }
 
 function createIdentify<A extends Actor, Native>(
-  flags: Flags,
+  flags: Verifier,
   auth: AuthOptions<A, Native>['auth'],
   caller: string,
 ): Identify<Native> {
@@ -113,7 +117,7 @@ const EVERYTHING: Scope = { projects: '*', environment: '*' };
 const ANONYMOUS: Identity = { actor: { name: 'anonymous' }, scope: EVERYTHING };
 
 export function createAuthentication<A extends Actor, Native>(
-  flags: Flags,
+  flags: Verifier,
   options: AuthOptions<A, Native>,
   caller: string,
 ): Authentication<Native> {

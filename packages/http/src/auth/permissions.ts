@@ -4,7 +4,10 @@ import { HttpError } from '../messages/errors.js';
 import type { Action } from './roles.js';
 
 /** A part of the API. `ofrep` accepts the tokens of `client` and `frontend`. */
-export type Access = 'admin' | 'client' | 'frontend' | 'ofrep';
+export type Access = 'admin' | SdkAccess;
+
+/** The parts of the API for SDKs. Followers have them too. */
+export type SdkAccess = 'client' | 'frontend' | 'ofrep';
 
 /** The projects and environments that a request may see. Callers without a token see all of them. */
 export interface Scope {

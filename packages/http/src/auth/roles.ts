@@ -70,6 +70,8 @@ export const LEAST_ROLE = {
   registerApplication: 'editor',
   reportMetrics: 'editor',
   reportMetricsInBulk: 'editor',
+  // Shows the scopes of tokens to those who have their secrets.
+  verifyTokens: 'editor',
   registerFrontend: 'editor',
   reportFrontendMetrics: 'editor',
   listClientFlags: 'viewer',

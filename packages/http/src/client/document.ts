@@ -1,4 +1,4 @@
-import type { Flags, FlagsSettings, StrategyParameters } from '@flags/core';
+import type { StrategyParameters } from '@flags/core';
 import {
   type ConstraintDefinition,
   type DependencyDefinition,
@@ -11,7 +11,9 @@ import {
 } from '@flags/core/integration';
 import type { VariantOverride } from '@flags/core/types';
 import type { Scope } from '../auth/permissions.js';
+import { invalidInput } from '../messages/errors.js';
 import { jsonArray } from '../messages/json.js';
+import type { FlagsSource } from '../source.js';
 
 /** The request of a client: the flags of one environment, optionally limited to projects, a name prefix and labels. */
 export interface ClientQuery {
@@ -23,24 +25,33 @@ export interface ClientQuery {
   readonly labels: readonly string[] | undefined;
 }
 
-interface QuerySource {
+interface QueryParts {
   readonly scope: Scope;
   /** The parsed query parameters. */
   readonly query: Readonly<Record<string, unknown>>;
-  readonly settings: FlagsSettings;
+  readonly source: Pick<FlagsSource, 'settings' | 'following'>;
 }
 
-/** Parses a request. Query filters can only narrow the token's scope. */
-export function clientQueryOf({ scope, query, settings }: QuerySource): ClientQuery {
+/**
+ * Parses a request. Query filters can only narrow the token's scope.
+ *
+ * @throws FlagsError `invalid_input` for a filter by tags on a follower: what it reads has no labels
+ */
+export function clientQueryOf({ scope, query, source }: QueryParts): ClientQuery {
   const { project, namePrefix = '' } = query as { readonly project?: readonly string[]; readonly namePrefix?: string };
-  const environment = environmentOf({ scope, query, settings });
-  return { environment, projects: projectsOf(scope, project), namePrefix, labels: labelsInQuery(query) };
+  const labels = labelsInQuery(query);
+  if (labels !== undefined && source.following) {
+    const message = 'cannot filter here: this server is a follower, which does not know the tags of flags';
+    throw invalidInput([{ message, path: '/tag' }]);
+  }
+  const environment = environmentOf({ scope, query, source });
+  return { environment, projects: projectsOf(scope, project), namePrefix, labels };
 }
 
 /** Returns the token's environment. A token for any environment defers to the query, then to the settings. */
-function environmentOf({ scope, query, settings }: QuerySource): string {
+function environmentOf({ scope, query, source }: QueryParts): string {
   if (scope.environment !== '*') return scope.environment;
-  return typeof query.environment === 'string' ? query.environment : settings.environment;
+  return typeof query.environment === 'string' ? query.environment : source.settings.environment;
 }
 
 export function isSelected(
@@ -242,8 +253,8 @@ interface ClientReply {
  *
  * @throws FlagsError `environment_not_found`
  */
-export function clientFeatures(flags: Flags, { asked, segments: form }: ClientRequest): ClientReply {
-  const configuration = flags.configuration(asked);
+export function clientFeatures(source: FlagsSource, { asked, segments: form }: ClientRequest): ClientReply {
+  const configuration = source.configuration(asked);
   const document = () => clientDocumentOf(configuration, asked);
   return {
     keptAs: `${form} ${keyOf(asked)} ${configuration.version}`,
@@ -258,11 +269,11 @@ export function clientFeatures(flags: Flags, { asked, segments: form }: ClientRe
  * @throws FlagsError `environment_not_found`
  */
 export function clientFeature(
-  flags: Flags,
+  source: FlagsSource,
   { asked, segments: form }: ClientRequest,
   name: string,
 ): ClientReply | undefined {
-  const configuration = flags.configuration(asked);
+  const configuration = source.configuration(asked);
   const flag = findFlag(configuration, name);
   if (!flag || !isSelected(flag, asked)) return undefined;
   const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });

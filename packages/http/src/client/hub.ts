@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Flags } from '@flags/core';
 import { memoizeAsync, nextTurn } from '@flags/core/integration';
-import { createEventStreams, type EventStream, type StreamPermission } from '../messages/event-streams.js';
+import { createEventStreams, type EventStream, type Frame, type StreamPermission } from '../messages/event-streams.js';
 import type { ReplySink } from '../messages/request.js';
+import type { FlagsSource } from '../source.js';
 import { type ClientQuery, clientDocumentOf, keyOf } from './document.js';
 import { changesBetween, hydrationFrame, Journal, updateFrame } from './frames.js';
+import { createHydrations, type Hydrations } from './hydrations.js';
 
 export interface StreamRequest extends StreamPermission {
   readonly asked: ClientQuery;
@@ -23,17 +24,26 @@ export type Hub = ReturnType<typeof createHub>;
  *
  * @param heartbeatInterval milliseconds between two heartbeats
  */
-export function createHub(flags: Flags, heartbeatInterval: number) {
-  const streams = createEventStreams(flags, { heartbeatInterval });
+export function createHub(source: FlagsSource, heartbeatInterval: number) {
+  const hydrations = createHydrations();
+  const streams = createEventStreams(source, {
+    heartbeatInterval,
+    onStart: () => source.following?.onTokenEnded(endToken) ?? (() => undefined),
+  });
   const channels = new Map<string, Channel>();
 
   function channelOf(asked: ClientQuery): Channel {
     const key = keyOf(asked);
-    const channel = channels.get(key) ?? createChannel(flags, asked);
+    const channel = channels.get(key) ?? createChannel(source, asked, hydrations);
     // Reinserts the channel, because eviction starts with the oldest one.
     channels.delete(key);
     channels.set(key, channel);
     return channel;
+  }
+
+  /** Ends the streams of a token that is no longer valid. */
+  function endToken(tokenId: string): void {
+    for (const channel of channels.values()) channel.end(tokenId);
   }
 
   /** Removes channels without streams, except the most recent ones. */
@@ -54,7 +64,7 @@ export function createHub(flags: Flags, heartbeatInterval: number) {
     prepare(request: StreamRequest): (sink: ReplySink) => Promise<void> {
       streams.assertOpen();
       // Refuses an unknown environment before the reply begins.
-      flags.configuration(request.asked);
+      source.configuration(request.asked);
       return async (sink) => {
         const stream = streams.add(sink, request, {
           onReady: (ready) => channel.deliver([ready]),
@@ -85,6 +95,8 @@ interface Channel {
   leave(stream: EventStream): void;
   /** Sends streams the changes that they have missed. Ends the stream when its token has expired or was deleted. */
   deliver(streams: Iterable<EventStream>): void;
+  /** Ends the streams of a token. */
+  end(tokenId: string): void;
   /** Ends the subscription to changes. */
   close(): void;
 }
@@ -96,15 +108,15 @@ interface Client {
 }
 
 /** @throws FlagsError `environment_not_found` */
-function createChannel(flags: Flags, asked: ClientQuery): Channel {
+function createChannel(source: FlagsSource, asked: ClientQuery, hydrations: Hydrations): Channel {
   // Unique per channel and process, so that event ids of other channels never match.
   const name = randomBytes(8).toString('hex');
   const journal = new Journal();
   const clients = new Map<EventStream, Client>();
   const changed = { flags: new Set<string>(), segments: new Set<number>() };
   let isScheduled = false;
-  let document = clientDocumentOf(flags.configuration(asked), asked);
-  const close = flags.onConfigurationChange((change) => {
+  let document = clientDocumentOf(source.configuration(asked), asked);
+  const close = source.onConfigurationChange((change) => {
     if (change.environment !== asked.environment) return;
     for (const flag of change.flags) changed.flags.add(flag);
     for (const segment of change.segments) changed.segments.add(segment);
@@ -125,14 +137,20 @@ function createChannel(flags: Flags, asked: ClientQuery): Channel {
   function catchUp(): void {
     if (changed.flags.size + changed.segments.size === 0) return;
     const before = document;
-    document = clientDocumentOf(flags.configuration(asked), asked);
+    document = clientDocumentOf(source.configuration(asked), asked);
     const changes = [...changesBetween(before, document, changed)];
     changed.flags.clear();
     changed.segments.clear();
-    if (changes.length > 0) journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
+    if (changes.length === 0) return;
+    journal.append(updateFrame(changes, positionAt(journal.latest + 1)));
+    hydrations.forget(name);
   }
 
-  const hydrate = () => hydrationFrame(document, positionAt(journal.latest));
+  /** Every stream that starts before the next change gets the same bytes. */
+  function hydrate(): Frame {
+    const [current, position] = [document, positionAt(journal.latest)];
+    return hydrations.frame(name, position.eventId, () => hydrationFrame(current, position));
+  }
 
   /** Verifies each token once; a slow verification does not delay clients with other tokens. */
   function deliver(streams: Iterable<EventStream>): void {
@@ -178,8 +196,14 @@ function createChannel(flags: Flags, asked: ClientQuery): Channel {
       const missed = eventId === undefined ? undefined : journal.since(eventId);
       stream.send(missed ?? [hydrate()]);
     },
-    leave: (stream) => void clients.delete(stream),
+    leave(stream) {
+      clients.delete(stream);
+      if (clients.size === 0) hydrations.forget(name);
+    },
     deliver,
+    end(tokenId) {
+      for (const [stream, { request }] of clients) if (request.tokenId === tokenId) stream.end();
+    },
     close,
   };
 }

@@ -4,8 +4,7 @@ import { type FlagsReply, jsonReply } from './reply.js';
 
 /** Why the HTTP layer refuses a request before it reaches the engine. */
 export type HttpErrorCode =
-  | 'unauthenticated'
-  | 'forbidden'
+  | Extract<ErrorCode, 'unauthenticated' | 'forbidden'>
   | 'cross_origin'
   | 'host_not_allowed'
   | 'not_found'
@@ -88,6 +87,8 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   history_lost: { status: 410, name: 'HistoryLostError' },
   storage_unsupported: { status: 501, name: 'NotImplementedError' },
   user_lookup_failed: unavailable,
+  upstream_unavailable: unavailable,
+  upstream_loop: { status: 409, name: 'UpstreamLoopError' },
   closed: unavailable,
   unauthenticated: { status: 401, name: 'AuthenticationRequired' },
   forbidden: noAccess,

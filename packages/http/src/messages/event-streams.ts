@@ -1,10 +1,10 @@
-import { type Flags, FlagsError } from '@flags/core';
-import { type Pieces, slicesOf } from './json.js';
+import { FlagsError } from '@flags/core';
+import type { FlagsSource } from '../source.js';
 import { createSliceWriter } from './reply.js';
 import type { ReplySink } from './request.js';
 
-/** A message of a stream: bytes that clients share, or a long message, generated at the client's pace. */
-export type Frame = Buffer | Pieces;
+/** A message of a stream: bytes that clients share, or the slices of a long message, which follow the client's pace. */
+export type Frame = Buffer | AsyncGenerator<string | Buffer, void>;
 
 /** A comment line. It prevents proxies and clients from closing an idle connection. */
 export const HEARTBEAT: Buffer = Buffer.from(':\n\n');
@@ -58,7 +58,7 @@ function createEventStream(sink: ReplySink, { onReady, onLeft }: StreamEvents): 
         }
         continue;
       }
-      for await (const slice of slicesOf(frame)) {
+      for await (const slice of frame) {
         if (!(await write(slice))) return;
         taken++;
       }
@@ -115,7 +115,10 @@ interface EventStreamsOptions {
  * Creates the clients of one kind of stream, their heartbeats, and the end of all streams. The timer exists only while
  * clients listen, and keeps no process alive.
  */
-export function createEventStreams(flags: Flags, { heartbeatInterval, onStart, onBeat }: EventStreamsOptions) {
+export function createEventStreams(
+  source: Pick<FlagsSource, 'closing'>,
+  { heartbeatInterval, onStart, onBeat }: EventStreamsOptions,
+) {
   const streams = new Map<EventStream, StreamPermission>();
   const pendingChecks = new Set<EventStream>();
   let closed = false;
@@ -139,11 +142,11 @@ export function createEventStreams(flags: Flags, { heartbeatInterval, onStart, o
       onBeat?.();
     }, heartbeatInterval).unref();
     const onStop = onStart?.();
-    flags.closing.addEventListener('abort', close);
+    source.closing.addEventListener('abort', close);
     return () => {
       clearInterval(timer);
       onStop?.();
-      flags.closing.removeEventListener('abort', close);
+      source.closing.removeEventListener('abort', close);
     };
   }
 
@@ -153,7 +156,7 @@ export function createEventStreams(flags: Flags, { heartbeatInterval, onStart, o
     for (const stream of streams.keys()) stream.end();
   }
 
-  const isClosed = () => closed || flags.closing.aborted;
+  const isClosed = () => closed || source.closing.aborted;
   return {
     /** @throws FlagsError `closed` */
     assertOpen(): void {

@@ -1,4 +1,4 @@
-import type { ErrorCode, FlagsSettings } from '@flags/core';
+import { type ErrorCode, type FlagsSettings, LIMITS } from '@flags/core';
 import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { queryParametersOf } from '../api/query.js';
 import { ID_HEADER, isLogged, isRepeatable, type QueryParameter, REASON_HEADER, type Route } from '../api/route.js';
@@ -94,6 +94,7 @@ function headersOf(route: Route): readonly object[] {
     ...(ifMatch === undefined ? [] : [tag]),
     ...(isLogged(route) ? [reason] : []),
     ...(isRepeatable(route) ? [ID_PARAMETER] : []),
+    ...(route.takesBatchId ? [BATCH_ID_PARAMETER] : []),
   ];
 }
 
@@ -103,6 +104,14 @@ const ID_PARAMETER = {
     'A UUID that makes the request safe to retry. A repeated request of the same caller returns the first response, and changes nothing.',
   ),
   schema: { type: 'string', format: 'uuid' },
+};
+
+const BATCH_ID_PARAMETER = {
+  ...header(
+    ID_HEADER,
+    'Makes the report safe to retry: a report with the id of an earlier one of the same token and day counts once.',
+  ),
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.batchId },
 };
 
 function header(name: string, description: string): object {

@@ -1,6 +1,6 @@
-import type { Route, RouteGroup } from '../api/route.js';
+import type { Route, RouteGroup, SdkRoute } from '../api/route.js';
 import { changeRoutes, historyRoutes } from './changes.js';
-import { clientReportRoutes, clientRoutes, frontendReportRoutes } from './client.js';
+import { clientReportRoutes, clientRoutes, edgeRoutes, frontendReportRoutes } from './client.js';
 import { definitionRoutes } from './definitions.js';
 import { eventRoutes } from './events.js';
 import { featureRoutes } from './features.js';
@@ -61,7 +61,7 @@ export const GROUPS: readonly RouteGroup[] = [
   {
     tag: 'Client',
     description: 'Definitions, registration and metrics for server-side SDKs.',
-    routes: [...clientRoutes, ...clientReportRoutes],
+    routes: [...clientRoutes, ...clientReportRoutes, ...edgeRoutes],
   },
   {
     tag: 'Frontend',
@@ -89,3 +89,13 @@ export const GROUPS: readonly RouteGroup[] = [
 ];
 
 export const ROUTES: readonly Route[] = GROUPS.flatMap(({ routes }) => routes);
+
+/** The routes for SDKs: all that a follower has. */
+export const SDK_ROUTES: readonly SdkRoute[] = [
+  ...clientRoutes,
+  ...clientReportRoutes,
+  ...edgeRoutes,
+  ...frontendReportRoutes,
+  ...frontendRoutes,
+  ...ofrepRoutes,
+];

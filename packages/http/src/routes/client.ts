@@ -1,6 +1,7 @@
-import { FlagsError } from '@flags/core';
-import type { ReportOrigin } from '@flags/core/types';
-import { type Route, type RouteRequest, route } from '../api/route.js';
+import { FlagsError, LIMITS, type Token } from '@flags/core';
+import type { ReportOrigin, VerifiedToken } from '@flags/core/types';
+import { ID_HEADER, type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
+import type { Scope } from '../auth/permissions.js';
 import {
   CLIENT_SPEC_HEADER,
   type ClientRequest,
@@ -9,6 +10,7 @@ import {
   clientQueryOf,
   segmentFormFor,
 } from '../client/document.js';
+import { invalidInput } from '../messages/errors.js';
 import { headerOf, unchecked } from '../messages/request.js';
 import {
   bulkSchema,
@@ -140,16 +142,16 @@ const featureStreamSchema = component('FeatureStream', {
   ],
 });
 
-export const clientRoutes: readonly Route[] = [
-  route('GET', `${CLIENT}/features`, 'listClientFlags', {
+export const clientRoutes: readonly SdkRoute[] = [
+  sdkRoute('GET', `${CLIENT}/features`, 'listClientFlags', {
     summary: 'List the flags of an environment, for evaluation in server-side SDKs',
     query: VIEW_PARAMETERS,
     reply: clientFeaturesSchema,
     errors: ['environment_not_found'],
     vary: CLIENT_SPEC_HEADER,
-    handle: async (request) => clientFeatures(request.flags, clientRequestOf(request)),
+    handle: async (request) => clientFeatures(request.source, clientRequestOf(request)),
   }),
-  route('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
+  sdkRoute('GET', `${CLIENT}/features/:featureName`, 'getClientFlag', {
     summary: 'Get a flag, for evaluation in server-side SDKs',
     query: [ENVIRONMENT_PARAMETER],
     reply: clientFeatureSchema,
@@ -157,20 +159,20 @@ export const clientRoutes: readonly Route[] = [
     vary: CLIENT_SPEC_HEADER,
     async handle(request) {
       const { featureName } = request.params;
-      const reply = clientFeature(request.flags, clientRequestOf(request), featureName);
+      const reply = clientFeature(request.source, clientRequestOf(request), featureName);
       if (reply) return reply;
       throw new FlagsError('flag_not_found', `There is no flag ${featureName} for this client.`);
     },
   }),
-  route('GET', `${CLIENT}/streaming`, 'streamClientFlags', {
+  sdkRoute('GET', `${CLIENT}/streaming`, 'streamClientFlags', {
     summary: 'Stream the flags of an environment and all later changes, as server-sent events',
     query: VIEW_PARAMETERS,
     reply: featureStreamSchema,
     media: 'text/event-stream',
     errors: ['environment_not_found'],
-    async handle({ flags: { settings }, services: { hub }, principal, query, sent, isStillAdmitted }) {
+    async handle({ source, services: { hub }, principal, query, sent, isStillAdmitted }) {
       const { scope, hasValidToken, token } = principal;
-      const asked = clientQueryOf({ scope, query, settings });
+      const asked = clientQueryOf({ scope, query, source });
       return {
         stream: hub.prepare({
           asked,
@@ -184,43 +186,103 @@ export const clientRoutes: readonly Route[] = [
   }),
 ];
 
-function clientRequestOf({ flags: { settings }, principal, query, sent }: RouteRequest): ClientRequest {
+function clientRequestOf({ source, principal, query, sent }: SdkRequest): ClientRequest {
   const clientSpec = headerOf(sent, CLIENT_SPEC_HEADER.toLowerCase());
-  return { asked: clientQueryOf({ scope: principal.scope, query, settings }), segments: segmentFormFor(clientSpec) };
+  return { asked: clientQueryOf({ scope: principal.scope, query, source }), segments: segmentFormFor(clientSpec) };
 }
 
-export const clientReportRoutes: readonly Route[] = [
-  route('POST', `${CLIENT}/register`, 'registerApplication', {
+export const clientReportRoutes: readonly SdkRoute[] = [
+  sdkRoute('POST', `${CLIENT}/register`, 'registerApplication', {
     summary: 'Register an application that has started',
     body: { schema: registrationSchema },
     status: 202,
     handle: (request) => register(request, 'client'),
   }),
-  route('POST', `${CLIENT}/metrics`, 'reportMetrics', {
+  sdkRoute('POST', `${CLIENT}/metrics`, 'reportMetrics', {
     summary: 'Report how often flags were evaluated',
     body: { schema: reportSchema },
     status: 202,
     handle: (request) => report(request, 'client'),
   }),
-  route('POST', `${CLIENT}/metrics/bulk`, 'reportMetricsInBulk', {
+  sdkRoute('POST', `${CLIENT}/metrics/bulk`, 'reportMetricsInBulk', {
     summary: 'Report the registrations and metrics that a proxy has collected from its clients',
     body: { schema: bulkSchema },
     status: 202,
+    takesBatchId: true,
     async handle(request) {
       const bulk = unchecked<WireBulk>(request.body);
       const reported = { registrations: registrationsFromWire(bulk), reports: reportsFromWire(bulk) };
-      await record(request.flags.reportMetricsInBulk(reported, originOf(request, 'client')));
+      const id = batchIdOf(request);
+      const origin = { ...originOf(request, 'client'), ...(id !== undefined && { id }) };
+      await record(request.source.reportMetricsInBulk(reported, origin));
     },
   }),
 ];
 
-export const frontendReportRoutes: readonly Route[] = [
-  route('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
+/** @throws FlagsError `invalid_input` */
+function batchIdOf({ sent }: SdkRequest): string | undefined {
+  const id = headerOf(sent, ID_HEADER.toLowerCase());
+  if (id === undefined || (id !== '' && id.length <= LIMITS.batchId)) return id;
+  throw invalidInput([{ message: `${ID_HEADER} must have 1 to ${LIMITS.batchId} characters`, path: '' }]);
+}
+
+const verifiedTokenSchema = objectComponent(
+  'VerifiedToken',
+  {
+    token: { ...example('default:production.your-secret'), description: 'The secret.' },
+    type: { type: 'string', enum: ['client', 'frontend'] },
+    projects: listOf(text),
+    environment: example('production'),
+  },
+  { expiresAt: { type: 'string', format: 'date-time', description: 'Absent if the token does not expire.' } },
+);
+
+/** The check of tokens for servers that stand between SDKs and this one: their callers' tokens are ours. */
+export const edgeRoutes: readonly SdkRoute[] = [
+  sdkRoute('POST', '/edge/validate', 'verifyTokens', {
+    summary: 'Find the valid tokens among the secrets that callers have sent to a server of yours',
+    body: {
+      schema: strictObject({
+        tokens: {
+          ...example(['default:production.your-secret']),
+          ...listOf({ type: 'string', minLength: 1, maxLength: LIMITS.secret }),
+          maxItems: LIMITS.tokensPerVerification,
+        },
+      }),
+    },
+    reply: objectComponent('VerifiedTokens', {
+      tokens: {
+        ...listOf(verifiedTokenSchema),
+        description: 'The tokens of kind client and frontend within the scope of the caller.',
+      },
+    }),
+    isSecret: true,
+    async handle({ source, services: { unknownTokens }, principal, body }) {
+      const secrets = [...new Set(unchecked<{ readonly tokens: readonly string[] }>(body).tokens)];
+      const verified = await source.verifyTokens(secrets);
+      if (verified.length < secrets.length) unknownTokens.admit(principal.token?.id ?? '');
+      const visible = verified.filter(({ token }) => isWithin(principal.scope, token));
+      return { body: { tokens: visible.map(verifiedTokenToWire) } };
+    },
+  }),
+];
+
+function isWithin(scope: Scope, { projects, environment }: Token): boolean {
+  const isOfScope = scope.environment === '*' || scope.environment === environment;
+  return isOfScope && (scope.projects === '*' || projects.every((project) => scope.projects.includes(project)));
+}
+
+function verifiedTokenToWire({ secret, token: { kind, projects, environment, expiresAt } }: VerifiedToken) {
+  return { token: secret, type: kind, projects, environment, ...(expiresAt !== null && { expiresAt }) };
+}
+
+export const frontendReportRoutes: readonly SdkRoute[] = [
+  sdkRoute('POST', `${FRONTEND}/client/register`, 'registerFrontend', {
     summary: 'Register a browser application that has started',
     body: { schema: registrationSchema },
     handle: (request) => register(request, 'frontend'),
   }),
-  route('POST', `${FRONTEND}/client/metrics`, 'reportFrontendMetrics', {
+  sdkRoute('POST', `${FRONTEND}/client/metrics`, 'reportFrontendMetrics', {
     summary: 'Report how often flags were evaluated in a browser',
     body: { schema: reportSchema },
     handle: (request) => report(request, 'frontend'),
@@ -229,14 +291,14 @@ export const frontendReportRoutes: readonly Route[] = [
 
 type ReportAccess = 'client' | 'frontend';
 
-async function register(request: RouteRequest, access: ReportAccess): Promise<undefined> {
+async function register(request: SdkRequest, access: ReportAccess): Promise<undefined> {
   const registration = registrationFromWire(unchecked<WireRegistration>(request.body));
-  await record(request.flags.registerApplication(registration, reportOrigin(request, access)));
+  await record(request.source.registerApplication(registration, reportOrigin(request, access)));
 }
 
-async function report(request: RouteRequest, access: ReportAccess): Promise<undefined> {
+async function report(request: SdkRequest, access: ReportAccess): Promise<undefined> {
   const metrics = reportFromWire(unchecked<WireReport>(request.body));
-  await record(request.flags.reportMetrics(metrics, reportOrigin(request, access)));
+  await record(request.source.reportMetrics(metrics, reportOrigin(request, access)));
 }
 
 /** Resolves when usage is recorded. A refusal names the members of the wire. */
@@ -248,7 +310,7 @@ async function record(recording: Promise<void>): Promise<void> {
   }
 }
 
-function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin {
+function reportOrigin(request: SdkRequest, access: ReportAccess): ReportOrigin {
   const address = request.sent.ip();
   return { ...(address !== undefined && { clientIp: address }), ...originOf(request, access) };
 }
@@ -257,7 +319,7 @@ function reportOrigin(request: RouteRequest, access: ReportAccess): ReportOrigin
  * Counts only evaluations of flags in the projects and the environment of the token. Browsers without a token share
  * one limit of applications.
  */
-function originOf({ principal: { scope, token } }: RouteRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
+function originOf({ principal: { scope, token } }: SdkRequest, access: ReportAccess): Omit<ReportOrigin, 'clientIp'> {
   const { projects, environment } = scope;
   const isPublic = access === 'frontend';
   return {

@@ -1,7 +1,7 @@
 import { type EvaluatedFlag, type EvaluationContext, LIMITS } from '@flags/core';
 import { evaluatePaced, pause } from '@flags/core/integration';
 import { parameter } from '../api/query.js';
-import { type QueryParameter, type Route, type RouteRequest, type RouteResult, route } from '../api/route.js';
+import { type QueryParameter, type RouteResult, type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
 import { clientQueryOf, selectedNames } from '../client/document.js';
 import { jsonArray } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
@@ -55,8 +55,8 @@ const CONTEXT_PARAMETERS: readonly QueryParameter[] = [
   }),
 ];
 
-export const frontendRoutes: readonly Route[] = [
-  route('GET', FRONTEND, 'evaluateFlags', {
+export const frontendRoutes: readonly SdkRoute[] = [
+  sdkRoute('GET', FRONTEND, 'evaluateFlags', {
     summary: 'List the flags that are on for the context in the query',
     query: CONTEXT_PARAMETERS,
     reply: frontendTogglesSchema,
@@ -65,7 +65,7 @@ export const frontendRoutes: readonly Route[] = [
       return evaluate(request, contextFromWire(request.query, request.sent.ip()));
     },
   }),
-  route('POST', FRONTEND, 'evaluateFlagsForContext', {
+  sdkRoute('POST', FRONTEND, 'evaluateFlagsForContext', {
     summary: 'List the flags that are on for the context in the body',
     body: { schema: frontendBodySchema, required: false, most: LIMITS.contextBytes },
     reply: frontendTogglesSchema,
@@ -79,13 +79,13 @@ export const frontendRoutes: readonly Route[] = [
 
 /** Evaluates in slices. `forContext` pins the configuration, so that the names of the visible flags fit the evaluation. */
 async function evaluate(
-  { flags, principal: { scope }, sent: { signal } }: RouteRequest,
+  { source, principal: { scope }, sent: { signal } }: SdkRequest,
   context: EvaluationContext,
 ): Promise<RouteResult> {
   await pause(signal);
-  const asked = clientQueryOf({ scope, query: {}, settings: flags.settings });
-  const names = selectedNames(flags.configuration(asked), asked);
-  const pinned = flags.forContext(context, asked);
+  const asked = clientQueryOf({ scope, query: {}, source });
+  const names = selectedNames(source.configuration(asked), asked);
+  const pinned = source.forContext(context, asked);
   const generate: RouteResult['generate'] = (pass) => {
     // The sink ends a reply whose client has disconnected.
     const pages = evaluatePaced(pinned, { names, ...(pass === 'first' && { signal }) });

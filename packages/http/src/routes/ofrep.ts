@@ -9,7 +9,7 @@ import {
   payloadValue,
   resolveVariant,
 } from '@flags/core/integration';
-import { type Route, type RouteRequest, route } from '../api/route.js';
+import { type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
 import { type ClientQuery, clientQueryOf, isSelected, selectedNames } from '../client/document.js';
 import { HttpError, ofrepFailure } from '../messages/errors.js';
 import { jsonArray } from '../messages/json.js';
@@ -107,8 +107,8 @@ function offToOfrep({ flag, reason, withholdsPayload, metadata }: FlagResolution
 }
 
 /** The OpenFeature Remote Evaluation Protocol: single flags for server providers, all flags for browser providers. */
-export const ofrepRoutes: readonly Route[] = [
-  route('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
+export const ofrepRoutes: readonly SdkRoute[] = [
+  sdkRoute('POST', `${OFREP_FLAGS}/:key`, 'resolveFlag', {
     summary: 'Evaluate a flag for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
@@ -116,16 +116,16 @@ export const ofrepRoutes: readonly Route[] = [
     errors: ['environment_not_found'],
     errorForm: 'ofrep',
     async handle(request) {
-      const { flags, params, principal } = request;
+      const { source, params, principal } = request;
       const asked = queryIn(request);
-      const configured = findFlag(flags.configuration(asked), params.key);
+      const configured = findFlag(source.configuration(asked), params.key);
       const isVisible = configured !== undefined && isSelected(configured, asked);
-      const resolution = isVisible ? resolveVariant(flags, params.key, scopeOf(request, asked)) : undefined;
+      const resolution = isVisible ? resolveVariant(source, params.key, scopeOf(request, asked)) : undefined;
       if (!resolution) throw new FlagsError('flag_not_found', `There is no flag ${params.key} for this client.`);
       return { body: resolutionToOfrep(resolution, principal.token?.kind) };
     },
   }),
-  route('POST', OFREP_FLAGS, 'resolveFlags', {
+  sdkRoute('POST', OFREP_FLAGS, 'resolveFlags', {
     summary: 'Evaluate all flags for a context, for OpenFeature',
     query: [ENVIRONMENT_PARAMETER],
     body: { schema: ofrepRequestSchema, most: LIMITS.contextBytes },
@@ -139,8 +139,8 @@ export const ofrepRoutes: readonly Route[] = [
       const { signal } = request.sent;
       await pause(signal);
       const asked = queryIn(request);
-      const names = selectedNames(request.flags.configuration(asked), asked);
-      const resolve = createPacedResolution(request.flags, scopeOf(request, asked));
+      const names = selectedNames(request.source.configuration(asked), asked);
+      const resolve = createPacedResolution(request.source, scopeOf(request, asked));
       const toWire = (one: FlagResolution) => listedToOfrep(one, request.principal.token?.kind);
       return {
         generate(pass) {
@@ -153,11 +153,11 @@ export const ofrepRoutes: readonly Route[] = [
   }),
 ];
 
-function queryIn({ flags: { settings }, principal, query }: RouteRequest): ClientQuery {
-  return clientQueryOf({ scope: principal.scope, query, settings });
+function queryIn({ source, principal, query }: SdkRequest): ClientQuery {
+  return clientQueryOf({ scope: principal.scope, query, source });
 }
 
-function scopeOf({ body }: RouteRequest, { environment }: ClientQuery) {
+function scopeOf({ body }: SdkRequest, { environment }: ClientQuery) {
   const { context = {} } = unchecked<{ readonly context?: OpenFeatureContext } | undefined>(body) ?? {};
   return { context, environment };
 }

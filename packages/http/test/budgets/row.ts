@@ -68,6 +68,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   appName: 'service-0',
   token: 'unknown',
   key: 'largest',
+  name: 'flexibleRollout',
 };
 
 /** Fills the parameters of a route's path. */

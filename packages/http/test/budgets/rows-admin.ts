@@ -118,7 +118,7 @@ export const OTHER_ADMIN_ROWS = {
     { name: 'one', body: () => padded('{"features":["flag-00010"],"stale":true,"ignored":"…"}'), ...granted },
     {
       name: '500',
-      body: () => JSON.stringify({ features: Array.from({ length: 500 }, (_, at) => flagName(at + 500)), stale: true }),
+      body: () => JSON.stringify({ features: Array.from({ length: 500 }, (_, at) => flagName(at)), stale: true }),
       ...granted,
     },
   ],

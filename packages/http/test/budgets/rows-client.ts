@@ -113,6 +113,17 @@ export const CLIENT_ROWS = {
   ],
   getClientFlag: [{ name: 'of 1 MiB', path: '/api/client/features/largest', ...granted }],
   streamClientFlags: [{ name: 'hydration', ...granted }],
+  verifyTokens: [
+    {
+      name: '100 unknown secrets',
+      body: () => JSON.stringify({ tokens: Array.from({ length: 100 }, (_, n) => `s${n}`) }),
+    },
+    { name: 'secret of 1 MiB', body: () => padded('{"tokens":["…"]}') },
+    ...together({
+      name: '100 unknown secrets',
+      body: (round) => JSON.stringify({ tokens: Array.from({ length: 100 }, (_, n) => `s${round}-${n}`) }),
+    }),
+  ],
   registerApplication: registrations('client'),
   reportMetrics: [
     ...reports('server'),

@@ -154,6 +154,7 @@ const BODY_MEMBERS: Partial<Record<string, readonly string[]>> = {
   updateSegment: SEGMENT,
   explainFlags: ['environment', 'project', 'flag', 'context'],
   createToken: ['username', 'type', 'environment', 'project', 'expiresAt', 'projects'],
+  verifyTokens: ['tokens'],
   registerApplication: REGISTRATION,
   registerFrontend: REGISTRATION,
   reportMetrics: REPORT,

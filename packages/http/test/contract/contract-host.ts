@@ -12,7 +12,7 @@ const STRANGER = 404;
 
 /** The token that a path needs. */
 export function secretFor(path: string): string {
-  if (path.startsWith('/api/client') || path.startsWith('/ofrep')) return CLIENT_SECRET;
+  if (['/api/client', '/ofrep', '/edge'].some((part) => path.startsWith(part))) return CLIENT_SECRET;
   return path.startsWith('/api/frontend') ? FRONTEND_SECRET : ADMIN_SECRET;
 }
 

@@ -361,6 +361,7 @@ describe('the limits of docs/limits.md', () => {
       for (const id of projects) await flags.createProject({ id, name: id });
       await flags.createToken({ name: 'a', kind: 'client', projects });
     },
+    tokensPerVerification: (flags, amount) => flags.verifyTokens(many(amount, (n) => `secret-${n}`)),
     async tokenOverlap(flags, amount) {
       const { token } = await flags.createToken({ name: 'a', kind: 'client' });
       await flags.rotateToken({ token: token.id }, { overlap: amount });
@@ -444,6 +445,7 @@ describe('the limits of docs/limits.md', () => {
       JSON.stringify({ applications: many(amount, () => ({ appName: 'a' })) }),
     ),
     metricsPerBatch: send(BULK, (amount) => JSON.stringify({ metrics: many(amount, () => metric) })),
+    batchId: (flags, amount) => flags.reportMetricsInBulk({}, { id: 'x'.repeat(amount) }),
     eventsPerPage: (flags, amount) => flags.listEvents({ limit: amount }),
     itemsPerPage: (flags, amount) => flags.listFlags(DEFAULT, { limit: amount }),
   };

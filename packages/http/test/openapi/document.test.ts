@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
       const writing = [
         ...(ifMatch === undefined ? [] : ['If-Match']),
         ...(isLogged(route) ? ['X-Change-Reason'] : []),
-        ...(isRepeatable(route) ? ['Idempotency-Key'] : []),
+        ...(isRepeatable(route) || route.takesBatchId ? ['Idempotency-Key'] : []),
       ];
       const expected = method === 'GET' || conditional ? reading : writing;
       expect([method, path, headers]).toEqual([method, path, vary === undefined ? expected : [...expected, vary]]);

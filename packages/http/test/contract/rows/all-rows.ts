@@ -6,6 +6,7 @@ import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
 import { definitionRows } from './definitions.js';
 import { dependencyRows } from './dependencies.js';
+import { edgeRows } from './edge.js';
 import { eventRows } from './events.js';
 import { featureRows } from './features.js';
 import { flagChangeRows } from './flag-changes.js';
@@ -44,6 +45,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...clientRows,
   ...clientReadingRows,
   ...bulkRows,
+  ...edgeRows,
   ...frontendRows,
   ...ofrepRows,
   ...playgroundRows,

@@ -1,0 +1,64 @@
+import type {
+  ConfigurationChange,
+  ContextualFlags,
+  EvaluatedVariant,
+  EvaluationContext,
+  Flags,
+  FlagsSettings,
+  Token,
+} from '@flags/core';
+import type { EnvironmentConfiguration } from '@flags/core/integration';
+import type {
+  BulkOrigin,
+  BulkReport,
+  ClientRegistration,
+  EnvironmentChoice,
+  MetricsReport,
+  ReportOrigin,
+  VariantOptions,
+  VerifiedToken,
+} from '@flags/core/types';
+
+/**
+ * What the API for SDKs needs of flags: their evaluation, the verification of tokens, and the reports of usage. Engines and
+ * followers have it.
+ */
+export interface FlagsSource {
+  /** Read for each request: a follower may learn its environment only when it has connected. */
+  readonly settings: FlagsSettings;
+  /** Aborts when the flags are closed. */
+  readonly closing: AbortSignal;
+  configuration(options?: EnvironmentChoice): EnvironmentConfiguration;
+  onConfigurationChange(listener: (change: ConfigurationChange) => void): () => void;
+  getVariant(flag: string, context?: EvaluationContext, options?: VariantOptions): EvaluatedVariant;
+  forContext(context: EvaluationContext, options?: EnvironmentChoice): ContextualFlags;
+  verifyToken(secret: string): Promise<Token | undefined>;
+  /** Finds `client` and `frontend` tokens at their origin: a follower asks its upstream. At most 100. */
+  verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
+  registerApplication(registration: ClientRegistration, origin?: ReportOrigin): Promise<void>;
+  reportMetrics(report: MetricsReport, origin?: ReportOrigin): Promise<void>;
+  reportMetricsInBulk(bulk: BulkReport, origin?: BulkOrigin): Promise<void>;
+  /** Present on followers. */
+  readonly following?: FollowedSource;
+}
+
+/** What only a follower says of itself. */
+export interface FollowedSource {
+  /** The number of servers between the follower and the engine, and itself: 1 for a follower of an engine. */
+  readonly depth: number;
+  /**
+   * Throws `upstream_unavailable` while the follower must not serve: before it has flags, and when its upstream has refused its
+   * own token.
+   */
+  assertServing(): void;
+  /** Calls the listener with the id of each token that has ended. Its streams end at once. Returns a function that removes it. */
+  onTokenEnded(listener: (tokenId: string) => void): () => void;
+}
+
+/** The header of every reply to an SDK: 0 for an engine, otherwise the depth of the follower. */
+export const DEPTH_HEADER = 'Flags-Depth';
+
+/** Whether a source has administration. */
+export function isEngine(source: FlagsSource | Flags): source is Flags {
+  return 'createFlag' in source;
+}
