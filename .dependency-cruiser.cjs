@@ -37,6 +37,7 @@ const CORE_LAYERS = [
 
 /** The folders of http and the files at its top, from the lowest to the highest. Each is a layer of its own. */
 const HTTP_LAYERS = [
+  'source.ts',
   'messages',
   'auth',
   'wire',
@@ -51,6 +52,24 @@ const HTTP_LAYERS = [
   'create-flags-api.ts',
   'index.ts',
   'replies.ts',
+];
+
+/** The files of follower, from the lowest to the highest. */
+const FOLLOWER_LAYERS = [
+  'times.ts',
+  'options.ts',
+  'document.ts',
+  'state.ts',
+  'messages.ts',
+  'upstream.ts',
+  'following.ts',
+  'tokens.ts',
+  'identity.ts',
+  'usage.ts',
+  'cache-file.ts',
+  'follower.ts',
+  'follow-flags.ts',
+  'index.ts',
 ];
 
 /** The folders and files of the admin page, from the lowest to the highest. Each is a layer of its own. */
@@ -98,6 +117,7 @@ function importDownwards(root, layers) {
 module.exports = {
   forbidden: [
     ...importDownwards('packages/core/src', CORE_LAYERS),
+    ...importDownwards('packages/follower/src', FOLLOWER_LAYERS),
     ...importDownwards('packages/http/src', HTTP_LAYERS),
     ...importDownwards('packages/ui/app', PAGE_LAYERS),
     ...importDownwards('packages/ui/src', PAGE_HANDLER_LAYERS),
@@ -172,7 +192,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/core/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|http|openfeature|postgres)/',
+        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|follower|http|openfeature|postgres)/',
       },
     },
     {
@@ -181,7 +201,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/http/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|fastify|koa|hono|next|pino|@openfeature|pg|@types/pg)/|^packages/(express|openfeature|postgres)/',
+        path: '/node_modules/(express|@types/express|fastify|koa|hono|next|pino|@openfeature|pg|@types/pg)/|^packages/(express|follower|openfeature|postgres)/',
       },
     },
     {
@@ -200,7 +220,7 @@ module.exports = {
       name: 'published-entries-only',
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
-      from: { path: '^packages/(express|http|openfeature|postgres)/src/' },
+      from: { path: '^packages/(express|follower|http|openfeature|postgres)/src/' },
       to: {
         path: '^packages/core/',
         pathNot: '^packages/core/(src|dist|cjs)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
@@ -222,7 +242,7 @@ module.exports = {
       name: 'cli-stays-outside',
       comment: 'Services install no command line.',
       severity: 'error',
-      from: { path: '^packages/(core|express|http|openfeature|postgres|ui)/src/' },
+      from: { path: '^packages/(core|express|follower|http|openfeature|postgres|ui)/src/' },
       to: { path: '^packages/cli/' },
     },
     {
@@ -231,6 +251,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/ui/src/' },
       to: { path: '^packages/(core|express|http|openfeature|postgres)/' },
+    },
+    {
+      name: 'follower-serves-nobody',
+      comment: 'A follower is a source of flags. The HTTP API serves it, and need not be installed to evaluate.',
+      severity: 'error',
+      from: { path: '^packages/follower/src/' },
+      to: { path: '^packages/(express|http|openfeature|postgres|ui)/' },
     },
     {
       name: 'published-http-only',

@@ -45,7 +45,7 @@ const project: Config = {
   },
   moduleNameMapper: {
     ...(process.env.FLAGS_SQLITE === 'node' && NODE_DRIVER),
-    '^@flags/(core|express|http|openfeature|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@flags/(core|express|follower|http|openfeature|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/test-browser$': '<rootDir>/test/browser/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
     '^@flags/core/(admin|integration|sqlite|storage|testing|types)$': '<rootDir>/packages/core/src/$1.ts',

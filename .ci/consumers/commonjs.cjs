@@ -3,6 +3,7 @@ const { createFlags, memoryStorage } = require('@flags/core');
 const { sqliteStorage } = require('@flags/core/sqlite');
 const { storageConformance } = require('@flags/core/testing');
 const { createFlagsRouter } = require('@flags/express');
+const { followFlags } = require('@flags/follower');
 const { createFlagsApi, toFetchHandler } = require('@flags/http');
 const { createFlagsProvider } = require('@flags/openfeature');
 const { postgresStorage } = require('@flags/postgres');
@@ -25,6 +26,9 @@ async function main() {
   assert.equal(typeof storageConformance, 'function');
   // The driver is the consumer's to install, and this one has not.
   await assert.rejects(postgresStorage('postgres://localhost'), { code: 'storage_unsupported' });
+  await assert.rejects(followFlags({ url: 'http://127.0.0.1:9', token: 'x', startTimeout: 50 }), {
+    code: 'upstream_unavailable',
+  });
   console.log('CommonJS: ok');
 }
 

@@ -3,6 +3,7 @@ import { createFlags, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { storageConformance } from '@flags/core/testing';
 import { createFlagsRouter } from '@flags/express';
+import { followFlags } from '@flags/follower';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { createFlagsProvider } from '@flags/openfeature';
 import { postgresStorage } from '@flags/postgres';
@@ -24,4 +25,7 @@ for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
 assert.equal(typeof storageConformance, 'function');
 // The driver is the consumer's to install, and this one has not.
 await assert.rejects(postgresStorage('postgres://localhost'), { code: 'storage_unsupported' });
+await assert.rejects(followFlags({ url: 'http://127.0.0.1:9', token: 'x', startTimeout: 50 }), {
+  code: 'upstream_unavailable',
+});
 console.log('ESM: ok');

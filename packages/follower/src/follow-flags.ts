@@ -1,0 +1,227 @@
+import { hostname } from 'node:os';
+import { type ConfigurationChange, FlagsError, type FlagsSchema, type Impression, isFlagsError } from '@flags/core';
+import {
+  assertSchemaFits,
+  createLifetime,
+  createListeners,
+  createPayloadReader,
+  createPropertyLift,
+  createSettings,
+  isObject,
+  ProblemReporter,
+  STRATEGIES,
+} from '@flags/core/integration';
+import type { TypedEvaluation } from '@flags/core/types';
+import { type CachedState, type CacheWriter, createCacheWriter, readCache } from './cache-file.js';
+import { FollowedFlags, type Follower } from './follower.js';
+import { Following } from './following.js';
+import { createIdentity } from './identity.js';
+import { type FollowerOptions, readOptions, type Settings } from './options.js';
+import { FollowedState } from './state.js';
+import { TIMES, type Times } from './times.js';
+import { createTokenQuestion, createTokens } from './tokens.js';
+import { createUpstream } from './upstream.js';
+import { createUsage } from './usage.js';
+
+/** The result of `followFlags` with a schema: a {@link Follower} whose evaluation accepts declared names only. */
+export interface TypedFollower<Schema extends FlagsSchema>
+  extends Omit<Follower, keyof TypedEvaluation<Schema> | 'evaluator'>,
+    TypedEvaluation<Schema> {
+  /** Like {@link Follower.evaluator}, for declared names. */
+  readonly evaluator: Omit<TypedEvaluation<Schema>, 'configuration'>;
+}
+
+/**
+ * Follows the flags of another server, a router of ours, a follower or Unleash, and evaluates them in this process. Resolves
+ * when there are flags: from the server, or from the cache file while the server is away. `close()` releases everything.
+ *
+ * @throws FlagsError `invalid_input` (invalid options, or a token for all environments), `unauthenticated` or `forbidden` (the
+ * server refuses the token), `upstream_loop` (more than three followers follow one another), `upstream_unavailable` (no flags
+ * within `startTimeout`)
+ * @example
+ * const flags = await followFlags({ url: 'https://flags.internal/flags', token: process.env.FLAGS_TOKEN });
+ * flags.isEnabled('checkout', { userId: '7' });
+ */
+export function followFlags<Schema extends FlagsSchema>(
+  options: FollowerOptions & { readonly schema: Schema },
+): Promise<TypedFollower<Schema>>;
+/** Follows flags whose evaluation accepts any name. */
+export function followFlags(options: FollowerOptions): Promise<Follower>;
+export async function followFlags(options: FollowerOptions): Promise<Follower> {
+  return startFollower(options, { now: Date.now, times: TIMES });
+}
+
+/** What tests replace. */
+export interface Conditions {
+  readonly now: () => number;
+  readonly times: Times;
+}
+
+export async function startFollower(given: FollowerOptions, conditions: Conditions): Promise<Follower> {
+  const options = readOptions(given);
+  const { schema, cache: path, url, token, maxBytes, onError, onProblem } = options;
+  if (schema !== undefined) assertSchema(schema);
+  const problems = new ProblemReporter(onProblem);
+  const report: Settings['onProblem'] = (problem) => problems.report(problem);
+  const cached = path === undefined ? undefined : await readCache({ path, url, token }, { maxBytes, report, onError });
+  const { follower, connection } = createFollower({ options, conditions, problems, cached });
+  try {
+    await waitForFlags(connection, { ...options, times: conditions.times, hasCache: cached !== undefined });
+    connection.reportFailures();
+    return follower;
+  } catch (error) {
+    await follower.close();
+    throw error;
+  }
+}
+
+/** Only the shape: environments and types of flags are those of the server. */
+function assertSchema(schema: FlagsSchema): void {
+  const { flags, context } = Object(schema) as Partial<FlagsSchema>;
+  assertSchemaFits({ flags: isObject(flags) ? {} : flags, context } as FlagsSchema, createSettings({}));
+}
+
+interface FollowerSource {
+  readonly options: Settings;
+  readonly conditions: Conditions;
+  readonly problems: ProblemReporter;
+  readonly cached: CachedState | undefined;
+}
+
+/** Puts the parts together. */
+function createFollower({ options, conditions, problems, cached }: FollowerSource) {
+  const { url, token, schema, strategies, usage: own, onError } = options;
+  const impressions = createListeners<Impression>(onError);
+  const changes = createListeners<ConfigurationChange>(onError);
+  const upstream = createUpstream({ ...options, ...own });
+  const ask = createTokenQuestion(upstream);
+  const identity = createIdentity({ token, strategies, ask, scope: cached?.scope });
+  const onProblem: Settings['onProblem'] = (problem) => problems.report(problem);
+  let cache: CacheWriter | undefined;
+
+  const state = new FollowedState({
+    strategies,
+    hostname: hostname(),
+    now: conditions.now,
+    environment: () => identity.settings.environment,
+    onProblem,
+    onImpression: impressions.notify,
+    onChange(change) {
+      cache?.touch();
+      changes.notify(change);
+    },
+  });
+  // The flags of the file need not be written to it again.
+  if (cached) state.replace(cached.document);
+  const connection = new Following({
+    ...options,
+    ...conditions,
+    upstream,
+    state,
+    introduce: identity.find,
+    onProblem,
+    onOutcome(error) {
+      if (error === undefined) cache?.touchTime();
+      else if (connection.refusal) tokens.endAll();
+    },
+  });
+  const source = () => {
+    const { checkedAt } = connection.status();
+    if (checkedAt !== undefined) return { name: 'upstream', checkedAt } as const;
+    return cached && ({ name: 'cache', checkedAt: cached.checkedAt } as const);
+  };
+  const tokens = createTokens({
+    ...options,
+    ...conditions,
+    ask,
+    scope: () => identity.scope,
+    known: cached?.tokens ?? [],
+    onChange: () => cache?.touch(),
+  });
+  const usage = createUsage({
+    ...own,
+    ...conditions,
+    upstream,
+    environment: () => identity.settings.environment,
+    flag: (name) => state.variantsOf(name),
+    drain: () => state.counters.drain(),
+    strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
+    onError,
+  });
+  if (options.cache !== undefined) {
+    const content = () => {
+      const { scope } = identity;
+      const checkedAt = source()?.checkedAt;
+      const configuration = state.configurationOf(state.environment);
+      if (scope === undefined || checkedAt === undefined || configuration === undefined) return undefined;
+      return { scope, checkedAt, configuration, tokens: tokens.known() };
+    };
+    const { now, times } = conditions;
+    cache = createCacheWriter({ path: options.cache, url, token, content, now, interval: times.cacheWrite, onError });
+  }
+
+  const follower = new FollowedFlags(
+    {
+      state,
+      get settings() {
+        return identity.settings;
+      },
+      payloads: createPayloadReader(schema),
+      problems,
+      impressions,
+      changes,
+      lift: schema && createPropertyLift(schema),
+    },
+    {
+      lifetime: createLifetime(),
+      connection,
+      tokens,
+      usage,
+      upstream: url,
+      settings: () => identity.settings,
+      source,
+      async release() {
+        tokens.close();
+        await connection.stop();
+        await usage.close();
+        await cache?.close();
+      },
+    },
+  );
+  return { follower, connection };
+}
+
+interface StartOptions extends Pick<Settings, 'url' | 'startTimeout'> {
+  readonly times: Times;
+  readonly hasCache: boolean;
+}
+
+/** Connects. Resolves when there are flags, or when nobody waits for them. */
+function waitForFlags(connection: Following, { url, startTimeout, times, hasCache }: StartOptions): Promise<void> {
+  const patience = hasCache ? Math.min(times.cachedStart, startTimeout) : startTimeout;
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      remove();
+      settle();
+    };
+    const remove = connection.onOutcome((error) => {
+      if (error === undefined) finish(resolve);
+      else if (isFinal(error)) finish(() => reject(error));
+      else if (hasCache) finish(resolve);
+    });
+    // Keeps the process alive while it waits.
+    const timer = setTimeout(() => {
+      const message = `${url} has sent no flags within ${startTimeout} ms, and there is no cache file to start from.`;
+      const cause = connection.status().error;
+      const error = new FlagsError('upstream_unavailable', message, undefined, { cause });
+      finish(hasCache || startTimeout === 0 ? resolve : () => reject(error));
+    }, patience);
+    connection.start();
+  });
+}
+
+/** Whether trying again cannot help. */
+function isFinal(error: unknown): boolean {
+  return isFlagsError(error) && ['invalid_input', 'unauthenticated', 'forbidden', 'upstream_loop'].includes(error.code);
+}

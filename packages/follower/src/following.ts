@@ -1,0 +1,316 @@
+import type { EvaluationProblem } from '@flags/core';
+import { FlagsError, isFlagsError } from '@flags/core';
+import { createListeners, type Listeners } from '@flags/core/integration';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { type FollowedDocument, type ReportProblem, readDocument } from './document.js';
+import { assertNext, readMessage } from './messages.js';
+import type { FollowedState } from './state.js';
+import { createDeadline, type Deadline, jittered, type Times } from './times.js';
+import {
+  chunksOf,
+  discard,
+  failureOf,
+  parseJson,
+  readText,
+  tooLong,
+  type Upstream,
+  UpstreamFailure,
+} from './upstream.js';
+
+/** The pause after the first failure is up to this long, in milliseconds. It doubles with each further one. */
+const FIRST_PAUSE = 500;
+/** Followers of followers: beyond this number the chain is too long, or a circle. */
+const MAX_DEPTH = 3;
+
+export interface FollowingOptions {
+  readonly upstream: Upstream;
+  readonly state: FollowedState;
+  readonly times: Times;
+  readonly now: () => number;
+  /** Milliseconds between two polls of a server without a stream. */
+  readonly pollInterval: number;
+  readonly maxBytes: number;
+  /** Finds the scope of the own token. Called at every connection. */
+  readonly introduce: (signal: AbortSignal) => Promise<void>;
+  readonly onProblem: (problem: EvaluationProblem) => void;
+  /** Called with the first error of a series. */
+  readonly onError: (error: unknown) => void;
+  /** Called after every attempt: with its error, or without one as soon as the flags are current. */
+  readonly onOutcome: (error: unknown) => void;
+}
+
+/** Whether the flags are current. */
+export interface Connection {
+  readonly isConnected: boolean;
+  /** Milliseconds since 1970 when the flags were last known to be current; undefined if they never were. */
+  readonly checkedAt: number | undefined;
+  /** Why the last attempt failed. */
+  readonly error: unknown;
+}
+
+/** Follows the flags of a server: by its stream, or else by polls. The last flags stay whatever happens. */
+export class Following {
+  /** 1 for a follower of the source of flags. */
+  depth = 1;
+  /** Why the server refuses this follower: its token, or its depth. Evaluation goes on, and serving ends. */
+  refusal: FlagsError | undefined;
+  private connection: Connection = { isConnected: false, checkedAt: undefined, error: undefined };
+  /** The id of the last message; '' if it had none. Undefined: the next connection loads everything. */
+  private lastEventId: string | undefined;
+  private entityTag: string | undefined;
+  private isIntroduced = false;
+  private streamDue = 0;
+  private failures = 0;
+  /** A start that fails rejects with its error: nobody else is told. */
+  private isReported = true;
+  private isStopped = false;
+  private attempt = new AbortController();
+  /** Callers of `refresh` before and during the attempt that serves them. */
+  private waiting: (() => void)[] = [];
+  private served: (() => void)[] = [];
+  private running: Promise<void> | undefined;
+  private readonly outcomes: Listeners<unknown>;
+
+  constructor(private readonly options: FollowingOptions) {
+    this.outcomes = createListeners(options.onError);
+    this.outcomes.add(options.onOutcome);
+    options.upstream.onDepth((depth) => this.readDepth(depth));
+  }
+
+  status(): Connection {
+    return this.connection;
+  }
+
+  /** Calls the listener after every attempt, and returns a function that removes it. */
+  onOutcome(listener: (error: unknown) => void): () => void {
+    return this.outcomes.add(listener);
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Loads the flags now. Resolves after an attempt that begins after the call, whatever its outcome. */
+  refresh(): Promise<void> {
+    if (this.isStopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      if (this.served.length === 0) this.attempt.abort();
+    });
+  }
+
+  /** The start is over: from now on, `onError` is called for failures, and for one that lasts. */
+  reportFailures(): void {
+    const { error } = this.connection;
+    this.isReported = error !== undefined;
+    if (this.isReported) this.options.onError(error);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.attempt.abort();
+    await this.running;
+    this.connection = { ...this.connection, isConnected: false };
+    for (const resolve of [...this.served, ...this.waiting]) resolve();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      this.attempt = new AbortController();
+      this.served = this.waiting;
+      this.waiting = [];
+      // A resumed stream says nothing if nothing has changed.
+      if (this.served.length > 0) this.lastEventId = undefined;
+      const pause = await this.connect(this.attempt.signal);
+      if (this.isStopped || this.waiting.length > 0) continue;
+      this.attempt = new AbortController();
+      await sleep(pause, this.attempt.signal);
+    }
+  }
+
+  /** Returns the milliseconds until the next attempt. */
+  private async connect(signal: AbortSignal): Promise<number> {
+    const { now, times, pollInterval, introduce } = this.options;
+    const startedAt = now();
+    try {
+      if (!this.isIntroduced) await introduce(signal);
+      this.isIntroduced = true;
+      if (now() < this.streamDue || !(await this.stream(signal))) {
+        await this.poll(signal);
+        this.failures = 0;
+        return jittered(pollInterval);
+      }
+      this.disconnect(undefined);
+    } catch (error) {
+      if (signal.aborted && !isFlagsError(signal.reason)) return 0;
+      this.fail(signal.aborted ? signal.reason : error);
+    }
+    // A connection that lasted is not part of a series of failures.
+    this.failures = now() - startedAt > times.backoff ? 0 : this.failures + 1;
+    const { retryAfter = 0 } = Object(this.connection.error) as Partial<UpstreamFailure>;
+    return retryAfter + Math.random() * Math.min(times.backoff, FIRST_PAUSE * 2 ** this.failures);
+  }
+
+  /** Follows the stream to its end. Returns false if the server has none, or something on the way holds it back. */
+  private async stream(signal: AbortSignal): Promise<boolean> {
+    const { upstream, times, now } = this.options;
+    const deadline = createDeadline(signal, times.firstMessage);
+    try {
+      const response = await upstream.send({
+        path: '/api/client/streaming',
+        headers: { accept: 'text/event-stream', ...(this.lastEventId && { 'last-event-id': this.lastEventId }) },
+        signal: deadline.signal,
+      });
+      const type = response.headers.get('content-type') ?? '';
+      if (response.status !== 200 || !type.startsWith('text/event-stream')) {
+        await discard(response);
+        // A server that is overloaded, restarts or refuses the token is asked again soon.
+        if (response.status < 500 && ![401, 403, 429].includes(response.status))
+          this.streamDue = now() + times.streamRetry;
+        return false;
+      }
+      // What was missed follows at once.
+      if (this.lastEventId) this.succeed();
+      await this.readStream(response, deadline);
+      return true;
+    } catch (error) {
+      if (!deadline.isOver) throw error;
+      const isEmpty = this.lastEventId === undefined;
+      // Messages may be on the way: the next connection loads everything.
+      this.lastEventId = undefined;
+      if (!isEmpty) throw error;
+      this.streamDue = now() + times.streamRetry;
+      return false;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  private async readStream(response: Response, deadline: Deadline): Promise<void> {
+    const { upstream, times, maxBytes, now } = this.options;
+    const parser = createParser({
+      maxBufferSize: maxBytes,
+      onEvent: (message) => this.receive(message),
+      onError({ type }) {
+        if (type === 'max-buffer-size-exceeded') throw tooLong(upstream.url, maxBytes);
+      },
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of chunksOf(response)) {
+      try {
+        parser.feed(decoder.decode(chunk, { stream: true }));
+      } catch (error) {
+        this.lastEventId = undefined;
+        throw unreadable(upstream.url, error);
+      }
+      deadline.extend(this.lastEventId === undefined ? times.firstMessage : times.silence);
+      if (this.connection.isConnected) this.connection = { ...this.connection, checkedAt: now() };
+    }
+  }
+
+  /** Applies a message. Throws if it cannot be read or is not the next one: then everything is loaded again. */
+  private receive(message: EventSourceMessage): void {
+    const { state, upstream, onProblem } = this.options;
+    assertNext(message, this.lastEventId);
+    const read = readMessage(parseJson(message.data, upstream.url), onProblem);
+    if ('document' in read) state.replace(read.document);
+    else state.apply(read.change);
+    this.lastEventId = message.id ?? '';
+    // The state of the last poll is not this one.
+    this.entityTag = undefined;
+    this.succeed();
+  }
+
+  private async poll(signal: AbortSignal): Promise<void> {
+    const { upstream, state, times, maxBytes, onProblem } = this.options;
+    const deadline = createDeadline(signal, times.silence);
+    try {
+      const response = await upstream.send({
+        path: '/api/client/features',
+        headers: this.entityTag ? { 'if-none-match': this.entityTag } : {},
+        signal: deadline.signal,
+      });
+      if (response.status === 200) {
+        const text = await readText(response, maxBytes, () => deadline.extend(times.silence));
+        state.replace(readableDocument(parseJson(text, upstream.url), upstream.url, onProblem));
+        this.entityTag = response.headers.get('etag') ?? undefined;
+      } else {
+        await discard(response);
+        if (response.status !== 304) throw failureOf(response, `${upstream.url}/api/client/features`);
+      }
+      // A later stream must not repeat changes that are older than this state.
+      this.lastEventId = undefined;
+      this.succeed();
+    } finally {
+      deadline.end();
+    }
+  }
+
+  private succeed(): void {
+    this.connection = { isConnected: true, checkedAt: this.options.now(), error: undefined };
+    this.refusal = undefined;
+    this.isReported = false;
+    this.settle();
+  }
+
+  private fail(error: unknown): void {
+    this.disconnect(error);
+    if (isFlagsError(error) && ['unauthenticated', 'upstream_loop'].includes(error.code)) this.refusal = error;
+    if (!this.isReported) this.options.onError(error);
+    this.isReported = true;
+    this.settle(error);
+  }
+
+  private disconnect(error: unknown): void {
+    this.isIntroduced = false;
+    this.connection = { ...this.connection, isConnected: false, error };
+  }
+
+  private settle(error?: unknown): void {
+    this.outcomes.notify(error);
+    for (const resolve of this.served) resolve();
+    this.served = [];
+    if (this.waiting.length > 0) this.attempt.abort();
+  }
+
+  /** Refuses a chain that is too long, also while the stream is connected: a circle grows with every response. */
+  private readDepth(depth: number): void {
+    this.depth = depth + 1;
+    if (this.depth <= MAX_DEPTH) return;
+    const message = `${this.options.upstream.url} is a follower too far from its source: at most ${MAX_DEPTH} may follow one another. If they follow in a circle, let one of them follow the source.`;
+    const error = new FlagsError('upstream_loop', message);
+    this.attempt.abort(error);
+    throw error;
+  }
+}
+
+function readableDocument(
+  data: Readonly<Record<string, unknown>>,
+  url: string,
+  report: ReportProblem,
+): FollowedDocument {
+  try {
+    return readDocument(data, report);
+  } catch (error) {
+    throw unreadable(url, error);
+  }
+}
+
+function unreadable(url: string, error: unknown): unknown {
+  if (error instanceof UpstreamFailure) return error;
+  const message = `${url} sends what cannot be read: ${(error as Error).message}. Everything is loaded again.`;
+  return new UpstreamFailure(message, undefined, 0, { cause: error });
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds).unref();
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

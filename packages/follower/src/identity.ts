@@ -1,0 +1,66 @@
+import { type CustomStrategy, FlagsError, type FlagsSettings } from '@flags/core';
+import { createSettings } from '@flags/core/integration';
+import type { AskForTokens, Scope } from './tokens.js';
+
+/** What the own token may see. */
+export interface Identity {
+  /** Undefined before the first answer of the server. */
+  readonly scope: Scope | undefined;
+  /** With the environment of the scope, or the likely one. */
+  readonly settings: FlagsSettings;
+  /**
+   * Asks the server.
+   *
+   * @throws FlagsError `invalid_input`, `unauthenticated`, `forbidden`, `upstream_unavailable`
+   */
+  find(signal: AbortSignal): Promise<void>;
+}
+
+export interface IdentityOptions {
+  readonly token: string;
+  readonly strategies: readonly CustomStrategy[];
+  readonly ask: AskForTokens;
+  /** From the cache file. */
+  readonly scope: Scope | undefined;
+}
+
+export function createIdentity({ token, strategies, ask, ...cached }: IdentityOptions): Identity {
+  const settingsFor = (environment: string) => createSettings({ environments: [{ name: environment }], strategies });
+  let { scope } = cached;
+  let settings = settingsFor(scope?.environment ?? environmentIn(token) ?? 'default');
+  return {
+    get scope() {
+      return scope;
+    },
+    get settings() {
+      return settings;
+    },
+    async find(signal) {
+      const found = await findScope(token, ask, signal);
+      if (found.environment !== settings.environment) settings = settingsFor(found.environment);
+      scope = found;
+    },
+  };
+}
+
+/** Returns the environment in the text of a token, `project:environment.secret`. */
+function environmentIn(token: string): string | undefined {
+  const [, environment] = /^[^:]+:([A-Za-z0-9_.!~*'()-]{1,100})\.[^.]+$/.exec(token) ?? [];
+  return environment === '*' ? undefined : environment;
+}
+
+async function findScope(secret: string, ask: AskForTokens, signal: AbortSignal): Promise<Scope> {
+  const own = (await ask([secret], signal)).find((token) => token.secret === secret);
+  if (own === undefined) {
+    throw new FlagsError('unauthenticated', 'The token is unknown or has expired. Pass the secret of a valid one.');
+  }
+  if (own.kind !== 'client') {
+    throw new FlagsError('forbidden', `This needs a token of kind client; the token is of kind ${own.kind}.`);
+  }
+  const { environment, projects } = own;
+  if (environment === '*' || environment === '') {
+    const message = 'token must be of one environment: create a client token for the environment to follow.';
+    throw new FlagsError('invalid_input', message, [{ message, path: '/token' }]);
+  }
+  return { environment, projects };
+}

@@ -1,0 +1,311 @@
+import { FlagsError, LIMITS, type Token } from '@flags/core';
+import { createListeners, hashSecret, idOfHash, isObject, toToken } from '@flags/core/integration';
+import type { VerifiedToken } from '@flags/core/types';
+import { LRUCache } from 'lru-cache';
+import { createDeadline, type Times } from './times.js';
+import { type Upstream, UpstreamFailure } from './upstream.js';
+
+/** Tokens in one request, and unknown tokens that wait for the next one. */
+const BATCH = 100;
+/** Known tokens, and unknown ones, in memory. */
+const MAX_TOKENS = 10_000;
+/** A token that nobody has used for this long is forgotten, in milliseconds. */
+const UNUSED = 86_400_000;
+
+/** What the own token may see, and so what a follower has. */
+export interface Scope {
+  readonly environment: string;
+  /** Ids of projects, or only `*`. */
+  readonly projects: readonly string[];
+}
+
+/** A token that the server knows. */
+export interface ValidToken extends Scope {
+  readonly secret: string;
+  readonly kind: 'client' | 'frontend';
+  readonly expiresAt: string | null;
+}
+
+/** Returns those of the secrets that are valid `client` or `frontend` tokens. At most 100. */
+export type AskForTokens = (secrets: readonly string[], signal: AbortSignal) => Promise<readonly ValidToken[]>;
+
+export function createTokenQuestion(upstream: Upstream): AskForTokens {
+  let isAnonymous = false;
+  return async (secrets, signal) => {
+    const ask = () => upstream.ask({ path: '/edge/validate', body: { tokens: secrets }, isAnonymous, signal });
+    const answer = await ask().catch((error) => {
+      if (isAnonymous || !(error instanceof UpstreamFailure) || error.status !== 403) throw error;
+      // The route of Unleash is open, and refuses tokens of clients.
+      isAnonymous = true;
+      return ask().catch(() => {
+        isAnonymous = false;
+        throw error;
+      });
+    });
+    const { tokens } = Object(answer) as { readonly tokens?: unknown };
+    if (!Array.isArray(tokens))
+      throw new UpstreamFailure(`${upstream.url}/edge/validate sends no list of tokens.`, 200);
+    return tokens.flatMap((token: unknown) => readToken(token) ?? []);
+  };
+}
+
+/** Returns undefined for a token of another kind. Where the environment is absent, it is in the text of the token. */
+function readToken(answer: unknown): ValidToken | undefined {
+  if (!isObject(answer)) return undefined;
+  const { token: secret, type, projects, environment, expiresAt } = answer;
+  // Newer versions of Unleash call the tokens of clients `backend`.
+  const kind = type === 'backend' ? 'client' : type;
+  if (typeof secret !== 'string' || (kind !== 'client' && kind !== 'frontend')) return undefined;
+  const [, project, inText] = /^(.+?):(.+)\.[^.]+$/.exec(secret) ?? [];
+  const scope = Array.isArray(projects) ? projects : [project];
+  return {
+    secret,
+    kind,
+    environment: typeof environment === 'string' ? environment : (inText ?? ''),
+    projects: scope.filter((id): id is string => typeof id === 'string'),
+    expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
+  };
+}
+
+function isWithin({ environment, projects }: Scope, scope: Scope): boolean {
+  if (environment !== scope.environment || projects.length === 0) return false;
+  return scope.projects.includes('*') || projects.every((project) => scope.projects.includes(project));
+}
+
+/** A verified token, by the hash of its secret. */
+export interface KnownToken {
+  readonly hash: string;
+  readonly token: Token;
+  /** Milliseconds since 1970: when the server last confirmed it. */
+  readonly checkedAt: number;
+  /** In memory only. Absent after a start from the cache file, until the token is used. */
+  readonly secret?: string;
+  /** Milliseconds since 1970: when a caller last used it. */
+  usedAt?: number;
+}
+
+/** Verifies the tokens of callers. */
+export interface Tokens {
+  /** @throws FlagsError `upstream_unavailable` for a token that is not known while the server is away */
+  verify(secret: string): Promise<Token | undefined>;
+  /** Asks the server, and not the memory: for followers of this follower. */
+  verifyAll(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
+  onEnded(listener: (id: string) => void): () => void;
+  /** Ends what tokens have opened, because the own token is refused. The tokens stay known. */
+  endAll(): void;
+  known(): readonly KnownToken[];
+  close(): void;
+}
+
+export interface TokensOptions {
+  readonly ask: AskForTokens;
+  readonly scope: () => Scope | undefined;
+  readonly known: readonly KnownToken[];
+  readonly now: () => number;
+  readonly times: Times;
+  /** Milliseconds that a token stays valid without an answer of the server. */
+  readonly offlineTokens: number;
+  /** Called when the known tokens have changed. */
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A token that waits for an answer of the server. Callers with the same token share it. */
+interface Question {
+  readonly hash: string;
+  readonly secret: string;
+  readonly isKnown: boolean;
+  readonly answer: Promise<KnownToken | undefined>;
+  resolve(known: KnownToken | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Remembers verified tokens by the hash of their secrets, and asks the server for others: one request at a time. All known
+ * tokens are asked again regularly, so that a revoked one ends.
+ */
+export function createTokens(options: TokensOptions): Tokens {
+  const { ask, scope, now, times, offlineTokens, onChange, onError } = options;
+  const known = new LRUCache<string, KnownToken>({ max: MAX_TOKENS });
+  /** Until when each is remembered. */
+  const unknown = new LRUCache<string, number>({ max: MAX_TOKENS });
+  /** By hash; those of the running request too. */
+  const questions = new Map<string, Question>();
+  /** Those that wait for the next request. */
+  let waiting: Question[] = [];
+  const ended = createListeners<string>(onError);
+  const closing = new AbortController();
+  /** The unknown tokens among them. */
+  let strangers = 0;
+  let isAsking = false;
+  let pausedUntil = 0;
+  for (const one of options.known) known.set(one.hash, one);
+
+  /** @throws FlagsError `upstream_unavailable` */
+  function question(secret: string, hash: string): Promise<KnownToken | undefined> {
+    const same = questions.get(hash);
+    if (same) return same.answer;
+    const isKnown = known.has(hash);
+    if (!isKnown && strangers >= BATCH) return Promise.reject(unavailable('Too many unknown tokens wait.'));
+    if (now() < pausedUntil) return Promise.reject(unavailable('The server that is followed asks to wait.'));
+    const { promise: answer, resolve, reject } = withResolvers<KnownToken | undefined>();
+    const asked = { hash, secret, isKnown, answer, resolve, reject };
+    questions.set(hash, asked);
+    waiting.push(asked);
+    if (!isKnown) strangers += 1;
+    if (!isAsking) void askWaiting();
+    return answer;
+  }
+
+  async function askWaiting(): Promise<void> {
+    isAsking = true;
+    // Tokens of the same moment share a request.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH);
+      waiting = waiting.slice(BATCH);
+      strangers -= batch.filter(({ isKnown }) => !isKnown).length;
+      // The server limits requests with unknown tokens.
+      if (await askBatch(batch)) await new Promise((resolve) => setTimeout(resolve, times.tokenPause).unref());
+    }
+    isAsking = false;
+  }
+
+  /** Returns whether one of the tokens is unknown. */
+  async function askBatch(batch: readonly Question[]): Promise<boolean> {
+    const deadline = createDeadline(closing.signal, times.request);
+    const secrets = batch.map(({ secret }) => secret);
+    let hasUnknown = false;
+    try {
+      const valid = new Map((await ask(secrets, deadline.signal)).map((token) => [token.secret, token]));
+      for (const { hash, secret, resolve } of batch) {
+        questions.delete(hash);
+        const found = learn(hash, secret, valid.get(secret));
+        hasUnknown ||= found === undefined;
+        resolve(found);
+      }
+    } catch (error) {
+      if (error instanceof UpstreamFailure) pausedUntil = now() + error.retryAfter;
+      for (const { hash, reject } of batch) {
+        questions.delete(hash);
+        reject(unavailable('The token cannot be checked now.', error));
+      }
+    } finally {
+      deadline.end();
+    }
+    return hasUnknown;
+  }
+
+  /** Remembers the answer of the server. A token outside the scope is as good as unknown. */
+  function learn(hash: string, secret: string, valid: ValidToken | undefined): KnownToken | undefined {
+    const before = known.get(hash);
+    const own = scope();
+    if (valid === undefined || own === undefined || !isWithin(valid, own)) {
+      unknown.set(hash, now() + times.unknownToken);
+      if (before) end(before);
+      return undefined;
+    }
+    const { kind, projects, environment, expiresAt } = valid;
+    const id = idOfHash(hash);
+    const created = before?.token.createdAt ?? new Date(now()).toISOString();
+    const about = { id, name: `${kind}-${id.slice(0, 8)}`, kind, project: projects[0] ?? '*', projects, environment };
+    const found = {
+      hash,
+      secret,
+      checkedAt: now(),
+      usedAt: before?.usedAt ?? now(),
+      token: toToken({ ...about, createdAt: created, expiresAt }),
+    };
+    unknown.delete(hash);
+    known.set(hash, found);
+    if (before === undefined) onChange();
+    return found;
+  }
+
+  function end({ hash, token }: KnownToken): void {
+    known.delete(hash);
+    ended.notify(token.id);
+    onChange();
+  }
+
+  const isCurrent = ({ token: { expiresAt } }: KnownToken) => expiresAt === null || now() < Date.parse(expiresAt);
+  const isFresh = ({ checkedAt }: KnownToken) => now() - checkedAt < offlineTokens;
+
+  /** Asks again for all tokens whose secret is known. A failure changes nothing. Returns whether all were answered. */
+  async function check(): Promise<boolean> {
+    for (const one of [...known.values()]) {
+      if (!isFresh(one)) end(one);
+      else if (one.usedAt !== undefined && now() - one.usedAt > UNUSED) known.delete(one.hash);
+    }
+    const secrets = [...known.values()].flatMap(({ secret }) => secret ?? []);
+    let isComplete = true;
+    for (let first = 0; first < secrets.length; first += BATCH) {
+      const batch = secrets.slice(first, first + BATCH);
+      const answers = await Promise.allSettled(batch.map((secret) => question(secret, hashSecret(secret))));
+      isComplete &&= answers.every(({ status }) => status === 'fulfilled');
+    }
+    return isComplete;
+  }
+
+  let timer: NodeJS.Timeout;
+  const checkAfter = (milliseconds: number) => {
+    timer = setTimeout(() => {
+      void check().then((isComplete) => {
+        if (!closing.signal.aborted) checkAfter(isComplete ? times.tokenCheck : times.tokenCheck / 3);
+      });
+    }, milliseconds).unref();
+  };
+  // Followers that start together check at different moments.
+  checkAfter(times.tokenCheck * (0.7 + 0.3 * Math.random()));
+
+  return {
+    async verify(secret) {
+      if (typeof secret !== 'string' || secret === '' || secret.length > LIMITS.secret) return undefined;
+      const hash = hashSecret(secret);
+      const found = known.get(hash);
+      if (found && !isCurrent(found)) return undefined;
+      if (found) found.usedAt = now();
+      if (found?.secret !== undefined && isFresh(found)) return found.token;
+      if ((unknown.get(hash) ?? 0) > now()) return undefined;
+      try {
+        return (await question(secret, hash))?.token;
+      } catch (error) {
+        // Known from the cache file.
+        if (found && isFresh(found)) return found.token;
+        throw error;
+      }
+    },
+    async verifyAll(secrets) {
+      const answers = await Promise.all(secrets.map((secret) => question(secret, hashSecret(secret))));
+      return answers.flatMap((found, at) => (found ? { secret: secrets[at] ?? '', token: found.token } : []));
+    },
+    onEnded: ended.add,
+    endAll() {
+      for (const { token } of known.values()) ended.notify(token.id);
+    },
+    known: () => [...known.values()],
+    close() {
+      clearTimeout(timer);
+      closing.abort();
+    },
+  };
+}
+
+function unavailable(message: string, cause?: unknown): FlagsError {
+  return new FlagsError('upstream_unavailable', message, undefined, { cause });
+}
+
+interface Resolvers<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** `Promise.withResolvers` needs Node 22. */
+function withResolvers<T>(): Resolvers<T> {
+  let [resolve, reject]: [Resolvers<T>['resolve'], Resolvers<T>['reject']] = [() => undefined, () => undefined];
+  const promise = new Promise<T>((onResolve, onReject) => {
+    [resolve, reject] = [onResolve, onReject];
+  });
+  return { promise, resolve, reject };
+}
