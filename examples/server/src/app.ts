@@ -1,19 +1,18 @@
 import type { Flags } from '@flags/core';
+import type { Follower } from '@flags/follower';
 import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import { requestLog } from './request-log.js';
 
-const NOTHING_HERE = 'There is nothing here. The API is at /api/admin, the admin page at /ui.';
-
-interface Parts {
-  readonly flags: Flags;
+interface Parts<Served> {
+  readonly flags: Served;
   readonly router: RequestHandler;
   readonly logger: Logger;
 }
 
-/** The application: health, the flags' router, the admin page, and an answer for everything else. */
-export function createApp({ flags, router, logger }: Parts): Express {
+/** The application of a storage: health, the router of the flags, the admin page, and an answer for everything else. */
+export function createApp({ flags, router, logger }: Parts<Flags>): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(requestLog(logger));
@@ -21,14 +20,40 @@ export function createApp({ flags, router, logger }: Parts): Express {
   app.use(router);
   app.use(createFlagsUi());
   app.get('/', (_request, response) => response.redirect('ui/'));
+  return withEnd(app, 'There is nothing here. The API is at /api/admin, the admin page at /ui.');
+}
+
+/** The application of a follower: health, the routes of SDKs, and an answer for everything else. */
+export function createFollowerApp({ flags, router, logger }: Parts<Follower>): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(requestLog(logger));
+  app.get('/health', followerHealth(flags));
+  app.use(router);
+  return withEnd(app, `There is nothing here. This is a follower: SDKs use /api/client, /api/frontend and /ofrep.`);
+}
+
+/** Adds the answers to what nothing else answers. */
+function withEnd(app: Express, message: string): Express {
   app.use((_request, response) => {
-    response.status(404).json({
-      name: 'NotFoundError',
-      message: NOTHING_HERE,
-    });
+    response.status(404).json({ name: 'NotFoundError', message });
   });
   app.use(answerFault);
   return app;
+}
+
+/** A follower is healthy while it serves, also from old flags: taken out of service, it would serve nobody. */
+function followerHealth(flags: Follower) {
+  return (_request: Request, response: Response): void => {
+    try {
+      flags.following.assertServing();
+      const { state, checkedAt } = flags.status();
+      response.json({ status: 'ok', flags: state, checkedAt });
+    } catch (error) {
+      response.err = asError(error);
+      response.status(503).json({ status: 'unavailable' });
+    }
+  };
 }
 
 /** The server is healthy if its storage returns a small document, and the changes of other processes. */

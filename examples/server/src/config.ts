@@ -5,24 +5,39 @@ export interface ServerConfig {
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
-  /** A file, `:memory:`, or the connection string of a PostgreSQL database. */
-  readonly database: string;
   readonly auth: 'token' | 'none';
-  /** The environment of evaluations whose callers name none. */
-  readonly environment: string;
-  /** The secret of an admin token that must exist. */
-  readonly adminToken?: string;
   /** The origins whose pages may use the frontend API and OFREP. Default: the server's own origin. */
   readonly cors?: CorsOptions;
   /** The origins whose pages may change flags. */
   readonly trustedOrigins: readonly string[];
   /** Without authentication: further hosts that requests may name. */
   readonly allowedHosts: readonly string[];
+  /** The number of connections, those of streams included. Further ones are closed at once. */
+  readonly maxConnections: number;
+  /** Where the flags are: in a storage, or on another server. */
+  readonly source: StorageConfig | UpstreamConfig;
+}
+
+/** A storage, with the administration of its flags. */
+export interface StorageConfig {
+  /** A file, `:memory:`, or the connection string of a PostgreSQL database. */
+  readonly database: string;
+  /** The environment of evaluations whose callers name none. */
+  readonly environment: string;
+  /** The secret of an admin token that must exist. */
+  readonly adminToken?: string;
   /** The maximum size of all flags, segments and projects together, in bytes. */
   readonly stateLimit?: number;
   readonly recentContexts?: number;
-  /** The number of connections, those of streams included. Further ones are closed at once. */
-  readonly maxConnections: number;
+}
+
+/** Another server, whose flags this one evaluates and serves. */
+export interface UpstreamConfig {
+  readonly upstream: string;
+  /** The secret of a client token of that server. */
+  readonly token: string;
+  /** The file with the last flags. */
+  readonly cache: string;
 }
 
 /** A mistake in the configuration. The message is one line that says how to correct it. */
@@ -36,21 +51,51 @@ export class ConfigError extends Error {
  * @throws ConfigError naming the variable
  */
 export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
-  const adminToken = environment.FLAGS_ADMIN_TOKEN || undefined;
   return {
     port: readPort(environment.PORT || '4242'),
     host: environment.HOST || '127.0.0.1',
-    database: environment.FLAGS_DB || './flags.db',
     auth: readAuth(environment.FLAGS_AUTH || 'token'),
-    environment: readEnvironment(environment.FLAGS_ENVIRONMENT || 'production'),
-    ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_CORS && { cors: { origins: readOrigins(environment.FLAGS_CORS) } }),
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
     allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
     maxConnections: readMaxConnections(environment.FLAGS_MAX_CONNECTIONS || '2000'),
+    source: environment.FLAGS_UPSTREAM ? readUpstream(environment) : readStorage(environment),
+  };
+}
+
+function readStorage(environment: NodeJS.ProcessEnv): StorageConfig {
+  const stray = ['FLAGS_UPSTREAM_TOKEN', 'FLAGS_CACHE'].find((name) => environment[name]);
+  if (stray) throw new ConfigError(`${stray} needs FLAGS_UPSTREAM, the address of the server to follow.`);
+  const adminToken = environment.FLAGS_ADMIN_TOKEN || undefined;
+  return {
+    database: environment.FLAGS_DB || './flags.db',
+    environment: readEnvironment(environment.FLAGS_ENVIRONMENT || 'production'),
+    ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_RECENT_CONTEXTS && { recentContexts: readRecentContexts(environment.FLAGS_RECENT_CONTEXTS) }),
     ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
+}
+
+/** The variables of a storage, which a follower does not have. */
+const OF_STORAGES = [
+  'FLAGS_DB',
+  'FLAGS_ENVIRONMENT',
+  'FLAGS_ADMIN_TOKEN',
+  'FLAGS_STATE_LIMIT',
+  'FLAGS_RECENT_CONTEXTS',
+];
+
+function readUpstream(environment: NodeJS.ProcessEnv): UpstreamConfig {
+  const upstream = environment.FLAGS_UPSTREAM || '';
+  const token = environment.FLAGS_UPSTREAM_TOKEN;
+  const stray = OF_STORAGES.find((name) => environment[name]);
+  if (stray) {
+    throw new ConfigError(
+      `${stray} cannot be set beside FLAGS_UPSTREAM: a follower has no storage, and its token determines the environment. Unset one of them.`,
+    );
+  }
+  if (!token) throw new ConfigError(`FLAGS_UPSTREAM_TOKEN must be the secret of a client token of ${upstream}.`);
+  return { upstream, token, cache: environment.FLAGS_CACHE || './flags-cache.json' };
 }
 
 function readPort(text: string): number {

@@ -2,16 +2,18 @@ import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import type { Flags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouter } from '@flags/express';
+import type { Follower } from '@flags/follower';
 import { pino } from 'pino';
 import { ensureAdminToken } from './admin-token.js';
-import { createApp, noteFault } from './app.js';
+import { createApp, createFollowerApp, noteFault } from './app.js';
 import { closeServer } from './close-server.js';
-import { ConfigError, readConfig, type ServerConfig } from './config.js';
+import { ConfigError, readConfig, type ServerConfig, type StorageConfig, type UpstreamConfig } from './config.js';
 import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openLogOutput } from './log-output.js';
 import { openFlags } from './open-flags.js';
-import { DELETED_ADMIN_TOKEN, welcome } from './welcome.js';
+import { openFollower } from './open-follower.js';
+import { DELETED_ADMIN_TOKEN, welcome, welcomeOfFollower } from './welcome.js';
 
 /** How long requests may continue after the first signal, in milliseconds. */
 const SHUTDOWN_PATIENCE = 10_000;
@@ -22,7 +24,7 @@ const SAME_KEYSTROKE = 300;
 interface Running {
   readonly server: Server;
   readonly router: FlagsRouter;
-  readonly flags: Flags;
+  readonly flags: Flags | Follower;
 }
 
 /** How long the last lines of the log may wait for their reader before the process ends, in milliseconds. */
@@ -34,34 +36,61 @@ setFlagsFromString('--heap-growing-percent=50');
 const output = openLogOutput();
 const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
 
+/** Opens the flags, serves them, and closes them if that fails. */
 async function start(config: ServerConfig): Promise<void> {
-  const flags = await openFlags(config);
+  const { source } = config;
+  if ('upstream' in source) await startFollower(config, source);
+  else await startStorage(config, source);
+}
+
+async function startStorage(config: ServerConfig, source: StorageConfig): Promise<void> {
+  const flags = await openFlags(source);
   try {
-    const { auth, cors, trustedOrigins, allowedHosts } = config;
-    const router = createFlagsRouter(flags, {
-      auth,
-      trustedOrigins,
-      allowedHosts,
-      onError: noteFault,
-      ...(cors && { cors }),
-    });
+    const { auth, trustedOrigins, allowedHosts } = config;
+    const router = createFlagsRouter(flags, { auth, trustedOrigins, allowedHosts, ...sharedOptions(config) });
     const server = await listen(createApp({ flags, router, logger }), config);
-    warnOfDrops(server, config);
-    await announce(server, flags, config);
-    stopOnSignal({ server, router, flags });
+    const access = auth === 'none' ? {} : await ensureAdminToken(flags, source.adminToken);
+    const url = urlOf(server);
+    output.write(welcome({ auth, ...source }, url, access));
+    if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
+    const { database, environment } = source;
+    logger.info({ url, database: nameOfDatabase(database), auth, environment }, 'listening');
+    run({ server, router, flags }, config);
   } catch (error) {
     await flags.close();
     throw error;
   }
 }
 
-async function announce(server: Server, flags: Flags, config: ServerConfig): Promise<void> {
-  const access = config.auth === 'none' ? {} : await ensureAdminToken(flags, config.adminToken);
-  const url = urlOf(server);
-  output.write(welcome(config, url, access));
-  if (access.isDeleted) logger.warn(DELETED_ADMIN_TOKEN);
-  const { auth, environment } = config;
-  logger.info({ url, database: nameOfDatabase(config.database), auth, environment }, 'listening');
+async function startFollower(config: ServerConfig, source: UpstreamConfig): Promise<void> {
+  const flags = await openFollower(source, (error) => logger.warn({ reason: messageOf(error) }, 'upstream failed'));
+  try {
+    const { auth, allowedHosts } = config;
+    const router = createFlagsRouter(flags, { auth, allowedHosts, ...sharedOptions(config) });
+    const server = await listen(createFollowerApp({ flags, router, logger }), config);
+    const url = urlOf(server);
+    const { environment } = flags.settings;
+    output.write(welcomeOfFollower(source, url, { environment, auth }));
+    logger.info({ url, upstream: source.upstream, auth, environment }, 'listening');
+    run({ server, router, flags }, config);
+  } catch (error) {
+    await flags.close();
+    throw error;
+  }
+}
+
+/** Without the stack: that a server is away is no defect of this one. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sharedOptions({ cors }: ServerConfig) {
+  return { onError: noteFault, ...(cors && { cors }) };
+}
+
+function run(running: Running, config: ServerConfig): void {
+  warnOfDrops(running.server, config);
+  stopOnSignal(running);
 }
 
 /** Once per minute, because a client that is refused connects again. */

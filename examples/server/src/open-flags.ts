@@ -1,7 +1,7 @@
 import { createFlags, type Flags, type FlagsStorage, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { postgresStorage } from '@flags/postgres';
-import { ConfigError, type ServerConfig } from './config.js';
+import { ConfigError, type StorageConfig } from './config.js';
 import { isPostgres, nameOfDatabase } from './database-name.js';
 
 /**
@@ -15,7 +15,7 @@ export async function openFlags({
   environment,
   stateLimit,
   recentContexts,
-}: Pick<ServerConfig, 'database' | 'environment' | 'stateLimit' | 'recentContexts'>): Promise<Flags> {
+}: Omit<StorageConfig, 'adminToken'>): Promise<Flags> {
   const options = {
     environment,
     ...(stateLimit !== undefined && { stateLimit }),

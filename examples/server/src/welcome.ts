@@ -1,17 +1,34 @@
 import type { AdminAccess } from './admin-token.js';
-import type { ServerConfig } from './config.js';
+import type { ServerConfig, StorageConfig, UpstreamConfig } from './config.js';
+
+type WelcomeConfig = Pick<ServerConfig, 'auth'> & StorageConfig;
 
 /** The server starts nevertheless, because others may need it. */
 export const DELETED_ADMIN_TOKEN =
   'FLAGS_ADMIN_TOKEN is the secret of a token that was deleted, and that stays deleted: take the variable away, or set a new secret.';
 
 /** The message at the start of the server: the address of the admin page, and the first call. The log follows. */
-export function welcome(config: ServerConfig, url: string, access: AdminAccess): string {
+export function welcome(config: WelcomeConfig, url: string, access: AdminAccess): string {
   const environment = `Evaluates ${config.environment} unless a token names another environment: FLAGS_ENVIRONMENT.`;
   return `The admin page: ${url}/ui/\n${environment}\n${advice(config, url, access)}`;
 }
 
-function advice(config: ServerConfig, url: string, access: AdminAccess): string {
+/** The message at the start of a follower. */
+export function welcomeOfFollower(
+  { upstream, cache }: UpstreamConfig,
+  url: string,
+  { environment, auth }: { readonly environment: string; readonly auth: ServerConfig['auth'] },
+): string {
+  const token = auth === 'none' ? '' : ` -H "Authorization: $CLIENT_TOKEN"`;
+  return [
+    `Follows ${upstream}, environment ${environment}. The last flags are kept in ${cache}.`,
+    `SDKs use this address with the tokens that they have there:`,
+    `  curl${token} ${url}/api/client/features`,
+    '',
+  ].join('\n');
+}
+
+function advice(config: WelcomeConfig, url: string, access: AdminAccess): string {
   if (config.auth === 'none') return `${call(url)}\n\nFLAGS_AUTH=none: whoever reaches ${url} may change every flag.\n`;
   if (access.secret !== undefined) return firstStart(url, access.secret);
   if (access.isDeleted) return `${DELETED_ADMIN_TOKEN}\n`;

@@ -5,12 +5,11 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       port: 4242,
       host: '127.0.0.1',
-      database: './flags.db',
       auth: 'token',
-      environment: 'production',
       trustedOrigins: [],
       allowedHosts: [],
       maxConnections: 2000,
+      source: { database: './flags.db', environment: 'production' },
     });
   });
 
@@ -31,16 +30,41 @@ describe('the configuration', () => {
     expect(readConfig(environment)).toEqual({
       port: 0,
       host: '0.0.0.0',
-      database: ':memory:',
       auth: 'none',
-      environment: 'development',
-      adminToken: 'secret',
       trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
-      stateLimit: 16_777_216,
-      recentContexts: 200,
       maxConnections: 500,
+      source: {
+        database: ':memory:',
+        environment: 'development',
+        adminToken: 'secret',
+        stateLimit: 16_777_216,
+        recentContexts: 200,
+      },
     });
+  });
+
+  it('has a server to follow in the place of a database', () => {
+    const environment = { FLAGS_UPSTREAM: 'http://localhost:4242', FLAGS_UPSTREAM_TOKEN: 'secret' };
+    const { source } = readConfig(environment);
+    expect(source).toEqual({ upstream: 'http://localhost:4242', token: 'secret', cache: './flags-cache.json' });
+    expect(readConfig({ ...environment, FLAGS_CACHE: '/var/flags.json' }).source).toMatchObject({
+      cache: '/var/flags.json',
+    });
+  });
+
+  it.each(['FLAGS_DB', 'FLAGS_ENVIRONMENT', 'FLAGS_ADMIN_TOKEN', 'FLAGS_STATE_LIMIT', 'FLAGS_RECENT_CONTEXTS'])(
+    'refuses %s beside a server to follow',
+    (name) => {
+      const environment = { FLAGS_UPSTREAM: 'http://localhost:4242', FLAGS_UPSTREAM_TOKEN: 'secret', [name]: 'x' };
+      expect(() => readConfig(environment)).toThrow(new RegExp(`^${name} cannot be set beside FLAGS_UPSTREAM: `));
+    },
+  );
+
+  it('refuses half of what following needs', () => {
+    expect(() => readConfig({ FLAGS_UPSTREAM: 'http://localhost:4242' })).toThrow(/^FLAGS_UPSTREAM_TOKEN must be /);
+    expect(() => readConfig({ FLAGS_UPSTREAM_TOKEN: 'secret' })).toThrow(/^FLAGS_UPSTREAM_TOKEN needs FLAGS_UPSTREAM/);
+    expect(() => readConfig({ FLAGS_CACHE: 'flags.json' })).toThrow(/^FLAGS_CACHE needs FLAGS_UPSTREAM/);
   });
 
   it('treats an empty variable like an absent one', () => {

@@ -168,7 +168,7 @@ describe('stopping', () => {
 });
 
 describe('a client of the reference server', () => {
-  const CONFIG = { port: 0, host: '127.0.0.1', database: ':memory:', auth: 'none', maxConnections: 1 } as const;
+  const CONFIG = { port: 0, host: '127.0.0.1', maxConnections: 1 };
   /** Far longer than a test takes. */
   const NEVER: Timeouts = { head: 600_000, request: 600_000, silence: 600_000, check: 10 };
   /** More than the buffers of both ends of a connection hold. */

@@ -116,3 +116,33 @@ it('serves a store with a token that is created once', async () => {
   }
   expect(tokens).toEqual([expect.any(String), undefined]);
 });
+
+it('follows a server, and serves SDKs with its tokens', async () => {
+  const admin = 'operator-secret-of-at-least-32-characters';
+  const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_ADMIN_TOKEN: admin });
+  const created = await fetch(`${server.url}/api/admin/api-tokens`, {
+    method: 'POST',
+    headers: { authorization: admin, 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'followers', type: 'client', environment: 'production', projects: ['*'] }),
+  });
+  const { secret } = (await created.json()) as { secret: string };
+  const follow = ['serve', '--follow', server.url, '--cache', path('flags-cache.json'), '--port', '0', '--json'];
+  const child = spawn(process.execPath, [BIN, ...follow, '--token', secret]);
+  running.add(child);
+  const exit = once(child, 'exit');
+  const [text] = await once(child.stdout, 'data');
+  const { url, ...about } = JSON.parse(String(text)) as Record<string, string>;
+  expect(about).toEqual({ upstream: server.url, environment: 'production', auth: 'token', source: 'upstream' });
+  const features = await fetch(`${url}/api/client/features`, { headers: { authorization: secret } });
+  expect(await features.json()).toMatchObject({ features: [] });
+  child.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
+  await server.end('SIGTERM');
+  expect(existsSync(path('flags-cache.json'))).toBe(true);
+
+  const refused = (args: readonly string[]) => flagsProcess(['serve', ...args]);
+  expect(await refused(['--follow', server.url])).toMatchObject({ code: 64, err: expect.stringMatching(/--token/) });
+  expect(await refused(['--cache', 'x.json'])).toMatchObject({ code: 64, err: expect.stringMatching(/--follow/) });
+  const both = await refused(['--follow', server.url, '--token', secret, '--store', ':memory:']);
+  expect(both).toMatchObject({ code: 64, err: expect.stringMatching(/leave out --store/) });
+});

@@ -1,19 +1,13 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Flags } from '@flags/core';
 import { createFlagsApi, toNodeHandler } from '@flags/http';
 import { createFlagsUi } from '@flags/ui';
 import { type Command, Option } from 'commander';
 import { isAddress, nameOf, openFlags } from '../connection.js';
-import { CommandError, type CommandIo, createOutput, usageError } from '../output.js';
-import { type CommonOptions, namesIn, reviewedIn } from '../session.js';
-
-interface ServeOptions extends CommonOptions {
-  readonly port: string;
-  readonly host: string;
-  readonly auth?: 'token' | 'none';
-  readonly demo?: boolean;
-}
+import { type CommandIo, createOutput, usageError } from '../output.js';
+import { closeServer, isLoopback, listen, type ServeOptions, untilStopped, urlOf } from '../serving.js';
+import { namesIn, reviewedIn } from '../session.js';
+import { serveFollower } from './serve-follower.js';
 
 /** Adds `serve`: the API and the admin page on this machine, in memory unless a store is named. */
 export function addServeCommand(program: Command, io: CommandIo): void {
@@ -23,13 +17,33 @@ export function addServeCommand(program: Command, io: CommandIo): void {
     .option('--port <port>', 'port; 0 for any free one', '4242')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--demo', 'sample flags in memory, even if FLAGS_STORE names a store')
+    .option('--follow <url>', 'follow another server by a client token (--token) instead: serves SDKs only')
+    .option('--cache <file>', 'file that keeps the last flags of a followed server')
     .addOption(
       new Option('--auth <mode>', 'default: none in memory on this machine, otherwise token').choices([
         'token',
         'none',
       ]),
     )
-    .action((_options, command: Command) => serve(io, command.optsWithGlobals<ServeOptions>(), storeOf(command)));
+    .action((_options, command: Command) => {
+      const options = command.optsWithGlobals<ServeOptions>();
+      checkListening(options);
+      return options.follow === undefined ? serve(io, options, storeOf(command)) : follow(io, options, command);
+    });
+}
+
+function checkListening({ port, dryRun }: ServeOptions): void {
+  if (!/^\d{1,5}$/.test(port)) throw usageError(`--port is a number from 0 to 65535, not ${port}.`);
+  if (dryRun === true) throw usageError('serve has no --dry-run. It changes no flags of a store.');
+}
+
+/** A followed server takes the place of a store. A store that only the environment names gives way to it. */
+function follow(io: CommandIo, options: ServeOptions, command: Command): Promise<void> {
+  const isNamed = command.parent?.getOptionValueSource('store') === 'cli';
+  if (isNamed || options.demo === true) {
+    throw usageError('serve --follow has the flags of another server: leave out --store and --demo.');
+  }
+  return serveFollower(io, options, options.follow ?? '');
 }
 
 /** The store to serve. A store that only the environment names gives way to `--demo`. */
@@ -43,10 +57,9 @@ function storeOf(command: Command): string {
 
 async function serve(io: CommandIo, options: ServeOptions, store: string): Promise<void> {
   if (isAddress(store)) throw usageError('serve needs a store, not an address: --store FILE, or --store :memory:');
-  if (!/^\d{1,5}$/.test(options.port)) throw usageError(`--port is a number from 0 to 65535, not ${options.port}.`);
+  if (options.cache !== undefined) throw usageError('--cache keeps the flags of a followed server: add --follow URL.');
   const isEphemeral = store === ':memory:';
   const auth = options.auth ?? (isEphemeral && isLoopback(options.host) ? 'none' : 'token');
-  if (options.dryRun === true) throw usageError('serve has no --dry-run. It changes no flags of a store.');
   const environments = namesIn(options.environments);
   const flags = await openFlags(store, { environments, create: true }, {});
   const api = createFlagsApi(flags, { auth });
@@ -93,8 +106,7 @@ interface Served {
 /** Writes the addresses, and the secret of a token that was created. */
 function announce(io: CommandIo, { options, auth, secret, server, store }: Served): void {
   const output = createOutput(io, options.json === true);
-  const { port } = server.address() as AddressInfo;
-  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const url = urlOf(server, options);
   const page = `${url}/ui/`;
   output.json({ url, page, auth, ...(secret !== undefined && { token: secret }) });
   const isEphemeral = store === ':memory:';
@@ -111,37 +123,6 @@ function announce(io: CommandIo, { options, auth, secret, server, store }: Serve
   const token = auth === 'none' ? '' : ` --token '${secret ?? 'SECRET'}'`;
   output.line(`In another terminal: flags list --store ${url}${token}`);
   output.line('Stop with Ctrl-C.');
-}
-
-/** Whether only this machine reaches the address. */
-function isLoopback(host: string): boolean {
-  return ['127.0.0.1', 'localhost', '::1'].includes(host);
-}
-
-function listen(server: Server, { port, host }: ServeOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE';
-      const advice = isTaken ? `Port ${port} is in use. Choose another one: --port 0` : undefined;
-      reject(new CommandError(advice ?? `${host}:${port} cannot be listened on: ${error.message}`));
-    });
-    if (Number(port) > 65_535) reject(usageError(`--port is a number from 0 to 65535, not ${port}.`));
-    else server.listen(Number(port), host, resolve);
-  });
-}
-
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-  });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
 }
 
 /** Creates an admin token unless the store has one that has not expired. */
