@@ -49,7 +49,7 @@ export interface DroppedCounts {
 
 /** Adds up counts, and sends them upstream. */
 export interface Usage {
-  /** @throws FlagsError `invalid_input` never: reports are validated before */
+  /** Adds up valid reports. */
   record(bulk: BulkReport, origin?: ReportOrigin): void;
   readonly dropped: DroppedCounts;
   /** Sends what is pending, within a few seconds, and stops. */
@@ -118,7 +118,8 @@ export function createUsage(options: UsageOptions): Usage {
 
   async function sendPending(): Promise<void> {
     for (let [batch] = pending; batch !== undefined; [batch] = pending) {
-      const rest = await sendBatch(batch, { ...options, signal: closing.signal });
+      const onRefused = () => sums.drop(rowsOf([batch]));
+      const rest = await sendBatch(batch, { ...options, signal: closing.signal, onRefused });
       pending = [...rest, ...pending.slice(1)];
     }
   }
@@ -339,12 +340,14 @@ function groupsOf(
 }
 
 interface Sending extends Pick<UsageOptions, 'upstream' | 'environment' | 'times' | 'onError'> {
+  /** Called for a batch that the server refuses. */
+  readonly onRefused: () => void;
   readonly signal: AbortSignal;
 }
 
 /** Sends a batch. Returns what remains to be sent: nothing, or what the server without a bulk route has not taken. */
 async function sendBatch(batch: Batch, sending: Sending): Promise<readonly Batch[]> {
-  const { onError, environment } = sending;
+  const { onError, onRefused, environment } = sending;
   try {
     await post({ path: '/api/client/metrics/bulk', body: bulkOf(batch, environment()), id: batch.id }, sending);
     return [];
@@ -354,6 +357,7 @@ async function sendBatch(batch: Batch, sending: Sending): Promise<readonly Batch
     // The server refuses this batch, and would refuse it again.
     if (status !== 400 && status !== 413 && status !== 422) throw error;
     onError(error);
+    onRefused();
     return [];
   }
 }
