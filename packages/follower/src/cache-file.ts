@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Token } from '@flags/core';
 import { type EnvironmentConfiguration, hashSecret, isObject, pause, toToken } from '@flags/core/integration';
-import { type FollowedDocument, flagToWire, type ReportProblem, readDocument } from './document.js';
+import type { FollowedDocument } from './document.js';
 import type { KnownToken, Scope } from './tokens.js';
 
 /*
@@ -38,12 +38,12 @@ export interface CacheOwner {
  */
 export async function readCache(
   owner: CacheOwner,
-  { maxBytes, report, onError }: { maxBytes: number; report: ReportProblem; onError: (error: unknown) => void },
+  { maxBytes, onError }: { readonly maxBytes: number; readonly onError: (error: unknown) => void },
 ): Promise<CachedState | undefined> {
   try {
     const { size } = await stat(owner.path);
     if (size > maxBytes + ROOM_FOR_TOKENS) throw new Error('it is longer than the option maxBytes allows');
-    return parse(await readFile(owner.path, 'utf8'), owner, report);
+    return parse(await readFile(owner.path, 'utf8'), owner);
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message: string };
     if (code !== 'ENOENT') onError(new Error(`The cache file ${owner.path} is ignored: ${message}.`, { cause: error }));
@@ -51,18 +51,19 @@ export async function readCache(
   }
 }
 
-function parse(text: string, owner: CacheOwner, report: ReportProblem): CachedState {
+/** The checksum shows that a follower has written the file: its parts need no further check. */
+function parse(text: string, owner: CacheOwner): CachedState {
   const end = text.indexOf('\n');
   const [head, body] = [text.slice(0, Math.max(0, end)), text.slice(end + 1)];
   const { format, checksum } = objectIn(head);
   if (format !== FORMAT) throw new Error('it has another format');
   if (checksum !== createHash('sha256').update(body).digest('hex')) throw new Error('it is damaged');
-  const { upstream, token, scope, checkedAt, tokens, ...document } = objectIn(body);
+  const { upstream, token, scope, checkedAt, flags, segments, tokens } = objectIn(body);
   if (upstream !== owner.url || token !== hashSecret(owner.token)) throw new Error('it is of another server or token');
   return {
     scope: scope as Scope,
     checkedAt: Number(checkedAt),
-    document: readDocument(document, report),
+    document: { flags, segments } as FollowedDocument,
     tokens: (tokens as readonly (KnownToken & { readonly token: Token })[]).map(toKnownToken),
   };
 }
@@ -160,10 +161,10 @@ async function textOf(
   { url, token }: CacheOwner,
 ): Promise<readonly string[]> {
   const head = { upstream: url, token: hashSecret(token), scope, checkedAt };
-  const parts = [`${JSON.stringify(head).slice(0, -1)},"features":[`];
+  const parts = [`${JSON.stringify(head).slice(0, -1)},"flags":[`];
   for (const [index, flag] of configuration.flags.entries()) {
     await pause();
-    parts.push(`${index > 0 ? ',' : ''}${JSON.stringify(flagToWire(flag))}`);
+    parts.push(`${index > 0 ? ',' : ''}${JSON.stringify(flag)}`);
   }
   // Secrets stay in memory.
   const hashed = tokens.map(({ hash, token, checkedAt }) => ({ hash, token, checkedAt }));

@@ -160,11 +160,6 @@ export function readSegment(segment: unknown, report: ReportProblem): SegmentCon
   }
 }
 
-/** Returns a flag in the form that `readFlag` reads. */
-export function flagToWire({ dependencies, ...flag }: FlagConfiguration): object {
-  return { ...flag, dependencies: (dependencies ?? []).map(({ flag: feature, ...one }) => ({ feature, ...one })) };
-}
-
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

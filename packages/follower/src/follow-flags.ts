@@ -62,8 +62,7 @@ export async function startFollower(given: FollowerOptions, conditions: Conditio
   const { schema, cache: path, url, token, maxBytes, onError, onProblem } = options;
   if (schema !== undefined) assertSchema(schema);
   const problems = new ProblemReporter(onProblem);
-  const report: Settings['onProblem'] = (problem) => problems.report(problem);
-  const cached = path === undefined ? undefined : await readCache({ path, url, token }, { maxBytes, report, onError });
+  const cached = path === undefined ? undefined : await readCache({ path, url, token }, { maxBytes, onError });
   const { follower, connection } = createFollower({ options, conditions, problems, cached });
   try {
     await waitForFlags(connection, { ...options, times: conditions.times, hasCache: cached !== undefined });

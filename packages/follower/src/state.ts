@@ -42,13 +42,7 @@ export class FollowedState {
   private known: EnvironmentConfiguration | undefined;
 
   constructor(private readonly options: StateOptions) {
-    const { onImpression } = options;
-    this.snapshot = compileSnapshot({
-      ...options,
-      flags: [],
-      counters: this.counters,
-      onImpression: (impression) => onImpression({ ...impression, environment: this.environment }),
-    });
+    this.snapshot = this.compile([], []);
   }
 
   get environment(): string {
@@ -108,16 +102,31 @@ export class FollowedState {
     }
     const segments = this.changeSegments(change.segments);
     if (flags.length + removedFlags.length + segments.length === 0) return;
-    this.snapshot = this.snapshot.with({
-      flags,
-      removedFlags,
-      segments: segments.flatMap((id) => this.segments.get(id) ?? []),
-      removedSegments: segments.filter((id) => !this.segments.has(id)),
-    });
+    const present = segments.flatMap((id) => this.segments.get(id) ?? []);
+    const removedSegments = segments.filter((id) => !this.segments.has(id));
+    // The first flags are compiled when they are first evaluated: a start is short.
+    this.snapshot = this.isEmpty()
+      ? this.compile(flags, [...this.segments.values()])
+      : this.snapshot.with({ flags, removedFlags, segments: present, removedSegments });
     this.version += 1;
     this.known = undefined;
     const names = [...flags.map(({ name }) => name), ...removedFlags];
     this.options.onChange({ environment: this.environment, flags: names, segments });
+  }
+
+  private isEmpty(): boolean {
+    return this.snapshot.names().next().done === true;
+  }
+
+  private compile(flags: readonly FlagConfiguration[], segments: readonly SegmentConfiguration[]): Snapshot {
+    const { onImpression } = this.options;
+    return compileSnapshot({
+      ...this.options,
+      flags,
+      segments,
+      counters: this.counters,
+      onImpression: (impression) => onImpression({ ...impression, environment: this.environment }),
+    });
   }
 
   /** Returns the ids of the segments that differ. */

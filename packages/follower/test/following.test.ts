@@ -2,6 +2,7 @@ import { createFlags, defineFlags, isFlagsError, memoryStorage } from '@flags/co
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
 import { followFlags } from '../src/index.js';
+import { readOptions } from '../src/options.js';
 import {
   closeAll,
   createOn,
@@ -226,9 +227,8 @@ describe('the start', () => {
     'http://[fd00::1]',
     'http://flags',
     'http://127.0.0.1',
-  ])('allows plain http to %s', async (url) => {
-    const follower = await follow({ url, token: 'x' }, { startTimeout: 0 });
-    expect(follower.status().upstream).toBe(url);
+  ])('allows plain http to %s', (url) => {
+    expect(readOptions({ url, token: 'x' }).url).toBe(url);
   });
 
   it('has typed evaluation with a schema, whose properties stand beside userId', async () => {
