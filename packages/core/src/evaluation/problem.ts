@@ -44,7 +44,7 @@ export type EvaluationProblemCode =
 
 const MAX_REPORTED = 10_000;
 
-/** Reports each problem to the host once. After {@link MAX_REPORTED} problems it starts over and may repeat some. */
+/** Reports each problem to the host once. After 10,000 problems it starts over and may repeat some. */
 export class ProblemReporter {
   private readonly reported = new Set<string>();
 

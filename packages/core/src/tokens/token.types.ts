@@ -162,7 +162,7 @@ export interface TokenOperations {
   /**
    * Finds the `client` and `frontend` tokens with these secrets, in the order of the secrets. Leaves out secrets of other
    * tokens, and those that do not exist or have expired. Counts as a use of each token, like
-   * {@link TokenOperations.verifyToken}: servers that check the tokens of their callers here ask for tokens in use.
+   * `verifyToken`: servers that check the tokens of their callers here ask for tokens in use.
    *
    * @param secrets at most 100
    * @throws FlagsError `invalid_input`
