@@ -28,11 +28,14 @@ export async function startChild({ program, settings, execArgv = [], isRemote = 
   const file = fileURLToPath(new URL(program, import.meta.url));
   const child = fork(file, [JSON.stringify(settings)], { execArgv: [...execArgv] });
   if (isRemote && child.pid !== undefined) setPriority(child.pid, 19);
+  // A question to a process that has just been killed: the exit rejects it.
+  child.on('error', () => undefined);
   await answerOf(child);
   let latest: Promise<unknown> = Promise.resolve();
   return {
     ask<T>(question: string, input?: unknown) {
       const answer = latest.then(() => {
+        if (!isRunning(child)) throw new Error('The process has ended.');
         child.send({ question, input });
         return answerOf(child);
       });
