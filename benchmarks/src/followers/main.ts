@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** Each is a program of its own: `src/followers/<name>/main.ts`. */
-const PROGRAMS = ['unleash', 'scale', 'outages'];
+const PROGRAMS = ['unleash', 'scale', 'outages', 'cost'];
 
 /** Runs the named program with its options, or all of them. Fails if one of them misses an aim. */
 async function main(): Promise<void> {
