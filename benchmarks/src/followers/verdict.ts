@@ -25,7 +25,7 @@ export function none(fact: string, violations: readonly unknown[]): Finding {
   return { fact, figure: `${violations.length}`, aim: '0', holds: violations.length === 0 };
 }
 
-export function findingsTable(findings: readonly Finding[]): string {
+function findingsTable(findings: readonly Finding[]): string {
   return table(
     ['', 'Measured', 'Aim', 'Holds'],
     findings.map(({ fact, figure, aim = '', holds }) => [fact, figure, aim, aim === '' ? '' : holds ? 'yes' : 'NO']),
