@@ -7,7 +7,8 @@ const { FLAGS_URL: url = 'http://127.0.0.1:4242/flags', FLAGS_TOKEN: token, FLAG
 const flags = await followFlags({ url, token, cache, usage: { application: 'shop' } });
 const print = () => console.log(`checkout is ${flags.isEnabled('checkout', { userId: '7' }) ? 'on' : 'off'}`);
 
-print();
-flags.onConfigurationChange(print);
 process.once('SIGTERM', () => void flags.close());
 process.once('SIGINT', () => void flags.close());
+
+print();
+flags.onConfigurationChange(print);

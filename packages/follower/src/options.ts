@@ -141,7 +141,7 @@ export function readOptions(options: FollowerOptions): Settings {
   };
 }
 
-/** Returns the address without a slash at its end. */
+/** Returns the address without slashes at its end. */
 function addressOf(text: string, allowInsecure: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
@@ -156,7 +156,9 @@ function addressOf(text: string, allowInsecure: boolean): string {
       '/url',
     );
   }
-  return url.href.replace(/\/+$/, '');
+  let end = url.href.length;
+  while (url.href[end - 1] === '/') end -= 1;
+  return url.href.slice(0, end);
 }
 
 const PRIVATE = new BlockList();

@@ -56,7 +56,7 @@ function readToken(answer: unknown): ValidToken | undefined {
   // Newer versions of Unleash call the tokens of clients `backend`.
   const kind = type === 'backend' ? 'client' : type;
   if (typeof secret !== 'string' || (kind !== 'client' && kind !== 'frontend')) return undefined;
-  const [, project, inText] = /^(.+?):(.+)\.[^.]+$/.exec(secret) ?? [];
+  const [project, inText] = scopeInText(secret);
   const scope = Array.isArray(projects) ? projects : [project];
   return {
     secret,
@@ -65,6 +65,13 @@ function readToken(answer: unknown): ValidToken | undefined {
     projects: scope.filter((id): id is string => typeof id === 'string'),
     expiresAt: typeof expiresAt === 'string' ? expiresAt : null,
   };
+}
+
+/** Returns the project and environment of `PROJECT:ENVIRONMENT.RANDOM`, or undefined for both in another text. */
+function scopeInText(secret: string): [project?: string, environment?: string] {
+  const colon = secret.indexOf(':');
+  const dot = secret.lastIndexOf('.');
+  return colon > 0 && dot > colon + 1 ? [secret.slice(0, colon), secret.slice(colon + 1, dot)] : [];
 }
 
 function isWithin({ environment, projects }: Scope, scope: Scope): boolean {
