@@ -20,8 +20,6 @@ const { secret } = await flags.createToken({ name: 'followers', kind: 'client', 
 const router = createFlagsRouter(flags, { auth: 'token' });
 const server = createServer(express().use('/flags', router)).listen(Number(process.env.PORT ?? 4242), '127.0.0.1');
 await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-console.log(`FLAGS_URL=http://127.0.0.1:${port}/flags FLAGS_TOKEN='${secret}' node examples/followers/dist/shop.js`);
 
 let isOn = false;
 const timer = setInterval(() => {
@@ -31,6 +29,9 @@ const timer = setInterval(() => {
 
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
+
+const { port } = server.address() as AddressInfo;
+console.log(`FLAGS_URL=http://127.0.0.1:${port}/flags FLAGS_TOKEN='${secret}' node examples/followers/dist/shop.js`);
 
 function stop(): void {
   clearInterval(timer);
