@@ -365,9 +365,7 @@ async function sendBatch(batch: Batch, sending: Sending): Promise<readonly Batch
 /** Sends the registrations and groups of a batch one by one, counted at least once. */
 async function sendEach({ groups, registrations }: Batch, sending: Sending): Promise<readonly Batch[]> {
   for (const registration of registrations) {
-    const { strategies } = registration;
-    const about = { ...applicationOf(registration), strategies, started: new Date().toISOString(), interval: 60_000 };
-    await post({ path: '/api/client/register', body: about }, sending);
+    await post({ path: '/api/client/register', body: applicationOf(registration) }, sending);
   }
   const [group, ...rest] = groups;
   if (group === undefined) return [];
@@ -410,7 +408,8 @@ function bulkOf({ registrations, groups }: Batch, environment: string): object {
 }
 
 function applicationOf({ application, instance = 'default', ...about }: ClientRegistration): object {
-  return { appName: application, instanceId: instance, ...about };
+  // Unleash refuses registrations without a start and an interval.
+  return { appName: application, instanceId: instance, started: new Date().toISOString(), interval: 60_000, ...about };
 }
 
 function countsOf({ yes, no, variants }: Row): object {
