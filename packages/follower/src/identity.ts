@@ -1,6 +1,6 @@
 import { type CustomStrategy, FlagsError, type FlagsSettings } from '@flags/core';
 import { createSettings } from '@flags/core/integration';
-import type { AskForTokens, Scope } from './tokens.js';
+import { type AskForTokens, type Scope, scopeInText } from './tokens.js';
 
 /** What the own token may see. */
 export interface Identity {
@@ -45,8 +45,8 @@ export function createIdentity({ token, strategies, ask, ...cached }: IdentityOp
 
 /** Returns the environment in the text of a token, `project:environment.secret`. */
 function environmentIn(token: string): string | undefined {
-  const [, environment] = /^[^:]+:([A-Za-z0-9_.!~*'()-]{1,100})\.[^.]+$/.exec(token) ?? [];
-  return environment === '*' ? undefined : environment;
+  const [, environment = '*'] = scopeInText(token);
+  return environment !== '*' && /^[A-Za-z0-9_.!~*'()-]{1,100}$/.test(environment) ? environment : undefined;
 }
 
 async function findScope(secret: string, ask: AskForTokens, signal: AbortSignal): Promise<Scope> {

@@ -141,7 +141,7 @@ export function readOptions(options: FollowerOptions): Settings {
   };
 }
 
-/** Returns the address without slashes at its end. */
+/** Returns the address without trailing slashes. */
 function addressOf(text: string, allowInsecure: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {

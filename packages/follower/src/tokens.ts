@@ -68,7 +68,7 @@ function readToken(answer: unknown): ValidToken | undefined {
 }
 
 /** Returns the project and environment of `PROJECT:ENVIRONMENT.RANDOM`, or undefined for both in another text. */
-function scopeInText(secret: string): [project?: string, environment?: string] {
+export function scopeInText(secret: string): [project?: string, environment?: string] {
   const colon = secret.indexOf(':');
   const dot = secret.lastIndexOf('.');
   return colon > 0 && dot > colon + 1 ? [secret.slice(0, colon), secret.slice(colon + 1, dot)] : [];

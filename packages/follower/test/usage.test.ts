@@ -205,10 +205,13 @@ describe('the bounds', () => {
 
 it('reports to a server without a bulk route, one application at a time', async () => {
   const taken: { path: string; body: { appName: string; bucket: { toggles: object } } }[] = [];
+  const registrations: object[] = [];
   const without: Listening = await listen(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const path = request.url ?? '';
+    if (path.endsWith('/bulk')) registrations.push(...JSON.parse(body).applications);
+    if (path.endsWith('/register')) registrations.push(JSON.parse(body));
     if (path === '/api/client/streaming' || path.endsWith('/bulk')) return void response.writeHead(404).end();
     if (path.startsWith('/api/client/metrics') || path.endsWith('/register')) {
       taken.push({ path, body: JSON.parse(body) });
@@ -231,6 +234,9 @@ it('reports to a server without a bulk route, one application at a time', async 
     ['/api/client/metrics', 'shop'],
     ['/api/client/metrics', 'edge'],
   ]);
+  // Unleash refuses a registration without these, in both forms.
+  const required = { appName: 'edge', started: expect.stringMatching(/^\d{4}-.+Z$/), interval: expect.any(Number) };
+  expect(registrations).toEqual([expect.objectContaining(required), expect.objectContaining(required)]);
   expect(taken[1]?.body.bucket.toggles).toEqual({ checkout: { yes: 2, no: 1, variants: {} } });
   await without.stop();
 });
