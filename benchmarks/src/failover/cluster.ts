@@ -10,9 +10,9 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../free-port.js';
 import { type Gate, startGate } from './gate.js';
 
 const BIN = '/usr/lib/postgresql/15/bin';
@@ -76,15 +76,6 @@ interface User {
 
 function idOf(option: '-u' | '-g'): number {
   return Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export async function startCluster({ isSynchronous }: { readonly isSynchronous: boolean }): Promise<Cluster> {

@@ -13,7 +13,7 @@ export interface EvaluationSettings {
   readonly token?: string;
 }
 
-/** Of the flags that are evaluated. */
+/** The number of flags that are evaluated. */
 const FLAGS = 1_000;
 const USERS = 1_024;
 const CALLS = 200_000;

@@ -44,7 +44,7 @@ export class Root {
     return this.child.ask('change', change);
   }
 
-  /** Since the previous sample. */
+  /** Returns what the root has used since the previous sample. */
   sample(): Promise<RootSample> {
     return this.child.ask('sample');
   }
@@ -53,7 +53,7 @@ export class Root {
     return this.child.ask('countUsage');
   }
 
-  /** Milliseconds since 1970 of the streams that were asked for since the previous call. */
+  /** Returns when followers have asked for streams since the previous call, in milliseconds since 1970. */
   connections(): Promise<readonly number[]> {
     return this.child.ask('connections');
   }

@@ -42,7 +42,7 @@ export class Receivers {
     return { oldest: Math.min(...this.latest), newest: Math.max(...this.latest) };
   }
 
-  /** Returns what was seen since the last call. */
+  /** Returns what the receivers have seen since the previous call. */
   take(): Seen {
     const seen = { arrivals: this.arrivals, violations: this.violations };
     this.arrivals = [];

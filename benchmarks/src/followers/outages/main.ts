@@ -25,8 +25,9 @@ const { values: given } = parseArgs({
 
 const [kills, processes, followers] = [Number(given.kills), Number(given.processes), Number(given.followers)];
 const random = createRandom(Number(given.seed));
-/** Milliseconds between two kills, at most; and of the time that the root is away. */
+/** The longest time between a start of the root and its kill, in milliseconds. */
 const LONGEST_LIFE = 2_000;
+/** The longest time between a kill and the next start, in milliseconds. */
 const LONGEST_ABSENCE = 500;
 /** All are awaited after this number of kills. */
 const KILLS_IN_A_ROW = 5;
@@ -88,8 +89,8 @@ async function killOften(root: Root, fleet: Fleet): Promise<readonly Finding[]> 
   return [
     figure('times that the root was killed', `${kills}`),
     figure('acknowledged changes meanwhile', `${last}`),
-    none('evaluations of a state that the root has not acknowledged', invented),
-    none('evaluations of a state that is older than the one before, or of none', fleet.violations),
+    none('states seen that the root had not acknowledged', invented),
+    none('evaluations that saw an older state than the one before, or no state', fleet.violations),
     atMost('all have the last change, after the last kill', reached, PATIENCE),
     atMost('the slowest after five kills', Math.max(0, ...slowest), PATIENCE),
   ];

@@ -31,7 +31,7 @@ export async function compareAnswers(
   }
 }
 
-/** Starts the SDK of Unleash. It reads everything once, and reports nothing until it is told to. */
+/** Starts the SDK of Unleash. It reads the flags once, and sends its counts only when `flushMetrics` is called. */
 export async function startClient(url: string, token: string): Promise<Unleash> {
   const client = new Unleash({
     url: `${url}/api/`,

@@ -12,7 +12,7 @@ const { values: given } = parseArgs({
   options: {
     /** Only this version of unleash-server. */
     version: { type: 'string' },
-    /** Whether a release that cannot be installed is no failure. */
+    /** Skips a release that cannot be installed, instead of failing. */
     optional: { type: 'boolean', default: false },
   },
 });
