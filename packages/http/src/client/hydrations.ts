@@ -1,3 +1,4 @@
+import { nextTurn } from '@flags/core/integration';
 import { type Pieces, slicesOf } from '../messages/json.js';
 import { ownBytes } from '../messages/reply.js';
 
@@ -71,7 +72,13 @@ export function createHydrations() {
       }
       hydration.holders += 1;
       try {
-        yield* (await hydration.slices) ?? slicesOf(generate());
+        const slices = await hydration.slices;
+        if (slices === undefined) yield* slicesOf(generate());
+        for (const slice of slices ?? []) {
+          // A thousand clients may have waited for the same state. Writing it to all of them would be one long turn.
+          await nextTurn();
+          yield slice;
+        }
       } finally {
         release(hydration);
       }

@@ -7,7 +7,7 @@ const DEFAULT = { project: 'default' };
 const CHECKOUT = { ...DEFAULT, flag: 'checkout' };
 
 /** A client that takes everything at once, or nothing after the first slice. */
-function clientOf(pace: 'fast' | 'stuck' = 'fast') {
+function clientOf(pace: 'fast' | 'stuck' = 'fast', onWrite = () => {}) {
   const listeners = new Map<string, (() => void)[]>();
   const emit = (event: string) => {
     for (const listener of listeners.get(event) ?? []) listener();
@@ -23,6 +23,7 @@ function clientOf(pace: 'fast' | 'stuck' = 'fast') {
       return destroyed;
     },
     write(chunk) {
+      onWrite();
       chunks.push(chunk);
       return pace === 'fast';
     },
@@ -32,6 +33,12 @@ function clientOf(pace: 'fast' | 'stuck' = 'fast') {
   };
   const text = () => Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString();
   return { sink, chunks, leave, text, resume: () => emit('drain') };
+}
+
+interface Joined {
+  readonly environment: string;
+  /** Called before each write. */
+  readonly onWrite: () => void;
 }
 
 describe('the full state of a stream', () => {
@@ -71,8 +78,8 @@ describe('the full state of a stream', () => {
     await flags.close();
   });
 
-  function join(pace?: 'fast' | 'stuck', environment = 'production') {
-    const client = clientOf(pace);
+  function join(pace?: 'fast' | 'stuck', { environment = 'production', onWrite }: Partial<Joined> = {}) {
+    const client = clientOf(pace, onWrite);
     const stream = hub.prepare({
       asked: { environment, projects: undefined, namePrefix: '', labels: undefined },
       lastEventId: undefined,
@@ -101,6 +108,24 @@ describe('the full state of a stream', () => {
     expect(first.text()).toBe(second.text());
     // One is the conversion for the message with the change.
     expect(conversions).toBe(3);
+  });
+
+  it('is written in several turns of the event loop to many clients that wait for it', async () => {
+    const perTurn = [0];
+    let isOver = false;
+    const turn = () => {
+      perTurn.push(0);
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const onWrite = () => {
+      perTurn.push((perTurn.pop() ?? 0) + 1);
+      for (const end = performance.now() + 1; performance.now() < end; );
+    };
+    const clients = Array.from({ length: 200 }, () => join('fast', { onWrite }));
+    await until(() => clients.every((client) => messagesOf(client).length === 1));
+    isOver = true;
+    expect(Math.max(...perTurn)).toBeLessThan(20);
   });
 
   it('reaches a client whole that reads it across a change, followed by the change', async () => {

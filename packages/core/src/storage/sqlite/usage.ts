@@ -16,8 +16,11 @@ import {
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** Bytes that a count adds to the log in all resolutions, at most: bounds how many batches share a transaction. */
-const BYTES_PER_COUNT = 4096;
+/**
+ * What a count weighs in the bound of a group, in bytes: as many as 16 KiB of a document, since it changes rows of all
+ * resolutions. So 512 counts share a transaction, which takes some 10 milliseconds.
+ */
+const WEIGHT_OF_COUNT = LIMITS.changeSetBytes / 512;
 
 /** The key of both tables of counts. */
 const KEY = 'resolution, flag, application, environment, start, variant';
@@ -53,7 +56,7 @@ export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: Sql
     readWhenFree(connection, () => query(text).all(...values.map(toParameter)) as unknown[][]);
 
   return {
-    record: (batch) => writeQueue.run(() => recordNow(batch), sizeOf(batch)),
+    record: (batch) => writeQueue.run(() => recordNow(batch), weightOf(batch)),
     ...createUsageReader(dialect, read),
     ...createUsageDeletion({
       dialect,
@@ -66,12 +69,12 @@ export function sqliteUsage({ connection, writeQueue, tablePrefix: prefix }: Sql
   };
 }
 
-function sizeOf({ registrations = [], reports = [] }: UsageBatch): number {
+function weightOf({ registrations = [], reports = [] }: UsageBatch): number {
   const counts = reports.reduce(
     (sum, { counts, unknown = [] }) => sum + counts.length + unknown.length,
     reports.length,
   );
-  return (counts + registrations.length) * BYTES_PER_COUNT;
+  return (counts + registrations.length) * WEIGHT_OF_COUNT;
 }
 
 function dialectOf(prefix: string): UsageDialect {

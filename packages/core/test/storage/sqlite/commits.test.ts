@@ -196,6 +196,14 @@ describe('simultaneous commits', () => {
     expect(count('COMMIT')).toBe(3);
   });
 
+  it('share a transaction of at most 512 counts of usage', async () => {
+    const { storage, count } = await loggingStorage();
+    const counts = ids(100).map((flag) => ({ flag, yes: 1, no: 0 }));
+    const report = { application: 'shop', instance: { id: '1' }, stop: 0, counts };
+    await Promise.all(ids(12).map((id) => usageOf(storage)?.record({ id, at: 0, reports: [report] })));
+    expect(count('COMMIT')).toBe(3);
+  });
+
   it('are answered after the transaction has been committed', async () => {
     const { storage, log } = await loggingStorage();
     const answered = ids(3).map(async (id) => {
