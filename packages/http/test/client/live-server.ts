@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createFlagsRouter, type FlagsRouter, type FlagsRouterOptions } from '../../../express/src/index.js';
@@ -36,7 +36,12 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
     if (!response.headersSent) response.statusCode = 500;
     response.end();
   });
+  const sockets = new Set<Socket>();
   const server = createServer(app).listen(port, '127.0.0.1');
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
   return {
@@ -51,9 +56,11 @@ export async function startLiveServer(options: LiveServerOptions = {}): Promise<
       server.close(() => {
         isClosed = true;
       });
-      // Busy clients keep their connections alive: each is ended between two requests.
+      // Busy clients keep their connections alive: each is ended between two requests. Node does not count one without any
+      // request as idle.
       await until(() => {
         server.closeIdleConnections();
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
         return isClosed;
       });
       await flags.close();

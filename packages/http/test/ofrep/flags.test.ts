@@ -2,8 +2,10 @@ import { createFlags, memoryStorage, type Payload, type StrategyInput } from '@f
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import request from 'supertest';
+import { until } from '../../../../test/until.js';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { EXPRESS_VERSIONS } from '../express-versions.js';
+import { type Followers, PLACES_IN_LENGTH, startFollowers } from '../followers.js';
 import { createHostApp, type HostApp } from '../host-app.js';
 import { EVALUATE, switchOn } from './states.js';
 
@@ -166,31 +168,37 @@ describe('all flags by OFREP', () => {
   });
 });
 
-describe('the published OFREP provider', () => {
+describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (place) => {
   const ADA = { targetingKey: 'ada' };
 
   let server: LiveServer;
+  let followers: Followers;
   let client: Client;
+  let secret: string;
 
   const connect = async (secret: string) => {
     const headers: [string, string][] = [['Authorization', `Bearer ${secret}`]];
-    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers }));
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: followers.url, headers }));
     client = OpenFeature.getClient();
   };
 
   beforeEach(async () => {
-    server = await startLiveServer({ router: { auth: 'token' } });
+    server = await startLiveServer({ router: { auth: 'token' }, flags: { usage: { interval: 50 } } });
+    followers = await startFollowers(server, place);
     const token = await server.flags.createToken({ name: 'web', kind: 'client', environment: 'production' });
-    await connect(token.secret);
+    secret = token.secret;
+    await connect(secret);
   });
 
   afterEach(async () => {
     await OpenFeature.close();
+    await followers.stop();
     await server.stop();
   });
 
   it('evaluates booleans for its context', async () => {
     await switchOn(server.flags, 'checkout', { users: 'ada' });
+    await followers.untilCurrent();
     expect(await client.getBooleanDetails('checkout', false, ADA)).toEqual({
       flagKey: 'checkout',
       value: true,
@@ -206,6 +214,7 @@ describe('the published OFREP provider', () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
     await switchOn(server.flags, 'limit', { payload: { type: 'number', value: '7.5' } });
     await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' } });
+    await followers.untilCurrent();
     expect(await client.getStringDetails('color', '', ADA)).toMatchObject({
       value: '#00f',
       variant: 'blue',
@@ -218,6 +227,7 @@ describe('the published OFREP provider', () => {
   it('returns the default for texts, numbers and objects while the flag is off', async () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' }, users: 'bob' });
     await switchOn(server.flags, 'limits', { payload: { type: 'json', value: '{"perMinute":[7]}' }, users: 'bob' });
+    await followers.untilCurrent();
     expect(await client.getStringDetails('color', 'red', ADA)).not.toMatchObject({ errorCode: 'TYPE_MISMATCH' });
     expect(await client.getStringValue('color', 'red', ADA)).toBe('red');
     expect(await client.getObjectValue('limits', { perMinute: [1] }, ADA)).toEqual({ perMinute: [1] });
@@ -225,13 +235,17 @@ describe('the published OFREP provider', () => {
 
   it('sends its key also in X-API-Key', async () => {
     await switchOn(server.flags, 'checkout');
+    await followers.untilCurrent();
     const { secret } = await server.flags.createToken({ name: 'key', kind: 'client', environment: 'production' });
-    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: server.url, headers: [['X-API-Key', secret]] }));
+    await OpenFeature.setProviderAndWait(
+      new OFREPProvider({ baseUrl: followers.url, headers: [['X-API-Key', secret]] }),
+    );
     expect(await OpenFeature.getClient().getBooleanValue('checkout', false)).toBe(true);
   });
 
   it('returns the default for a flag of another type', async () => {
     await switchOn(server.flags, 'color', { payload: { type: 'string', value: '#00f' } });
+    await followers.untilCurrent();
     expect(await client.getNumberDetails('color', 5)).toMatchObject({ value: 5, errorCode: 'TYPE_MISMATCH' });
   });
 
@@ -245,14 +259,33 @@ describe('the published OFREP provider', () => {
 
   it('returns the default to clients without a valid token', async () => {
     await switchOn(server.flags, 'checkout');
+    await followers.untilCurrent();
+    expect(await client.getBooleanValue('checkout', false)).toBe(true);
+    await server.flags.deleteToken({ token: secret });
+    await until(async () => !(await client.getBooleanValue('checkout', false)));
     await connect('*:production.unknown');
     expect(await client.getBooleanDetails('checkout', false)).toMatchObject({ value: false, reason: 'ERROR' });
   });
 
   it('receives a change with its next request', async () => {
     await switchOn(server.flags, 'checkout');
+    await followers.untilCurrent();
     expect(await client.getBooleanValue('checkout', false)).toBe(true);
     await server.flags.disable({ project: 'default', flag: 'checkout', environment: 'production' });
+    await followers.untilCurrent();
     expect(await client.getBooleanDetails('checkout', true)).toMatchObject({ value: false, reason: 'DISABLED' });
+  });
+
+  it('has each of its evaluations counted once', async () => {
+    await switchOn(server.flags, 'checkout');
+    await followers.untilCurrent();
+    for (let evaluations = 0; evaluations < 20; evaluations++) await client.getBooleanValue('checkout', false);
+    await followers.close();
+    const yes = async () => {
+      const { items } = await server.flags.listUsage({ hours: 2 });
+      return items.reduce((sum, item) => sum + item.yes, 0);
+    };
+    await until(async () => (await yes()) >= 20);
+    expect(await yes()).toBe(20);
   });
 });

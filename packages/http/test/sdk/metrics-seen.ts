@@ -10,15 +10,28 @@ interface SeenToggles extends Application {
   readonly metricsCount: number;
 }
 
+interface Reported {
+  /** Those that the application registers. */
+  readonly strategies: readonly string[];
+  /** How often it has evaluated `checkout`. */
+  readonly evaluations: number;
+}
+
 /**
- * Waits until an application's counts of `checkout` are visible, and expects them in every endpoint that shows them.
+ * Waits until an application's counts of `checkout` are visible, and expects them in every endpoint that shows them, and
+ * each evaluation once.
  */
-export async function expectMetricsOf(appName: string, server: RestartingServer, strategies: readonly string[]) {
+export async function expectMetricsOf(
+  appName: string,
+  server: RestartingServer,
+  { strategies, evaluations }: Reported,
+): Promise<void> {
   const read = createReader(server);
   const seen = async () => (await read<SeenToggles[]>('seen-toggles')).find((one) => one.appName === appName);
-  await until(async () => ((await seen())?.metricsCount ?? 0) > 0);
+  await until(async () => ((await seen())?.metricsCount ?? 0) >= evaluations);
+  await server.closeFollowers();
 
-  expect((await seen())?.seenToggles).toEqual(['checkout']);
+  expect(await seen()).toMatchObject({ seenToggles: ['checkout'], metricsCount: evaluations });
   const counts = await read<{ lastHour: Record<string, { yes: number; no: number }> }>('feature-toggles');
   expect((counts.lastHour.checkout?.yes ?? 0) + (counts.lastHour.checkout?.no ?? 0)).toBeGreaterThan(0);
   for (const path of ['applications', ...strategies.map((strategy) => `applications?strategyName=${strategy}`)]) {
@@ -33,9 +46,9 @@ export async function expectMetricsOf(appName: string, server: RestartingServer,
   expect((await server.flags().getFlag(PRODUCTION)).lastSeenAt).not.toBeNull();
 }
 
-function createReader({ url, secrets }: RestartingServer) {
+function createReader({ root, secrets }: RestartingServer) {
   return async <Body>(path: string): Promise<Body> => {
-    const response = await fetch(`${url}/api/admin/metrics/${path}`, { headers: { authorization: secrets.admin } });
+    const response = await fetch(`${root}/api/admin/metrics/${path}`, { headers: { authorization: secrets.admin } });
     expect(response.status).toBe(200);
     return (await response.json()) as Body;
   };

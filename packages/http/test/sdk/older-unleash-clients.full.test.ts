@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { Flags, StrategyInput } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createOn } from '../client/states.js';
-import { type RestartingServer, startRestartingServer } from './restarting-server.js';
+import { PLACES_IN_LENGTH } from '../followers.js';
+import { expectMetricsOf } from './metrics-seen.js';
+import { PRODUCTION, type RestartingServer, startRestartingServer } from './restarting-server.js';
 
 interface Context {
   readonly userId: string;
@@ -24,16 +26,15 @@ const USERS: readonly Context[] = Array.from({ length: 60 }, (_, n) => ({
   properties: { region: n % 3 === 0 ? 'eu' : 'us' },
 }));
 
-let server: RestartingServer;
+const NOBODY: Context = { userId: '', properties: {} };
+
 let folder: string;
 
 beforeEach(async () => {
-  server = await startRestartingServer();
   folder = await mkdtemp(join(tmpdir(), 'flags-old-sdk-'));
 });
 
 afterEach(async () => {
-  await server.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -83,21 +84,44 @@ const CLIENTS: readonly (readonly [version: string, load: () => OldClient])[] = 
   ['3.13', () => require('unleash-client-3.13')],
 ];
 
-describe.each(CLIENTS)('unleash-client %s', (_version, load) => {
+const CASES = PLACES_IN_LENGTH.flatMap((place) => CLIENTS.map(([version, load]) => [version, place, load] as const));
+
+describe.each(CASES)('unleash-client %s, served by %s', (version, place, load) => {
+  let server: RestartingServer;
+  let unleash: OldUnleash;
+  let problems: string[];
+
+  beforeEach(async () => {
+    server = await startRestartingServer(place);
+  });
+
+  afterEach(async () => {
+    unleash.destroy();
+    // It has dropped its listeners, but not the running request, whose failure would end the process of the tests.
+    const repository: EventEmitter = Reflect.get(unleash, 'repository');
+    repository.on('error', () => undefined);
+    await server.stop();
+  });
+
+  function start(appName: string, token = server.secrets.client): void {
+    const { Unleash } = load();
+    unleash = new Unleash({
+      url: `${server.url}/api/`,
+      appName,
+      refreshInterval: 20,
+      metricsInterval: 50,
+      backupPath: folder,
+      customHeaders: { Authorization: token },
+    });
+    problems = [];
+    for (const event of ['error', 'warn']) unleash.on(event, (problem: unknown) => problems.push(String(problem)));
+  }
+
   it('evaluates segments like the library, and receives their changes', async () => {
     const flags = server.flags();
     const names = await createSegmentFlags(flags);
-    const { Unleash } = load();
-    const unleash = new Unleash({
-      url: `${server.url}/api/`,
-      appName: 'old',
-      refreshInterval: 20,
-      disableMetrics: true,
-      backupPath: folder,
-      customHeaders: { Authorization: server.secrets.client },
-    });
-    unleash.on('error', () => undefined);
-    unleash.on('warn', () => undefined);
+    await server.untilCurrent();
+    start('old');
     const expected = () => names.map((name) => USERS.map((user) => flags.isEnabled(name, user)));
     const actual = () => names.map((name) => USERS.map((user) => unleash.isEnabled(name, user)));
     await until(() => actual().every((answers) => answers.includes(true)));
@@ -109,6 +133,29 @@ describe.each(CLIENTS)('unleash-client %s', (_version, load) => {
     await flags.updateSegment({ segment: 1 }, { name: 'low', constraints });
     await until(() => JSON.stringify(actual()) !== before);
     expect(actual()).toEqual(expected());
-    unleash.destroy();
+  }, 60_000);
+
+  it('reports usage that every metrics endpoint shows', async () => {
+    start(`old-${version}`);
+    let evaluations = 0;
+    const evaluate = () => {
+      evaluations += 1;
+      return unleash.isEnabled('checkout', NOBODY);
+    };
+    await until(evaluate);
+    while (evaluations < 100) evaluate();
+    await expectMetricsOf(`old-${version}`, server, { strategies: ['default'], evaluations });
+  }, 60_000);
+
+  it('is refused once its token is deleted', async () => {
+    start('guest');
+    await until(() => unleash.isEnabled('checkout', NOBODY));
+    problems = [];
+    await server.flags().deleteToken({ token: server.secrets.client });
+    await until(() => problems.some((problem) => problem.includes('401')));
+    // It keeps what it had.
+    await server.flags().disable(PRODUCTION);
+    await server.untilCurrent();
+    expect(unleash.isEnabled('checkout', NOBODY)).toBe(true);
   }, 60_000);
 });

@@ -5,20 +5,29 @@ import type { Flags } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { type LiveServer, startLiveServer } from '../client/live-server.js';
 import { createOn } from '../client/states.js';
+import { type Place, startFollowers } from '../followers.js';
 
 export const PRODUCTION = { project: 'default', flag: 'checkout', environment: 'production' };
 
 /** A server on one SQLite file and one port, with the flag `checkout` on, and a token of each kind. */
 export interface RestartingServer {
+  /** Where SDKs are served: by the server itself, or by a follower. */
   readonly url: string;
+  /** Where the admin API is. */
+  readonly root: string;
   readonly secrets: Readonly<Record<'admin' | 'client' | 'frontend', string>>;
   /** The flags of the running server. */
   readonly flags: () => Flags;
+  /** Restarts the server, and the one that serves SDKs. */
   readonly restart: () => Promise<void>;
+  /** Resolves as soon as SDKs are served what the server has. */
+  readonly untilCurrent: () => Promise<void>;
+  /** Closes the followers, which send all of their counts. */
+  readonly closeFollowers: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-export async function startRestartingServer(): Promise<RestartingServer> {
+export async function startRestartingServer(place: Place = 'the root'): Promise<RestartingServer> {
   const directory = await mkdtemp(join(tmpdir(), 'flags-sdk-'));
   const start = (port: number) =>
     startLiveServer({
@@ -27,21 +36,28 @@ export async function startRestartingServer(): Promise<RestartingServer> {
       flags: { storage: sqliteStorage(join(directory, 'flags.db')) },
     });
   let server: LiveServer = await start(0);
-  const { url, port, flags } = server;
+  const { url: root, port, flags } = server;
   await createOn(flags, { name: 'checkout' });
   await flags.setVariants(PRODUCTION, [{ name: 'blue', payload: { type: 'string', value: '#00f' } }]);
   const admin = (await flags.createToken({ name: 'admin', kind: 'admin' })).secret;
   const client = (await flags.createToken({ name: 'web', kind: 'client', environment: 'production' })).secret;
   const frontend = (await flags.createToken({ name: 'page', kind: 'frontend', environment: 'production' })).secret;
+  const followers = await startFollowers(server, place);
+  await followers.untilCurrent();
   return {
-    url,
+    url: followers.url,
+    root,
     secrets: { admin, client, frontend },
     flags: () => server.flags,
-    async restart() {
-      await server.stop();
-      server = await start(port);
-    },
+    restart: () =>
+      followers.during(async () => {
+        await server.stop();
+        server = await start(port);
+      }),
+    untilCurrent: followers.untilCurrent,
+    closeFollowers: followers.close,
     async stop() {
+      await followers.stop();
       await server.stop();
       await rm(directory, { recursive: true, force: true });
     },
