@@ -29,17 +29,24 @@ export interface Followers {
   readonly stop: () => Promise<void>;
 }
 
+interface Root {
+  readonly url: string;
+  readonly flags: Flags;
+  /** The time of followers. Default: that of the process. */
+  readonly now?: () => number;
+  /** Milliseconds after which followers send counts. Default: 50; 0: when they are closed. */
+  readonly interval?: number;
+}
+
 /** Starts followers of an engine, each with a server, up to the given place. */
-export async function startFollowers(
-  root: { readonly url: string; readonly flags: Flags },
-  place: Place,
-): Promise<Followers> {
+export async function startFollowers(root: Root, place: Place): Promise<Followers> {
+  const { now = Date.now, interval = 50 } = root;
   const { secret } = await root.flags.createToken({ name: 'followers', kind: 'client', environment: 'production' });
   const followers: Follower[] = [];
   const servers: Listening[] = [];
   const url = () => servers.at(-1)?.url ?? root.url;
   while (servers.length < PLACES.indexOf(place)) {
-    const follower = await follow({ url: url(), token: secret }, { usage: { interval: 50 } });
+    const follower = await follow({ url: url(), token: secret }, { usage: { interval } }, { now });
     followers.push(follower);
     servers.push(await serve(follower));
   }

@@ -1,11 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { Flags } from '@flags/core';
 import type { Express } from 'express';
+import { serve } from '../../../follower/test/servers.js';
 import { type FetchHandler, toFetchHandler } from '../../src/adapters/fetch.js';
 import { toNodeHandler } from '../../src/adapters/node.js';
 import { createFlagsApi } from '../../src/create-flags-api.js';
 import type { ExpressVersion } from '../express-versions.js';
+import { type Place, startFollowers } from '../followers.js';
 import { createHostApp } from '../host-app.js';
+import { NOW } from './states.js';
 
 /** Where requests of the table are sent: an application of Express, a server of Node, or a handler of the Fetch API. */
 export type Target = Express | Server | FetchHandler;
@@ -20,6 +23,8 @@ export interface Mounted {
   readonly app: Target;
   /** The errors that the host received. */
   readonly faults: readonly unknown[];
+  /** Releases what the adapter has started. */
+  readonly stop?: () => Promise<void>;
 }
 
 export function expressAdapter(version: ExpressVersion): Adapter {
@@ -46,3 +51,28 @@ export const FETCH_ADAPTER: Adapter = {
     return { app: toFetchHandler(createFlagsApi(flags, { auth: 'token' }), { ip }), faults: [] };
   },
 };
+
+/** Routes for SDKs, served by a follower. Each answer is that of the latest state, and its report has arrived. */
+export function followerAdapter(place: Place): Adapter {
+  return {
+    title: place,
+    async mount(flags) {
+      const root = await serve(flags);
+      const followers = await startFollowers({ ...root, flags, now: () => Date.parse(NOW), interval: 0 }, place);
+      const app = async (request: Request) => {
+        await followers.untilCurrent();
+        const { method, headers } = request;
+        const body = method === 'GET' ? null : await request.text();
+        const { pathname, search } = new URL(request.url);
+        const response = await fetch(`${followers.url}${pathname}${search}`, { method, headers, body });
+        if (response.ok && /(register|metrics|bulk)$/.test(pathname)) await followers.close();
+        return response;
+      };
+      const stop = async () => {
+        await followers.stop();
+        await root.stop();
+      };
+      return { app, faults: [], stop };
+    },
+  };
+}

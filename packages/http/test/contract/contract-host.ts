@@ -43,10 +43,12 @@ export async function startContractHost(adapter: Adapter, { open }: StorageKind)
     environment: 'production',
     secret: FRONTEND_SECRET,
   });
+  const mounted = await adapter.mount(flags);
   return {
     flags,
-    ...(await adapter.mount(flags)),
+    ...mounted,
     async stop() {
+      await mounted.stop?.();
       await flags.close();
       await dispose();
     },

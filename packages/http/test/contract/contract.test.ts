@@ -2,7 +2,8 @@ import { extent, isFull } from '../../../../test/extent.js';
 import { MEMORY, SQLITE, STORAGES } from '../../../core/test/storage-kinds.js';
 import { ROUTES } from '../../src/routes/all-routes.js';
 import { EXPRESS_VERSIONS, EXPRESS_VERSIONS_IN_LENGTH } from '../express-versions.js';
-import { expressAdapter, FETCH_ADAPTER, NODE_ADAPTER } from './adapters.js';
+import { PLACES, type Place } from '../followers.js';
+import { expressAdapter, FETCH_ADAPTER, followerAdapter, NODE_ADAPTER } from './adapters.js';
 import { type ContractHost, startContractHost } from './contract-host.js';
 import { documentedCheckOf } from './documented.js';
 import { actionOf } from './endpoints.js';
@@ -10,7 +11,7 @@ import type { Row } from './row.js';
 import { WRITTEN_ROWS } from './rows/all-rows.js';
 import { runConcurrency } from './run-concurrency.js';
 import { runTable } from './run-table.js';
-import { ALL_ROWS, ONE_ROW_PER_ROUTE, TWO_ROWS_PER_GROUP } from './selected-rows.js';
+import { ALL_ROWS, ONE_ROW_PER_ROUTE, ROWS_OF_FOLLOWERS, TWO_ROWS_PER_GROUP } from './selected-rows.js';
 import { send } from './send.js';
 import { CHECKOUT, checkout, FEATURES, FLAG } from './states.js';
 
@@ -27,6 +28,10 @@ describe('the whole table', () => {
     storages: [SQLITE],
     rows: extent({ short: TWO_ROWS_PER_GROUP, full: ONE_ROW_PER_ROUTE }),
   });
+  for (const place of extent<readonly Place[]>({ short: PLACES.slice(-1), full: PLACES.slice(1) })) {
+    const rows = ROWS_OF_FOLLOWERS.filter((row) => isFull || ONE_ROW_PER_ROUTE.includes(row));
+    runTable({ adapter: followerAdapter(place), storages: [MEMORY], rows });
+  }
   // The Express adapter passes every request to the Node handler, and runs in the short form.
   if (isFull) runTable({ adapter: NODE_ADAPTER, storages: [MEMORY], rows: ALL_ROWS });
 });

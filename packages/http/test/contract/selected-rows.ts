@@ -1,3 +1,4 @@
+import { accessOf } from '../../src/api/create-api.js';
 import { GROUPS, ROUTES } from '../../src/routes/all-routes.js';
 import { actionOf } from './endpoints.js';
 import type { Row } from './row.js';
@@ -22,3 +23,9 @@ export const TWO_ROWS_PER_GROUP: readonly Row[] = GROUPS.flatMap(({ routes }) =>
   const changing = rows.find(({ request }) => request.method !== 'GET');
   return [reading, changing].filter((row) => row !== undefined);
 });
+
+/** The rows for SDKs that a follower answers as its root does: all but those with labels, which it does not have. */
+export const ROWS_OF_FOLLOWERS: readonly Row[] = ALL_ROWS.filter(
+  ({ request, expect }) =>
+    accessOf(request.path) !== 'admin' && !(expect.status === 200 && request.path.includes('tag=')),
+);
