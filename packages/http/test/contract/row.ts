@@ -10,6 +10,8 @@ export interface Row {
   readonly given?: Step;
   readonly request: RowRequest;
   readonly expect: Expectation;
+  /** Not for followers: they have no labels, and report no addresses of their clients. */
+  readonly isForEngines?: true;
 }
 
 /** Brings an engine into a state. */

@@ -24,8 +24,7 @@ export const TWO_ROWS_PER_GROUP: readonly Row[] = GROUPS.flatMap(({ routes }) =>
   return [reading, changing].filter((row) => row !== undefined);
 });
 
-/** The rows for SDKs that a follower answers as its root does: all but those with labels, which it does not have. */
+/** The rows for SDKs that a follower answers as its root does. */
 export const ROWS_OF_FOLLOWERS: readonly Row[] = ALL_ROWS.filter(
-  ({ request, expect }) =>
-    accessOf(request.path) !== 'admin' && !(expect.status === 200 && request.path.includes('tag=')),
+  ({ request, isForEngines }) => accessOf(request.path) !== 'admin' && !isForEngines,
 );

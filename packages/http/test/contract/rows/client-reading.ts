@@ -57,6 +57,7 @@ export const clientReadingRows: readonly Row[] = [
     ] as const
   ).map(
     ([query, tag, features]): Row => ({
+      isForEngines: true,
       endpoint: 'listClientFlags',
       name: `filters by ${query}`,
       given: inOrder(enabled, (flags) => flags.changeLabels(CHECKOUT, { add: ['blue'] })),

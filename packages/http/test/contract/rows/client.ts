@@ -37,8 +37,22 @@ export const clientRows: readonly Row[] = [
       afterwards: async (flags) =>
         expect(await flags.getApplication({ application: 'web' })).toMatchObject({
           strategies: ['default'],
-          instances: [{ id: 'web-1', clientIp: expect.stringMatching(/127\.0\.0\.1|::1/) }],
+          instances: [{ id: 'web-1' }],
         }),
+    },
+  },
+  {
+    endpoint: 'registerApplication',
+    name: 'stores the address of the client',
+    isForEngines: true,
+    request: { method: 'POST', path: '/api/client/register', body: REGISTRATION },
+    expect: {
+      status: 202,
+      body: null,
+      afterwards: async (flags) => {
+        const { instances } = await flags.getApplication({ application: 'web' });
+        expect(instances).toMatchObject([{ id: 'web-1', clientIp: expect.stringMatching(/127\.0\.0\.1|::1/) }]);
+      },
     },
   },
   {
