@@ -3,6 +3,7 @@ import type { InputSchemas, JsonSchema } from '@flags/core/integration';
 import { isRepeatable, type Route, TOO_LARGE } from '../api/route.js';
 import type { AuthMode } from '../auth/auth.js';
 import { ERROR_KINDS, type HttpErrorCode } from '../messages/errors.js';
+import { DEPTH_HEADER } from '../source.js';
 import { ofrepFailureSchema } from '../wire/client.js';
 import {
   component,
@@ -116,7 +117,14 @@ const WWW_AUTHENTICATE = {
   schema: { type: 'string' },
 };
 
-const ERROR_HEADERS: ReadonlyMap<number, object> = new Map([
+const DEPTH = {
+  description:
+    'Number of followers between the flags and this server: 0 for the server that has them. Followers read it.',
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+};
+
+const ERROR_HEADERS: ReadonlyMap<number, Readonly<Record<string, object>>> = new Map([
   [401, { 'WWW-Authenticate': WWW_AUTHENTICATE }],
   [503, { 'Retry-After': RETRY_AFTER }],
 ]);
@@ -144,12 +152,16 @@ export function responsesOf(route: Route, { auth, schemas }: OperationContext): 
     status,
     errorResponse(route, status, codes),
   ]);
-  const headers = { ETag: route.changes === 'flag' ? FLAG_ETAG : ETAG, ...(route.paged && { Link: LINK }) };
   const { method, status, media, reply, conditional, changes } = route;
   const hasTag = conditional || (method === 'GET' && media === undefined);
+  const isTagged = hasTag || changes === 'flag' || (changes && reply);
+  const headers = {
+    ...(isTagged && { ETag: changes === 'flag' ? FLAG_ETAG : ETAG, ...(route.paged && { Link: LINK }) }),
+    ...depthHeaders(route),
+  };
   const success = {
     description: reply === undefined ? 'Success, without a body.' : 'Success.',
-    ...((hasTag || changes === 'flag' || (changes && reply)) && { headers }),
+    ...withHeaders(headers),
     ...(reply && content({ media, schema: reply, example: exampleOf(reply, schemas) })),
   };
   return {
@@ -159,11 +171,18 @@ export function responsesOf(route: Route, { auth, schemas }: OperationContext): 
   };
 }
 
+function depthHeaders({ access }: Route): Readonly<Record<string, object>> {
+  return access === 'admin' ? {} : { [DEPTH_HEADER]: DEPTH };
+}
+
+function withHeaders(headers: Readonly<Record<string, object>>): object {
+  return Object.keys(headers).length > 0 ? { headers } : {};
+}
+
 function errorResponse(route: Route, status: number, codes: readonly PossibleCode[]): object {
-  const headers = ERROR_HEADERS.get(status);
   return {
     description: reasonOf(status),
-    ...(headers && { headers }),
+    ...withHeaders({ ...ERROR_HEADERS.get(status), ...depthHeaders(route) }),
     ...content(errorContent(route, status, codes)),
   };
 }

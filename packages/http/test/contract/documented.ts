@@ -28,7 +28,7 @@ export interface Exchange {
 export type DocumentedCheck = (exchange: Exchange) => void;
 
 /** Headers that the document must list. */
-const TELLING_HEADERS = ['etag', 'allow', 'link', 'retry-after', 'www-authenticate'];
+const TELLING_HEADERS = ['etag', 'allow', 'link', 'retry-after', 'www-authenticate', 'flags-depth'];
 
 const FORMATS = {
   'date-time': (text: string) => new Date(text).toISOString() === text,

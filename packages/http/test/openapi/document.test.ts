@@ -58,6 +58,17 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('documents the depth that every reply to an SDK has, for followers', async () => {
+    const { paths } = await documentFor('token');
+    for (const { method, path, access } of ROUTES) {
+      const { responses = {} } = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] ?? {};
+      for (const [status, { headers }] of Object.entries(responses)) {
+        const required = headers?.['Flags-Depth']?.required ?? false;
+        expect([method, path, status, required]).toEqual([method, path, status, access !== 'admin']);
+      }
+    }
+  });
+
   it('refers from its own address to where the router is mounted', async () => {
     const { servers } = await documentFor('token');
     const own = 'http://localhost/internal/flags/api/admin/openapi.json';
