@@ -6,6 +6,7 @@ import { until } from '../../../test/until.js';
 import {
   closeAll,
   createOn,
+  endAll,
   follow,
   PRODUCTION,
   type Root,
@@ -25,7 +26,7 @@ beforeEach(async () => {
   cache = join(directory, 'flags.json');
 });
 afterEach(async () => {
-  await closeAll();
+  await endAll();
   await root.end();
   await rm(directory, { recursive: true, force: true });
 });
@@ -56,10 +57,9 @@ it('starts from the file while the server is away, and follows it when it comes 
   expect(second.isEnabled('banner', { userId: '8' })).toBe(false);
 
   await root.flags.disable({ ...PRODUCTION, flag: 'checkout' });
-  const again = await serve(root.flags, root.port);
+  await serve(root.flags, root.port);
   await untilEnabled(second, 'checkout', false);
   expect(second.status()).toMatchObject({ state: 'current', source: 'upstream' });
-  await again.stop();
 });
 
 it('does not wait long for a server that does not answer', async () => {

@@ -1,11 +1,12 @@
 import { createFlags, defineFlags, isFlagsError, memoryStorage } from '@flags/core';
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
+import { MEMORY, STORAGES, type StorageKind } from '../../core/test/storage-kinds.js';
 import { followFlags } from '../src/index.js';
 import { readOptions } from '../src/options.js';
 import {
-  closeAll,
   createOn,
+  endAll,
   follow,
   type Listening,
   listen,
@@ -18,13 +19,15 @@ import {
 } from './servers.js';
 
 let root: Root;
-beforeEach(async () => {
-  root = await startRoot();
-});
-afterEach(async () => {
-  await closeAll();
-  await root.end();
-});
+function rootOn(kind: StorageKind): void {
+  beforeEach(async () => {
+    root = await startRoot({}, kind);
+  });
+  afterEach(async () => {
+    await endAll();
+    await root.end();
+  });
+}
 
 /** The code of a rejection. */
 async function codeOf(promise: Promise<unknown>): Promise<unknown> {
@@ -35,7 +38,9 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return isFlagsError(error) ? error.code : error;
 }
 
-describe('following by the stream', () => {
+describe.each(STORAGES)('following by the stream of a root on $name', (kind) => {
+  rootOn(kind);
+
   it('has the flags of the server, and every change of them', async () => {
     await createOn(root.flags, 'checkout');
     const follower = await follow(root);
@@ -102,11 +107,10 @@ describe('following by the stream', () => {
     expect(seenErrors).toHaveLength(1);
 
     await root.flags.disable({ ...PRODUCTION, flag: 'checkout' });
-    const again = await serve(root.flags, root.port);
+    await serve(root.flags, root.port);
     await untilEnabled(follower, 'checkout', false);
     await until(() => follower.status().state === 'current');
     expect(follower.status()).not.toHaveProperty('error');
-    await again.stop();
   });
 
   it(
@@ -162,6 +166,8 @@ describe('following by the stream', () => {
 });
 
 describe('the start', () => {
+  rootOn(MEMORY);
+
   it('refuses what cannot become better by waiting', async () => {
     const admin = await root.flags.createToken({ name: 'admin', kind: 'admin' });
     const frontend = await root.flags.createToken({ name: 'page', kind: 'frontend' });
@@ -177,9 +183,8 @@ describe('the start', () => {
     await root.stop();
     expect(await codeOf(follow(root, { startTimeout: 50 }))).toBe('upstream_unavailable');
     const starting = follow(root, { startTimeout: 20_000 });
-    const again = await serve(root.flags, root.port);
+    await serve(root.flags, root.port);
     expect((await starting).status().state).toBe('current');
-    await again.stop();
   });
 
   it('resolves at once with startTimeout 0, without flags', async () => {
@@ -193,9 +198,8 @@ describe('the start', () => {
       checkedAt: '1970-01-01T00:00:00.000Z',
     });
     expect(() => follower.following.assertServing()).toThrow(expect.objectContaining({ code: 'upstream_unavailable' }));
-    const again = await serve(root.flags, root.port);
+    await serve(root.flags, root.port);
     await untilEnabled(follower, 'checkout');
-    await again.stop();
   });
 
   it.each<[string, object, RegExp]>([
@@ -246,6 +250,8 @@ describe('the start', () => {
 });
 
 describe('following by polls', () => {
+  rootOn(MEMORY);
+
   /** Passes on what it gets, without a stream. */
   function withoutStream(port: number, seen: string[], stream: () => boolean): Promise<Listening> {
     return listen(async (request, response) => {
@@ -280,7 +286,5 @@ describe('following by polls', () => {
     await until(() => seen.filter((line) => line.endsWith('/streaming')).length > 1);
     await root.flags.enable({ ...PRODUCTION, flag: 'checkout' });
     await untilEnabled(follower, 'checkout');
-    await closeAll();
-    await proxy.stop();
   });
 });

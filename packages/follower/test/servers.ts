@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsOptions, memoryStorage } from '@flags/core';
+import { createFlags, type Flags, type FlagsOptions } from '@flags/core';
 import express from 'express';
 import { until } from '../../../test/until.js';
-import { createFlagsRouter } from '../../express/src/index.js';
+import { MEMORY } from '../../core/test/storage-kinds.js';
+import { createFlagsRouter, type FlagsRouterOptions } from '../../express/src/index.js';
 import { startFollower } from '../src/follow-flags.js';
 import type { Follower, FollowerOptions } from '../src/index.js';
 import { TIMES, type Times } from '../src/times.js';
@@ -29,37 +30,42 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+/** The servers that listen. */
+const listening = new Set<Listening>();
+
 /** Serves with Node's own server. */
 export async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   port = 0,
+  endStreams = (): void => undefined,
 ): Promise<Listening> {
   const server: Server = createServer(handle).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: given } = server.address() as AddressInfo;
-  return {
+  const own: Listening = {
     url: `http://127.0.0.1:${given}`,
     port: given,
     async stop() {
+      if (!listening.delete(own)) return;
+      endStreams();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
       await closed;
     },
   };
+  listening.add(own);
+  return own;
 }
 
-/** Serves flags, or a follower, to callers with tokens. */
-export async function serve(source: Flags | Follower, port = 0): Promise<Listening> {
-  const router = createFlagsRouter(source, { auth: 'token' });
-  const listening = await listen(express().use(router), port);
-  return {
-    ...listening,
-    async stop() {
-      router.close();
-      await listening.stop();
-    },
-  };
+/** Serves flags, or a follower; by default to callers with tokens. */
+export async function serve(
+  source: Flags | Follower,
+  port = 0,
+  options: FlagsRouterOptions = { auth: 'token' },
+): Promise<Listening> {
+  const router = createFlagsRouter(source, options);
+  return listen(express().use(router), port, () => router.close());
 }
 
 /** An engine with a server, and a token to follow it. */
@@ -70,8 +76,9 @@ export interface Root extends Listening {
   readonly end: () => Promise<void>;
 }
 
-export async function startRoot(options: Partial<FlagsOptions> = {}): Promise<Root> {
-  const flags = await createFlags({ storage: memoryStorage(), ...options });
+export async function startRoot(options: Partial<FlagsOptions> = {}, { open } = MEMORY): Promise<Root> {
+  const { storage, dispose } = await open();
+  const flags = await createFlags({ storage, ...options });
   const { secret: token } = await flags.createToken({ name: 'follower', kind: 'client', environment: 'production' });
   const server = await serve(flags);
   return {
@@ -81,6 +88,7 @@ export async function startRoot(options: Partial<FlagsOptions> = {}): Promise<Ro
     async end() {
       await server.stop();
       await flags.close();
+      await dispose();
     },
   };
 }
@@ -100,7 +108,7 @@ const errors: unknown[] = [];
 /** The errors of all followers of a test. */
 export const seenErrors: readonly unknown[] = errors;
 
-/** Follows with short durations. `closeAll` closes the follower. */
+/** Follows with short durations. `closeAll` and `endAll` close the follower. */
 export async function follow(
   { url, token }: Pick<Root, 'url' | 'token'>,
   options: Partial<FollowerOptions> = {},
@@ -125,6 +133,13 @@ export async function follow(
 export async function closeAll(): Promise<void> {
   await Promise.all(followers.splice(0).map((follower) => follower.close()));
   errors.length = 0;
+}
+
+/** Closes all followers and all servers, also those that a failed test has left. */
+export async function endAll(): Promise<void> {
+  await closeAll();
+  // The last one first: it may ask those before.
+  for (const server of [...listening].reverse()) await server.stop();
 }
 
 /** Waits until a flag has this state. */

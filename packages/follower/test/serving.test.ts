@@ -2,8 +2,8 @@ import { until } from '../../../test/until.js';
 import { listen as listenToStream } from '../../http/test/client/event-client.js';
 import type { Follower } from '../src/index.js';
 import {
-  closeAll,
   createOn,
+  endAll,
   follow,
   type Listening,
   PRODUCTION,
@@ -27,8 +27,7 @@ beforeEach(async () => {
   served = await serve(follower);
 });
 afterEach(async () => {
-  await served.stop();
-  await closeAll();
+  await endAll();
   await root.end();
 });
 
@@ -78,8 +77,6 @@ it('streams to SDKs and to further followers', async () => {
   const fourth = await serve(last);
   await expect(follow({ url: fourth.url, token: client })).rejects.toMatchObject({ code: 'upstream_loop' });
   stream.leave();
-  await fourth.stop();
-  await third.stop();
 });
 
 it('refuses to follow in a circle, and keeps the flags', async () => {
@@ -95,9 +92,8 @@ it('refuses to follow in a circle, and keeps the flags', async () => {
   await circle.stop();
 
   const lost = await follow({ url: root.url, token: client }, { startTimeout: 0 });
-  const itself = await serve(lost, root.port);
+  await serve(lost, root.port);
   await until(() => codeOf(lost.status()) === 'upstream_loop');
-  await itself.stop();
 });
 
 it('has no administration', async () => {
@@ -118,5 +114,4 @@ it('serves nobody before it has flags', async () => {
   await expect(follow({ url: empty.url, token: root.token }, { startTimeout: 200 })).rejects.toMatchObject({
     code: 'upstream_unavailable',
   });
-  await empty.stop();
 });
