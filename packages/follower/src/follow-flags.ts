@@ -159,6 +159,9 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
     cache = createCacheWriter({ path: options.cache, url, token, content, now, interval: times.cacheWrite, onError });
   }
 
+  const lifetime = createLifetime();
+  // Closing waits for callers whose tokens are being checked.
+  lifetime.closing.addEventListener('abort', tokens.close, { once: true });
   const follower = new FollowedFlags(
     {
       state,
@@ -172,7 +175,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
       lift: schema && createPropertyLift(schema),
     },
     {
-      lifetime: createLifetime(),
+      lifetime,
       connection,
       tokens,
       usage,
@@ -180,7 +183,6 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
       settings: () => identity.settings,
       source,
       async release() {
-        tokens.close();
         await connection.stop();
         await usage.close();
         await cache?.close();

@@ -45,11 +45,12 @@ export interface FollowerServing {
    */
   assertServing(): void;
   /**
-   * Calls the listener with the id of each token that has ended.
+   * Calls the listener with the id of each token that has ended, or without one when the server refuses this follower, so that
+   * nobody is served any more.
    *
    * @returns a function that removes the listener
    */
-  onTokenEnded(listener: (tokenId: string) => void): () => void;
+  onTokenEnded(listener: (tokenId?: string) => void): () => void;
 }
 
 /**

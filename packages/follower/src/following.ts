@@ -75,6 +75,8 @@ export class Following {
     this.outcomes = createListeners(options.onError);
     this.outcomes.add(options.onOutcome);
     options.upstream.onDepth((depth) => this.readDepth(depth));
+    // The next attempt learns the same, without waiting for the end of the stream.
+    options.upstream.onRefused(() => this.connection.isConnected && this.attempt.abort());
   }
 
   status(): Connection {

@@ -97,8 +97,9 @@ export interface Tokens {
   verify(secret: string): Promise<Token | undefined>;
   /** Asks the server, and not the memory: for followers of this follower. */
   verifyAll(secrets: readonly string[]): Promise<readonly VerifiedToken[]>;
-  onEnded(listener: (id: string) => void): () => void;
-  /** Ends what tokens have opened, because the own token is refused. The tokens stay known. */
+  /** Calls the listener with the id of each token that has ended; without one for all of them. */
+  onEnded(listener: (id?: string) => void): () => void;
+  /** Ends what callers have opened, because the own token is refused. The tokens stay known. */
   endAll(): void;
   known(): readonly KnownToken[];
   close(): void;
@@ -140,7 +141,7 @@ export function createTokens(options: TokensOptions): Tokens {
   const questions = new Map<string, Question>();
   /** Those that wait for the next request. */
   let waiting: Question[] = [];
-  const ended = createListeners<string>(onError);
+  const ended = createListeners<string | undefined>(onError);
   const closing = new AbortController();
   /** The unknown tokens among them. */
   let strangers = 0;
@@ -287,9 +288,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return answers.flatMap((found, at) => (found ? { secret: secrets[at] ?? '', token: found.token } : []));
     },
     onEnded: ended.add,
-    endAll() {
-      for (const { token } of known.values()) ended.notify(token.id);
-    },
+    endAll: () => ended.notify(undefined),
     known: () => [...known.values()],
     close() {
       clearTimeout(timer);

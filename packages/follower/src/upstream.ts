@@ -43,6 +43,8 @@ export interface Upstream {
   tell(request: UpstreamRequest): Promise<void>;
   /** Calls the listener with the depth of the server, at every response. It may throw to refuse the response. */
   onDepth(listener: (depth: number) => void): void;
+  /** Calls the listener when `ask` or `tell` learns that the server refuses the own token. */
+  onRefused(listener: () => void): void;
 }
 
 /** A failed request, and how long the server asks to wait, in milliseconds. */
@@ -72,6 +74,7 @@ export interface UpstreamOptions {
 
 export function createUpstream({ url, token, application, instance, maxBytes }: UpstreamOptions): Upstream {
   let notifyDepth: (depth: number) => void = () => undefined;
+  let notifyRefused: () => void = () => undefined;
   const ownHeaders = {
     'user-agent': 'flags-follower',
     'unleash-appname': headerText(application),
@@ -105,6 +108,11 @@ export function createUpstream({ url, token, application, instance, maxBytes }: 
     return response;
   }
 
+  function failed(response: Response, { path, isAnonymous }: UpstreamRequest): UpstreamFailure {
+    if (response.status === 401 && !isAnonymous) notifyRefused();
+    return failureOf(response, `${url}${path}`);
+  }
+
   return {
     url,
     send,
@@ -112,15 +120,18 @@ export function createUpstream({ url, token, application, instance, maxBytes }: 
       const response = await send(request);
       if (response.status === 200) return parseJson(await readText(response, maxBytes), url);
       await discard(response);
-      throw failureOf(response, `${url}${request.path}`);
+      throw failed(response, request);
     },
     async tell(request) {
       const response = await send(request);
       await discard(response);
-      if (!response.ok) throw failureOf(response, `${url}${request.path}`);
+      if (!response.ok) throw failed(response, request);
     },
     onDepth(listener) {
       notifyDepth = listener;
+    },
+    onRefused(listener) {
+      notifyRefused = listener;
     },
   };
 }

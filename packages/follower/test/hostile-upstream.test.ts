@@ -5,7 +5,7 @@ import { extent, inFull } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
 import type { FollowerOptions } from '../src/index.js';
 import type { Times } from '../src/times.js';
-import { closeAll, follow, type Listening, listen, seenErrors, serve } from './servers.js';
+import { closeAll, endAll, follow, type Listening, listen, seenErrors, serve } from './servers.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -17,10 +17,17 @@ let streams: Handler[];
 let polls: Handler[];
 /** The connections of the stream, by the id that each resumes from. */
 let resumed: (string | undefined)[];
+/** Whether the server answers nothing more. */
+let hangs: boolean;
+/** The paths of requests that have not ended. */
+let open: string[];
 
 beforeEach(async () => {
-  [streams, polls, resumed] = [[], [], []];
+  [streams, polls, resumed, open, hangs] = [[], [], [], [], false];
   upstream = await listen((request, response) => {
+    open.push(request.url ?? '');
+    response.on('close', () => open.splice(open.indexOf(request.url ?? ''), 1));
+    if (hangs) return;
     const next = (handlers: Handler[]) => (handlers.length > 1 ? handlers.shift() : handlers[0]);
     if (request.url === '/edge/validate') {
       const token = { token: TOKEN, type: 'client', projects: ['*'] };
@@ -34,10 +41,7 @@ beforeEach(async () => {
     response.writeHead(404).end();
   });
 });
-afterEach(async () => {
-  await closeAll();
-  await upstream.stop();
-});
+afterEach(endAll);
 
 function start(options: Partial<FollowerOptions> = {}, times: Partial<Times> = {}) {
   return follow({ url: upstream.url, token: TOKEN }, options, { times });
@@ -162,7 +166,6 @@ it('switches off and reports a flag that cannot be read, and serves the others',
     ['good', true],
     ['odd', false],
   ]);
-  await served.stop();
 });
 
 describe('the bounds', () => {
@@ -249,7 +252,25 @@ describe('a connection that does not work', () => {
       cause: { message: expect.stringContaining('redirect') },
     });
     expect(elsewhere).toEqual([]);
-    await other.stop();
+  });
+
+  it('does not hold up close when the server hangs: only the last counts have a moment', async () => {
+    streams = [stream(everything('ab-1', flag('a')))];
+    const long = { request: 1e6, firstMessage: 1e6, silence: 1e6 };
+    const connected = await start({}, { ...long, close: 100 });
+    connected.isEnabled('a');
+    hangs = true;
+    const starting = await start({ startTimeout: 0 }, { ...long, close: 1e6 });
+    const question = connected.verifyToken('default:production.unknown');
+    await until(() => open.filter((path) => path === '/edge/validate').length === 2);
+    expect(open).toContain('/api/client/streaming');
+    await Promise.all([
+      expect(question).rejects.toMatchObject({ code: 'upstream_unavailable' }),
+      connected.close(),
+      starting.close(),
+    ]);
+    await until(() => open.length === 0);
+    expect(String(seenErrors.at(-1))).toContain('the follower is closed');
   });
 
   it('waits as long as the server asks', async () => {
@@ -276,7 +297,7 @@ describe('a connection that does not work', () => {
     await until(() => followers.every((follower) => follower.status().error !== undefined));
     await setTimeout(1500);
     const at: number[] = [];
-    const again = await listen((request, response) => {
+    await listen((request, response) => {
       if (request.url !== '/edge/validate') return void stream(everything('cd-1', flag('b')))(request, response);
       at.push(performance.now());
       response.writeHead(200).end(JSON.stringify({ tokens: [{ token: TOKEN, type: 'client', projects: ['*'] }] }));
@@ -287,8 +308,5 @@ describe('a connection that does not work', () => {
       at.filter((time) => time - first >= from && time - first < from + 500),
     );
     for (const some of perHalfSecond) expect(some.length).toBeLessThan(20);
-    await closeAll();
-    await again.stop();
-    upstream = { ...upstream, stop: async () => undefined };
   });
 });

@@ -2,7 +2,7 @@ import type { NewToken } from '@flags/core';
 import { until } from '../../../test/until.js';
 import { listen as listenToStream } from '../../http/test/client/event-client.js';
 import type { Follower } from '../src/index.js';
-import { closeAll, createOn, follow, type Listening, listen, type Root, serve, startRoot } from './servers.js';
+import { createOn, endAll, follow, type Listening, listen, type Root, serve, startRoot } from './servers.js';
 
 let root: Root;
 beforeEach(async () => {
@@ -10,7 +10,7 @@ beforeEach(async () => {
   await createOn(root.flags, 'checkout');
 });
 afterEach(async () => {
-  await closeAll();
+  await endAll();
   await root.end();
 });
 
@@ -59,8 +59,6 @@ describe('a token of a caller', () => {
     await until(() => streams.every((stream) => stream.hasEnded()));
     expect(await statusOf(servedFirst, secret)).toBe(401);
     expect(await statusOf(servedSecond, secret)).toBe(401);
-    await servedSecond.stop();
-    await servedFirst.stop();
   });
   const streams: Awaited<ReturnType<typeof listenToStream>>[] = [];
 
@@ -132,12 +130,37 @@ describe('a token of a caller', () => {
     const secret = await newToken();
     await Promise.all(Array.from({ length: 500 }, () => follower.verifyToken(secret)));
     expect(asked.flat().filter((one) => one === secret)).toHaveLength(1);
-    await closeAll();
-    await proxy.stop();
   });
 });
 
 describe('the own token', () => {
+  it.each([
+    ['a check of tokens', { tokenCheck: 100 }, 0],
+    ['a report of usage', { tokenCheck: 1e6 }, 50],
+  ])('ends all streams at once when %s finds it refused', async (_, times, interval) => {
+    // Without heartbeats, the root says nothing through the stream.
+    const quiet = { auth: 'token', heartbeatInterval: 2 ** 31 - 1 } as const;
+    const silent = await serve(root.flags, 0, quiet);
+    const token = await newToken();
+    const follower = await follow(
+      { url: silent.url, token },
+      { usage: { interval } },
+      { times: { silence: 1e6, ...times } },
+    );
+    const [withTokens, open] = [await serve(follower, 0, quiet), await serve(follower, 0, { ...quiet, auth: 'none' })];
+    const path = '/api/client/streaming';
+    const streams = [
+      await listenToStream(`${withTokens.url}${path}`, { authorization: await newToken() }),
+      await listenToStream(`${open.url}${path}`, {}),
+    ];
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    await root.flags.deleteToken({ token });
+    follower.isEnabled('checkout');
+    await until(() => streams.every((stream) => stream.hasEnded()));
+    expect(() => follower.following.assertServing()).toThrow(expect.objectContaining({ code: 'upstream_unavailable' }));
+    expect(follower.isEnabled('checkout')).toBe(true);
+  });
+
   it('ends serving when the server refuses it, and not evaluation', async () => {
     const token = await newToken();
     const follower: Follower = await follow({ url: root.url, token });
@@ -152,6 +175,5 @@ describe('the own token', () => {
     await until(async () => (await statusOf(served, secret)) === 503);
     expect(follower.status()).toMatchObject({ state: 'stale', error: { code: 'unauthenticated' } });
     expect(follower.isEnabled('checkout')).toBe(true);
-    await served.stop();
   });
 });

@@ -4,6 +4,7 @@ import type { Follower } from '../src/index.js';
 import {
   closeAll,
   createOn,
+  endAll,
   follow,
   type Listening,
   listen,
@@ -19,7 +20,7 @@ beforeEach(async () => {
   await createOn(root.flags, 'checkout');
 });
 afterEach(async () => {
-  await closeAll();
+  await endAll();
   await root.end();
 });
 
@@ -84,7 +85,6 @@ it('counts own evaluations and the reports of clients once at the root, by appli
   expect(shop).toMatchObject({ strategies: ['default'] });
   expect(shop.instances.map(({ id }) => id)).toContain('shop-1');
   expect((await root.flags.getApplication({ application: 'edge' })).seenFlags).toEqual(['checkout', 'chekout']);
-  await served.stop();
 });
 
 it('adds up over levels, and counts once although answers are lost', async () => {
@@ -127,8 +127,6 @@ it('adds up over levels, and counts once although answers are lost', async () =>
     ['first', 100],
     ['second', 100],
   ]);
-  await served.stop();
-  await proxy.stop();
 });
 
 it('keeps counts while the server is away, in the hour in which they were evaluated', async () => {
@@ -140,7 +138,7 @@ it('keeps counts while the server is away, in the hour in which they were evalua
   await follower.reportMetrics(report('shop', { checkout: { yes: 1, no: 0 } }));
   await until(() => !follower.status().connected);
   await follower.reportMetrics(old);
-  const again = await serve(root.flags, root.port);
+  await serve(root.flags, root.port);
   // The counts arrive in two batches.
   await until(async () => (await usageAtRoot()).reduce((sum, { yes }) => sum + yes, 0) === 5);
   const rows = (await usageAtRoot()).map(({ hour, yes }) => ({ hour, yes }));
@@ -148,7 +146,6 @@ it('keeps counts while the server is away, in the hour in which they were evalua
     { hour: `${hourAgo.slice(0, 13)}:00:00.000Z`, yes: 4 },
     { hour: `${new Date().toISOString().slice(0, 13)}:00:00.000Z`, yes: 1 },
   ]);
-  await again.stop();
 });
 
 describe('the bounds', () => {
@@ -238,5 +235,4 @@ it('reports to a server without a bulk route, one application at a time', async 
   const required = { appName: 'edge', started: expect.stringMatching(/^\d{4}-.+Z$/), interval: expect.any(Number) };
   expect(registrations).toEqual([expect.objectContaining(required), expect.objectContaining(required)]);
   expect(taken[1]?.body.bucket.toggles).toEqual({ checkout: { yes: 2, no: 1, variants: {} } });
-  await without.stop();
 });

@@ -51,8 +51,11 @@ export interface FollowedSource {
    * own token.
    */
   assertServing(): void;
-  /** Calls the listener with the id of each token that has ended. Its streams end at once. Returns a function that removes it. */
-  onTokenEnded(listener: (tokenId: string) => void): () => void;
+  /**
+   * Calls the listener with the id of each token that has ended, or without one when `assertServing` begins to throw. Their
+   * streams end at once. Returns a function that removes the listener.
+   */
+  onTokenEnded(listener: (tokenId?: string) => void): () => void;
 }
 
 /** The header of every reply to an SDK: 0 for an engine, otherwise the depth of the follower. */

@@ -41,8 +41,8 @@ export function createHub(source: FlagsSource, heartbeatInterval: number) {
     return channel;
   }
 
-  /** Ends the streams of a token that is no longer valid. */
-  function endToken(tokenId: string): void {
+  /** Ends the streams of a token that is no longer valid, or all streams. */
+  function endToken(tokenId?: string): void {
     for (const channel of channels.values()) channel.end(tokenId);
   }
 
@@ -95,8 +95,8 @@ interface Channel {
   leave(stream: EventStream): void;
   /** Sends streams the changes that they have missed. Ends the stream when its token has expired or was deleted. */
   deliver(streams: Iterable<EventStream>): void;
-  /** Ends the streams of a token. */
-  end(tokenId: string): void;
+  /** Ends the streams of a token, or all streams. */
+  end(tokenId?: string): void;
   /** Ends the subscription to changes. */
   close(): void;
 }
@@ -202,7 +202,9 @@ function createChannel(source: FlagsSource, asked: ClientQuery, hydrations: Hydr
     },
     deliver,
     end(tokenId) {
-      for (const [stream, { request }] of clients) if (request.tokenId === tokenId) stream.end();
+      for (const [stream, { request }] of clients) {
+        if (tokenId === undefined || request.tokenId === tokenId) stream.end();
+      }
     },
     close,
   };
