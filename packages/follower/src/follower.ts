@@ -121,8 +121,8 @@ export interface Follower extends FollowedEvaluation {
   reportMetricsInBulk(bulk: BulkReport, origin?: BulkOrigin): Promise<void>;
 
   /**
-   * Ends the connection, sends pending counts within a few seconds, and writes the cache file. Evaluation goes on with the
-   * last flags. Calling it again has no effect.
+   * Ends the connection and the checks of tokens, sends pending counts, for three seconds at most, and writes the cache file.
+   * Evaluation goes on with the last flags. Calling it again has no effect.
    *
    * @example
    * process.once('SIGTERM', () => void flags.close());

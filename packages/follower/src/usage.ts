@@ -52,7 +52,7 @@ export interface Usage {
   /** Adds up valid reports. */
   record(bulk: BulkReport, origin?: ReportOrigin): void;
   readonly dropped: DroppedCounts;
-  /** Sends what is pending, within a few seconds, and stops. */
+  /** Sends what is pending, within the time for closing, and stops. */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,100 @@
+import { setTimeout } from 'node:timers/promises';
+import { until } from '../../../test/until.js';
+import { type EventClient, listen as listenToStream } from '../../http/test/client/event-client.js';
+import { type Follower, followFlags } from '../src/index.js';
+import { createOn, endAll, type Listening, type Root, serve, startRoot } from './servers.js';
+
+/** With the times of `followFlags`: nothing is shortened here. */
+let root: Root;
+let followers: Follower[];
+beforeEach(async () => {
+  root = await startRoot();
+  followers = [];
+  await createOn(root.flags, 'checkout');
+});
+afterEach(async () => {
+  for (const follower of followers.reverse()) await follower.close();
+  await endAll();
+  await root.end();
+});
+
+/** A follower with a server. */
+async function followAndServe(url: string, token: string): Promise<Listening & { readonly follower: Follower }> {
+  const follower = await followFlags({ url, token, onError: () => undefined });
+  followers.push(follower);
+  return { follower, ...(await serve(follower)) };
+}
+
+async function newToken(name: string): Promise<string> {
+  return (await root.flags.createToken({ name, kind: 'client', environment: 'production' })).secret;
+}
+
+async function isAdmitted({ url }: Listening, secret: string): Promise<boolean> {
+  const response = await fetch(`${url}/api/client/features`, { headers: { authorization: secret } });
+  await response.arrayBuffer();
+  return response.ok;
+}
+
+/** Uses a token, with a stream that stays open. */
+async function use(server: Listening, secret: string): Promise<EventClient> {
+  expect(await isAdmitted(server, secret)).toBe(true);
+  const stream = await listenToStream(`${server.url}/api/client/streaming`, { authorization: secret });
+  expect(stream.status).toBe(200);
+  return stream;
+}
+
+/** Resolves to the seconds until a token is refused and its stream has ended. */
+async function secondsUntilRefused(server: Listening, secret: string, stream: EventClient): Promise<number> {
+  const start = performance.now();
+  const refused = async () => {
+    while (await isAdmitted(server, secret)) await setTimeout(100);
+  };
+  await Promise.all([refused(), until(stream.hasEnded)]);
+  return (performance.now() - start) / 1000;
+}
+
+it('a token that is deleted at the root is refused within 20 s, and within 25 s at the second level', async () => {
+  const first = await followAndServe(root.url, root.token);
+  const second = await followAndServe(first.url, await newToken('second level'));
+  // The checks of followers are at any moment of their interval.
+  for (let round = 0; round < 3; round++) {
+    await setTimeout(Math.random() * 15_000);
+    const secret = await newToken(`caller ${round}`);
+    const streams = [await use(first, secret), await use(second, secret)] as const;
+    await root.flags.deleteToken({ token: secret });
+    const seconds = await Promise.all([
+      secondsUntilRefused(first, secret, streams[0]),
+      secondsUntilRefused(second, secret, streams[1]),
+    ]);
+    expect(seconds[0]).toBeLessThan(20);
+    expect(seconds[1]).toBeLessThan(25);
+  }
+});
+
+it('a token that was deleted while the follower was cut off is refused within 20 s after the next connection', async () => {
+  const reached = await serve(root.flags);
+  const server = await followAndServe(reached.url, root.token);
+  const secret = await newToken('caller');
+  const stream = await use(server, secret);
+  await reached.stop();
+  await until(() => !server.follower.status().connected);
+  await root.flags.deleteToken({ token: secret });
+  // Longer than the time of a check, which fails.
+  await setTimeout(20_000);
+  expect(await isAdmitted(server, secret)).toBe(true);
+  expect(stream.hasEnded()).toBe(false);
+
+  await serve(root.flags, reached.port);
+  await until(() => server.follower.status().connected);
+  expect(await secondsUntilRefused(server, secret, stream)).toBeLessThan(20);
+});
+
+it("a follower whose own token is deleted serves nobody after 20 s, and the follower's streams end", async () => {
+  const token = await newToken('follower');
+  const server = await followAndServe(root.url, token);
+  const secret = await newToken('caller');
+  const stream = await use(server, secret);
+  await root.flags.deleteToken({ token });
+  expect(await secondsUntilRefused(server, secret, stream)).toBeLessThan(20);
+  expect(server.follower.isEnabled('checkout')).toBe(true);
+});
