@@ -47,6 +47,11 @@ export async function nextTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
 }
 
+/** Begins the slice of this turn, unless it has begun: long work that follows without a pause counts. */
+export function beginSlice(): void {
+  isSliceOver();
+}
+
 /** The caller continues before the next immediate of the turn, so that the slice includes the caller's work. */
 function admitNext(): void {
   if (isSliceOver()) setImmediate(admitNext);

@@ -1,4 +1,4 @@
-import { nextTurn, paced } from '../../src/base/paced.js';
+import { beginSlice, nextTurn, paced, pause } from '../../src/base/paced.js';
 import { createKeyedMutex } from '../../src/changesets/change-set-writer.js';
 
 function spend(milliseconds: number): void {
@@ -40,6 +40,18 @@ describe('slices of work', () => {
       }),
     );
     expect(order).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe('a slice', () => {
+  it('begins with the first pause of a turn, or before long work without one', async () => {
+    await new Promise(setImmediate);
+    spend(10);
+    expect(pause()).toBeUndefined();
+    await new Promise(setImmediate);
+    beginSlice();
+    spend(10);
+    expect(pause()).toBeInstanceOf(Promise);
   });
 });
 

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Awaitable } from '../../base/common.types.js';
 import { LIMITS } from '../../base/limits.js';
+import { beginSlice } from '../../base/paced.js';
 import { FlagsError, isFlagsError } from '../../errors.js';
 
 /**
@@ -296,6 +297,8 @@ export function createWriteQueue(connection: Connection, checks = NO_CHECKS): Wr
   async function drain(): Promise<void> {
     while (jobs.length > 0) {
       await setImmediate();
+      // The callers go on in this turn. They pause if the transaction has taken long.
+      beginSlice();
       const group = nextGroup(jobs);
       const { again, busy } = runGroup({ connection, checks }, group);
       jobs.unshift(...again);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { pause } from '../../../src/base/paced.js';
 import type { FlagsStorage } from '../../../src/storage/port.js';
 import { sqliteStorage } from '../../../src/storage/sqlite/storage.js';
 import { usageOf } from '../../../src/storage/usage/port.js';
@@ -212,6 +213,15 @@ describe('simultaneous commits', () => {
     });
     await Promise.all(answered);
     expect(log.slice(log.indexOf('COMMIT'))).toEqual(['COMMIT', 'answered f0', 'answered f1', 'answered f2']);
+  });
+
+  it('begin the slice of their turn, so that what follows a long one waits for the next turn', async () => {
+    const spend = (sql: unknown) => {
+      if (sql === 'COMMIT') for (const end = performance.now() + 10; performance.now() < end; );
+    };
+    const storage = await sqliteStorage({ database: new Database(':memory:', { verbose: spend }) });
+    await storage.commit(creation('a'));
+    expect(pause()).toBeInstanceOf(Promise);
   });
 
   it('are checked against the writes of the previous ones', async () => {
