@@ -103,6 +103,7 @@ export {
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
+  projectOfSegment,
   type Revised,
   readBesideFlag,
   type StoredFlag,

@@ -5,6 +5,7 @@ import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } fro
 import type { Definitions, ExportQuery } from './definitions/definition.types.js';
 import { type CanReadDefinitions, exportDefinitions } from './definitions/export.operations.js';
 import type { Engine, PreparedChange } from './engine/engine.js';
+import { referredSegments } from './engine/references.js';
 import { findFlag, flagDocuments } from './flags/flag.kind.js';
 import { readBeside, toDetail } from './flags/flag.operations.js';
 import type { FlagDetail } from './flags/flag.types.js';
@@ -45,6 +46,18 @@ export type BesideFlag = Pick<FlagDetail, 'lastSeenAt' | 'children'>;
 /** Reads what a flag shows beside its document. */
 export function readBesideFlag(flags: Flags, flag: string): Promise<BesideFlag> {
   return run(flags, { op: 'getFlag' }, (engine) => readBeside(engine, flag));
+}
+
+/**
+ * Returns the project of a segment; null for a segment of the instance, and if there is none. From memory, with every change
+ * that was committed before the call: a permission check must not parse a large segment.
+ */
+export function projectOfSegment(flags: Flags, segment: number): Promise<string | null> {
+  return run(flags, { op: 'getSegment' }, async ({ memory }) => {
+    const status = await memory.refresh();
+    if (status.state === 'stale') throw status.error;
+    return memory.statesOf(referredSegments).get(`${segment}`)?.project ?? null;
+  });
 }
 
 /** Like `searchFlags`, for the projects that the caller may read. Calls `canRead` once per project. */

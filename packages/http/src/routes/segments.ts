@@ -1,5 +1,5 @@
 import type { Flags, Segment, SegmentUse } from '@flags/core';
-import { nextTurn } from '@flags/core/integration';
+import { projectOfSegment } from '@flags/core/integration';
 import { projectIn } from '../api/body.js';
 import { isPaged, listReply, segmentIdIn } from '../api/query.js';
 import { type Route, revised, route } from '../api/route.js';
@@ -76,7 +76,7 @@ export const segmentRoutes: readonly Route[] = [
   route('GET', SEGMENT, 'getSegment', {
     summary: 'Get a segment',
     reply: segmentSchema,
-    projectOf: projectOfSegment,
+    projectOf: locateSegment,
     heavy: 'read',
     waits: true,
     handle: async ({ flags, ref }) => revised(await flags.getSegment(ref), segmentToWire),
@@ -87,7 +87,7 @@ export const segmentRoutes: readonly Route[] = [
     reply: segmentSchema,
     errors: ['project_not_found', 'segment_exists', 'segment_in_use'],
     changes: 'segment',
-    projectOf: projectOfSegment,
+    projectOf: locateSegment,
     async handle({ flags, ref, body, project, principal, context }) {
       const next = projectIn(body);
       if (next !== undefined && next !== project) await principal.check('updateSegment', next);
@@ -98,14 +98,14 @@ export const segmentRoutes: readonly Route[] = [
     summary: 'Delete a segment that no strategy uses',
     errors: ['segment_in_use'],
     changes: 'segment',
-    projectOf: projectOfSegment,
+    projectOf: locateSegment,
     handle: ({ flags, ref, context }) => flags.deleteSegment(ref, context),
   }),
   route('GET', `${SEGMENT}/strategies`, 'listSegmentUses', {
     summary: 'List the strategies that use a segment, including those of archived flags',
     caching: { by: 'flags' },
     reply: objectComponent('SegmentUses', { strategies: listOf(segmentUseSchema) }),
-    projectOf: projectOfSegment,
+    projectOf: locateSegment,
     handle: async ({ flags, ref }) => ({
       body: { strategies: jsonArray((await flags.listSegmentUses(ref)).items, segmentUseToWire) },
     }),
@@ -123,8 +123,6 @@ export const segmentRoutes: readonly Route[] = [
 ];
 
 /** Handlers pass on the project, because the segment may move to another one after the permission check. */
-async function projectOfSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
-  // A segment may be large, and this is before the gate.
-  await nextTurn();
-  return (await flags.getSegment({ segment: segmentIdIn(segmentId) })).project;
+function locateSegment(flags: Flags, { segmentId = '' }: Readonly<Record<string, string>>) {
+  return projectOfSegment(flags, segmentIdIn(segmentId));
 }

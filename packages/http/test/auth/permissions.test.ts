@@ -1,5 +1,5 @@
 import { createFlags, type Flags, memoryStorage } from '@flags/core';
-import type { Request } from 'express';
+import express, { type Request } from 'express';
 import request from 'supertest';
 import { type Action, createFlagsRouter, isApiToken, roles, type UserRole } from '../../../express/src/index.js';
 import { createHostApp } from '../host-app.js';
@@ -299,6 +299,37 @@ describe('permissions', () => {
         ['updateFlag', null],
       ]);
     });
+  });
+});
+
+describe('a request for a segment', () => {
+  it('needs the permission of its project, which is found without reading the segment', async () => {
+    const storage = memoryStorage();
+    const read: string[] = [];
+    const get: typeof storage.get = (key) => {
+      read.push(key.kind);
+      return storage.get(key);
+    };
+    const flags = await createFlags({ storage: { ...storage, get } });
+    await flags.createProject({ id: 'mine', name: 'Mine' });
+    const { id } = await flags.createSegment({ name: 'mine', constraints: [], project: 'mine' });
+    const places: (string | null)[] = [];
+    const host = express().use(
+      createFlagsRouter(flags, {
+        auth: () => ({ name: 'Ada' }),
+        authorize(_actor, _action, project) {
+          places.push(project);
+          return false;
+        },
+      }),
+    );
+    read.length = 0;
+    for (const segment of [id, 99]) {
+      await request(host).get(`/api/admin/segments/${segment}`).expect(403);
+      await request(host).put(`/api/admin/segments/${segment}`).send({ name: 'other' }).expect(403);
+    }
+    expect([places, read]).toEqual([['mine', 'mine', null, null], []]);
+    await flags.close();
   });
 });
 
