@@ -390,6 +390,33 @@ describe('bodies over 64 KiB that arrive together', () => {
     expect(await packed.text).toBe(MEBIBYTE);
   });
 
+  it('are decoded in several turns of the event loop if many end in one', async () => {
+    let turn = 0;
+    const count = () => {
+      turn++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const text = 'é'.repeat(MEBIBYTE / 2);
+    const bodies = Array.from({ length: 40 }, () => {
+      const source = new PassThrough();
+      source.write(text.slice(0, 1000));
+      source.end(text.slice(1000));
+      return source;
+    });
+    try {
+      const read = bodies.map(async (source) => {
+        const body = await readStream(source, JSON_OF(MEBIBYTE), { limit: MEBIBYTE, meter: undefined });
+        return [body === text, turn] as const;
+      });
+      const read40 = await Promise.all(read);
+      expect(read40.every(([isWhole]) => isWhole)).toBe(true);
+      expect(new Set(read40.map(([, at]) => at)).size).toBeGreaterThan(2);
+    } finally {
+      clearImmediate(counting);
+    }
+  });
+
   it('are aborted if less than 64 KiB arrive in 5 seconds while others wait', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {

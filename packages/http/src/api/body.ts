@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
-import { type Awaitable, nextTurn } from '@flags/core/integration';
+import { type Awaitable, nextTurn, pause } from '@flags/core/integration';
 import { HttpError } from '../messages/errors.js';
 import { type BodyMeter, type FlagsRequest, isJsonType, mediaType } from '../messages/request.js';
 import { SHORT_BODY } from './body-room.js';
@@ -158,9 +158,11 @@ export async function readStream(
     // A packed body may need as much as the longest one: that is known when it is unpacked.
     if (decompress || announced > SHORT_BODY)
       await admit(source, { ...reading, size: decompress ? Math.max(MAX_PACKED, reading.limit) : announced });
-    const bytes = await collect(source, reading);
+    const received = await collect(source, reading);
     reading.meter?.end();
-    return decoder.decode(decompress ? await unpack(bytes, decompress, reading.limit) : bytes);
+    const bytes = decompress ? await unpack(received, decompress, reading.limit) : received;
+    if (bytes.byteLength > SHORT_BODY) await pause();
+    return decoder.decode(bytes);
   } catch (error) {
     await drain(source);
     throw error;
@@ -201,10 +203,15 @@ async function collect(source: Readable, { limit, meter }: StreamReading): Promi
   } catch (error) {
     throw error instanceof HttpError ? error : endedEarly();
   }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  if (chunks.length === 1 && chunks[0]) return chunks[0];
+  // Many long bodies may end in one turn.
+  if (length > SHORT_BODY) await pause();
+  return Buffer.concat(chunks);
 }
 
 async function unpack(packed: Uint8Array, decompress: Decompress, limit: number): Promise<Uint8Array> {
+  // A refused body makes room for the next one, which would begin in the same turn.
+  await pause();
   try {
     return await decompress(packed, { maxOutputLength: limit });
   } catch (error) {

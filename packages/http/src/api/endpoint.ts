@@ -5,6 +5,7 @@ import {
   createValidator,
   type InputSchemas,
   nextTurn,
+  pause,
   readBesideFlag,
   dataVersion as readDataVersion,
 } from '@flags/core/integration';
@@ -190,6 +191,8 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
     const result = await handle(exchange);
     if (result.generate) return answerGenerated(request, { ...result, generate: result.generate });
     if (route.heavy !== 'read') visit?.commit();
+    // Writing and hashing a large document takes as long as changing it.
+    if (visit?.isInside()) await pause();
     if (engine === undefined || route.changes !== 'flag')
       return replyTo(request, route, { result, dataVersion, etag: exchange.etag });
     const { changed, flag = changed?.name ?? params.featureName, revision = changed?.revision } = result;
