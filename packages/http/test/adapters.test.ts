@@ -168,6 +168,44 @@ describe('adapters', () => {
       expect(Math.max(...perTurn.values())).toBeLessThanOrEqual(64);
     });
 
+    it('does not read on while some dozen requests with bodies of one connection wait', async () => {
+      const waiting: (() => void)[] = [];
+      const api = createFlagsApi(flags, {
+        auth: () => ({ name: 'ada' }),
+        authorize: () => new Promise<boolean>((resolve) => waiting.push(() => resolve(false))),
+      });
+      const server = createServer(toNodeHandler(api)).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const body = JSON.stringify({ name: 'beta', description: 'x'.repeat(9000), constraints: [] });
+      const head = `POST /api/admin/segments HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
+      const REQUESTS = 300;
+      const text = `${head}content-length: ${body.length}\r\n\r\n${body}`.repeat(REQUESTS);
+      let answers = 0;
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => void socket.write(text));
+      socket.on('data', (chunk) => {
+        answers += chunk.toString('latin1').split('HTTP/1.1 403 ').length - 1;
+      });
+      let most = 0;
+      // One is released at a time, and only when no more arrive.
+      for (let released = 0; released < REQUESTS; released++) {
+        let known = 0;
+        await until(() => {
+          const isOver = waiting.length > 0 && waiting.length === known;
+          known = waiting.length;
+          return isOver;
+        });
+        most = Math.max(most, waiting.length);
+        waiting.shift()?.();
+        if (most > 64) break;
+      }
+      for (const release of waiting) release();
+      socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      expect(most).toBeGreaterThan(30);
+      expect(most).toBeLessThan(64);
+      expect(answers).toBeGreaterThan(250);
+    });
+
     it('replies 404 and 500 without next', async () => {
       const fault = new Error('The session store is down.');
       const auth = () => {

@@ -183,7 +183,11 @@ const pipelined = new WeakMap<Socket, number>();
 function pauseWhileMany(socket: Socket, response: ServerResponse): void {
   const known = pipelined.get(socket);
   const pauseIfMany = () => {
-    if ((pipelined.get(socket) ?? 0) > MOST_PIPELINED) socket.pause();
+    if ((pipelined.get(socket) ?? 0) <= MOST_PIPELINED) return;
+    // Node stops and continues reading at these events. The event of an earlier `resume()` may follow the pause, and pausing
+    // twice emits nothing.
+    if (socket.isPaused()) socket.emit('pause');
+    else socket.pause();
   };
   // Node reads on whenever the client has taken the responses so far.
   if (known === undefined) socket.on('resume', pauseIfMany);
