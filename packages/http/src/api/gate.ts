@@ -18,8 +18,11 @@ const QUEUE_LENGTH_PER_ACTOR = 4;
 export const PATIENCE = 5000;
 /** While others wait, a client that takes longer to read its reply is disconnected, in milliseconds. */
 const LONGEST_READ = 120_000;
-/** The interval of the check, in milliseconds. It runs only while requests wait. */
-export const CHECK_INTERVAL = 1000;
+/**
+ * The interval of the check, in milliseconds. It runs only while requests wait. It is short, because many clients that do
+ * not read keep their places one after the other, and the time until the next check adds up.
+ */
+export const CHECK_INTERVAL = 100;
 
 interface Visitor {
   readonly load: Load;
@@ -53,7 +56,8 @@ export type Gate = (visitor: Visitor) => Visit;
 /** A visitor inside. */
 interface Place extends Visitor {
   isCommitted: boolean;
-  reading?: Reading;
+  /** Absent before the reply, and after the client is disconnected. */
+  reading?: Reading | undefined;
 }
 
 /** A client that reads its reply. */
@@ -127,9 +131,11 @@ export function createGate(): Gate {
 
   function disconnectIdle(): void {
     const now = performance.now();
-    for (const { reading } of inside) {
-      const { sink, since = now, idleSince = now } = reading ?? {};
-      if (now - idleSince >= PATIENCE || now - since >= LONGEST_READ) sink?.destroy();
+    for (const place of inside) {
+      const { sink, since = now, idleSince = now } = place.reading ?? {};
+      if (now - idleSince < PATIENCE && now - since < LONGEST_READ) continue;
+      place.reading = undefined;
+      sink?.destroy();
     }
   }
 
