@@ -90,7 +90,7 @@ it('a token that was deleted while the follower was cut off is refused within 20
 });
 
 it("a follower whose own token is deleted serves nobody after 20 s, and the follower's streams end", async () => {
-  const token = await newToken('follower');
+  const token = await newToken('own');
   const server = await followAndServe(root.url, token);
   const secret = await newToken('caller');
   const stream = await use(server, secret);
