@@ -23,8 +23,10 @@ export interface RootSample {
   readonly resident: number;
   /** Bytes written to all connections. */
   readonly sent: number;
-  /** The longest turn of the event loop, in milliseconds. */
+  /** The longest turn of the event loop, in milliseconds of processor time: the followers use the same processors. */
   readonly longestTurn: number;
+  /** By the clock, with the time that other processes took. */
+  readonly longestDelay: number;
   readonly openStreams: number;
 }
 
@@ -65,13 +67,28 @@ server.listen(settings.port, '127.0.0.1', 4_000);
 await once(server, 'listening');
 const delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION });
 delay.enable();
+let longestTurn = 0;
+let usedBefore = processorTime();
+setInterval(() => {
+  const used = processorTime();
+  longestTurn = Math.max(longestTurn, used - usedBefore);
+  usedBefore = used;
+}, 1);
+
+/** Milliseconds of this process. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 
 function sample(): RootSample {
   let sent = sentByClosed;
   for (const socket of sockets) sent += socket.bytesWritten;
-  const longestTurn = Math.max(0, delay.max / 1e6 - RESOLUTION);
-  const result = { resident: process.memoryUsage().rss, sent: sent - sentBefore, longestTurn, openStreams };
+  const longestDelay = Math.max(0, delay.max / 1e6 - RESOLUTION);
+  const turns = { longestTurn, longestDelay };
+  const result = { resident: process.memoryUsage().rss, sent: sent - sentBefore, ...turns, openStreams };
   delay.reset();
+  longestTurn = 0;
   sentBefore = sent;
   return result;
 }

@@ -5,6 +5,7 @@ import { median } from '../../median.js';
 import { inTemporaryFolder } from '../../temporary-folder.js';
 import type { Child } from '../child.js';
 import { Fleet, latencies, Root, startConnections, startFollower } from '../fleet.js';
+import type { RootSample } from '../root-process.js';
 import { atMost, type Finding, figure, none, percentile, publish } from '../verdict.js';
 
 const { values: given } = parseArgs({
@@ -88,11 +89,16 @@ async function measure(root: Root, middle: readonly Child[], fleet: Fleet): Prom
     },
     figure('bytes of the root per follower of it and change', `${(quiet.sent / fresh.count / direct).toFixed(0)}`),
     figure('RSS of the root, with reports', `${(busy.resident / MEBIBYTE).toFixed(0)} MiB`),
-    figure('longest turn of its loop, with reports', `${busy.longestTurn.toFixed(0)} ms`),
+    figure('longest turn of its loop, with reports (by the clock)', turnOf(busy)),
     ...restart,
     none('states that are older than the one before, or incomplete', fleet.violations),
     { fact: 'counts at the root', figure: `${counted}`, aim: `${sum}`, holds: counted === sum },
   ];
+}
+
+/** In processor time: the followers use the same processors, so the clock also counts the time that the root waited for one. */
+function turnOf({ longestTurn, longestDelay }: RootSample): string {
+  return `${longestTurn.toFixed(0)} (${longestDelay.toFixed(0)}) ms`;
 }
 
 /** Changes for at least one interval, in which all report. Returns the last change, and the times of all. */
@@ -110,12 +116,17 @@ async function restarted(root: Root, fleet: Fleet, change: number): Promise<read
   await root.change(change);
   const opened = performance.now() - begun;
   const reached = (await fleet.reached(change, 60_000)) + opened;
-  const { longestTurn, resident } = await root.sample();
+  const sample = await root.sample();
   return [
     figure('start of the root after SIGKILL, until its first change is stored', `${opened.toFixed(0)} ms`),
     atMost('all have its state again, after SIGKILL', reached, 15_000),
-    atMost('longest turn of its loop meanwhile', longestTurn, 100),
-    figure('RSS of the root after the reconnects', `${(resident / MEBIBYTE).toFixed(0)} MiB`),
+    {
+      fact: 'longest turn of its loop meanwhile (by the clock)',
+      figure: turnOf(sample),
+      aim: '100 ms',
+      holds: sample.longestTurn <= 100,
+    },
+    figure('RSS of the root after the reconnects', `${(sample.resident / MEBIBYTE).toFixed(0)} MiB`),
   ];
 }
 
