@@ -3,7 +3,7 @@ import type { Flags } from '@flags/core';
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
 import type { Follower } from '../../follower/src/index.js';
-import { closeAll, follow, type Listening, serve } from '../../follower/test/servers.js';
+import { follow, type Listening, serve } from '../../follower/test/servers.js';
 
 /** What SDKs talk to: the server of an engine, a follower of it, or a follower of that one. */
 export const PLACES = ['the root', 'a follower', 'a follower of a follower'] as const;
@@ -71,7 +71,6 @@ export async function startFollowers(root: Root, place: Place): Promise<Follower
     close,
     async stop() {
       await close();
-      await closeAll();
       for (const server of servers.splice(0)) await server.stop();
     },
   };
