@@ -10,7 +10,7 @@ export interface Row {
   readonly given?: Step;
   readonly request: RowRequest;
   readonly expect: Expectation;
-  /** Not for followers: they have no labels, and report no addresses of their clients. */
+  /** Not for followers: they have no labels, report no addresses of their clients, and do not know tokens of administrators. */
   readonly isForEngines?: true;
 }
 

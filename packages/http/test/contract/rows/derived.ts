@@ -34,10 +34,13 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'Bearer' },
     }),
-    variation('refuses a token of another kind', withHeader('authorization', otherToken(route)), {
-      status: 403,
-      code: 'forbidden',
-    }),
+    {
+      ...variation('refuses a token of another kind', withHeader('authorization', otherToken(route)), {
+        status: 403,
+        code: 'forbidden',
+      }),
+      isForEngines: true,
+    },
     ...(route.body === undefined ? [] : bodyRefusals(variation)),
     ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
     ...(isRepeatable(route) ? [takenId(sample, variation)] : []),
