@@ -14,6 +14,7 @@ const CORE_LAYERS = [
   'usage',
   'replica',
   'log',
+  'consumers',
   'input-schemas.ts',
   'changesets',
   'definitions',

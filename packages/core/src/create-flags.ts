@@ -134,6 +134,9 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       usage,
       usageWriter,
       feed,
+      pollInterval,
+      onError,
+      instance: replica.instance,
       replica,
       memory: {
         statesOf: (documents) => replica.documents.statesOf(documents),

@@ -47,6 +47,7 @@ export const ERROR_CODES = [
   'user_not_found',
   'member_not_found',
   'application_not_found',
+  'consumer_not_found',
   'token_not_found',
   'segment_not_found',
   'parent_not_found',

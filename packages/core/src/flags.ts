@@ -1,5 +1,5 @@
 import { Administration } from './administration.js';
-import type { ApplicationRef, ChangeSetRef, ListPage, PageQuery } from './base/common.types.js';
+import type { ApplicationRef, ChangeSetRef, ConsumerRef, ListPage, PageQuery } from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import type {
   ActorOptions,
@@ -17,6 +17,14 @@ import type { ChangeEngine } from './changesets/engine.js';
 import { plan, preview } from './changesets/plan.operations.js';
 import { ENGINE, engineOf, notCalledOnFlags, run, toIdentity } from './changesets/run-operation.js';
 import { planUndo, previewUndo, undoChangeSet } from './changesets/undo.operations.js';
+import type {
+  ConsumeOptions,
+  Consumer,
+  ConsumerHandler,
+  ConsumerOperations,
+  ConsumerReset,
+} from './consumers/consumer.types.js';
+import * as consumers from './consumers/consumers.operations.js';
 import type {
   DefinitionOperations,
   Definitions,
@@ -98,6 +106,7 @@ import { listUsage } from './usage/usage-over-time.operations.js';
  * application  a program that evaluates flags and reports metrics, from one or more instances.
  * token        a secret that admits a caller to the HTTP API.
  * event        one fact that happened, with actor and time.
+ * consumer     a durable reader of events, which runs on one node at a time.
  * change set   an ordered list of changes in one commit; every single change is a set of one.
  * revision     counts the changes to a flag, project, segment or token.
  */
@@ -135,6 +144,7 @@ export class Flags<Own extends string = never>
     EvaluationOperations,
     FlagsLifecycle,
     EventOperations,
+    ConsumerOperations,
     ChangeSetOperations<Own>,
     HistoryOperations,
     UndoOperations,
@@ -303,6 +313,28 @@ export class Flags<Own extends string = never>
 
   listNextEvents(query?: FeedQuery): Promise<FeedPage> {
     return run(this, { op: 'listNextEvents' }, (engine) => listNextEvents(engine, query));
+  }
+
+  // Consumers
+
+  consume(name: string, handler: ConsumerHandler, options?: ConsumeOptions): Promise<() => Promise<void>> {
+    return run(this, { op: 'consume', options }, (engine) => consumers.consume(engine, name, handler, options));
+  }
+
+  listConsumers(page?: PageQuery): Promise<ListPage<Consumer>> {
+    return run(this, { op: 'listConsumers' }, (engine) => consumers.listConsumers(engine, page));
+  }
+
+  resetConsumer(ref: ConsumerRef, input: ConsumerReset): Promise<void> {
+    return run(this, { op: 'resetConsumer', members: ['consumer'], ref }, (engine) =>
+      consumers.resetConsumer(engine, ref, input),
+    );
+  }
+
+  deleteConsumer(ref: ConsumerRef): Promise<void> {
+    return run(this, { op: 'deleteConsumer', members: ['consumer'], ref }, (engine) =>
+      consumers.deleteConsumer(engine, ref),
+    );
   }
 
   // Flags as code

@@ -24,6 +24,8 @@ export type {
   PlannedEvent,
   PlannedSet,
 } from './changesets/change-set.types.js';
+// Consumers
+export type { Consumer, ConsumerHandler } from './consumers/consumer.types.js';
 export { createFlags } from './create-flags.js';
 // Flags as code
 export { definitionsSchema } from './definitions/check-definitions.js';

@@ -4,6 +4,7 @@ import { validatePageQuery } from './base/pages.js';
 import { dateTime, type JsonSchema, type ObjectSchema, pageQuery } from './base/primitives.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import { createValidator } from './base/validator.js';
+import { consumerInput, consumerReset } from './consumers/consumer.js';
 import type { ErrorDetail } from './errors.js';
 import {
   clone,
@@ -89,6 +90,8 @@ function inputsOf(settings: FlagsSettings) {
     flagQuery: object(flagQuery),
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
+    consumer: object(consumerInput),
+    consumerReset: object(consumerReset),
     pageQuery: { schema: pageQuery, validate: validatePageQuery },
   };
 }

@@ -3,10 +3,11 @@
  * Declaration files that TypeScript writes for your code refer to them.
  */
 
-export type { AnyFlagRef, ApplicationRef, ChangeSetRef } from './base/common.types.js';
+export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type { PreviewQuery, SegmentUseRequest, UndoOptions } from './changesets/change-set.types.js';
 export type { ChangeOperationName } from './changesets/operations.js';
+export type { ConsumeOptions, ConsumerReset, ConsumerStart } from './consumers/consumer.types.js';
 export type {
   DefinedEnvironment,
   DefinedProject,

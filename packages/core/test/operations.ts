@@ -7,6 +7,7 @@ export type Attempt = (flags: Flags) => Promise<unknown>;
 type OwnTests =
   | keyof EvaluationOperations
   | 'subscribe'
+  | 'consume'
   | 'asOf'
   | 'dataVersion'
   | 'settings'
@@ -71,6 +72,8 @@ export async function furnish(flags: Flags): Promise<void> {
   });
   await flags.registerApplication({ application: 'web', strategies: ['default'] });
   await flags.reportMetrics(report(3));
+  const stop = await flags.consume('audit', () => undefined);
+  await stop();
 }
 
 /** Every operation that reads or changes stored data. A new operation does not compile until it is listed. */
@@ -196,6 +199,9 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
     (flags) => flags.listApplicationsByFlag({ limit: 1 }),
   ],
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
+  listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
+  resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
+  deleteConsumer: (flags) => flags.deleteConsumer({ consumer: 'audit' }),
 };
 
 /** Evaluation uses memory only, whatever happens to the storage. */

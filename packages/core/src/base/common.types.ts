@@ -33,6 +33,11 @@ export interface ApplicationRef {
   readonly application: string;
 }
 
+/** Names a consumer of events. */
+export interface ConsumerRef {
+  readonly consumer: string;
+}
+
 /**
  * The id, the actor, the reason and the expected revision of a change. The last parameter of every operation that changes
  * state.

@@ -107,6 +107,14 @@ const NUMBERS = {
   usagePairs: 300_000,
   /** Counts in memory: seconds, minutes, hours, days, and pairs of a flag and an application, together. */
   usageRowsInMemory: 60_000,
+  /** Consumers of events. */
+  consumers: 100,
+  /** Events that the lag of a consumer counts. */
+  consumerLag: 1000,
+  /** Milliseconds after which another node takes over: a day. */
+  consumerLease: 86_400_000,
+  /** The message of a consumer's last error. */
+  consumerError: 1000,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

@@ -1,8 +1,8 @@
 import type { ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
+import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { Validators } from '../input-schemas.js';
-import type { EventEngine } from '../log/event.operations.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
@@ -13,7 +13,7 @@ import type { ExpectedRevision } from './refusals.js';
 import type { ChangeSetUnit, DocumentChange } from './unit-of-work.js';
 
 /** The parts that the engines of all actors share. */
-export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngine, EventEngine, TokenVerifier {
+export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngine, ConsumerEngine, TokenVerifier {
   readonly validate: Validators;
   readonly usageWriter: UsageWriter;
   readonly lifetime: Lifetime;

@@ -10,6 +10,7 @@ export const REFERENCE_MEMBERS = {
   segment: 'number',
   token: 'string',
   application: 'string',
+  consumer: 'string',
   changeSet: 'string',
   'project?': 'string',
   'strategy?': 'string',

@@ -47,7 +47,7 @@ export async function listEvents({ validate, storage }: EventEngine, input: Even
 }
 
 /** Bytes of a page of the feed. Small, because many readers may hold a page at the same time. */
-const FEED_PAGE_BYTES = 65_536;
+export const FEED_PAGE_BYTES = 65_536;
 
 export async function listNextEvents({ validate, storage }: EventEngine, input: FeedQuery = {}): Promise<FeedPage> {
   const { limit = DEFAULT_LIMIT, after } = validate.feedQuery(input);

@@ -17,6 +17,8 @@ export interface Feed {
    * that ends the subscription.
    */
   subscribe(listener: FlagsEventListener, options?: SubscribeOptions): () => void;
+  /** Wakes a reader until the returned function ends it. */
+  attach(reader: FeedReader): () => Promise<unknown>;
   /** Reads new events now. Call it after own commits, and when another process may have committed. */
   wake(): void;
   readonly subscriptions: { readonly size: number };
@@ -27,8 +29,22 @@ export interface Feed {
    * ends would block closing, and the changes that wait for it.
    */
   closePending(): void;
-  /** Ends all subscriptions. Resolves when no read is pending. */
+  /** Ends all readers. Resolves when no read is pending. */
   close(): Promise<unknown>;
+}
+
+/** Reads the feed from a position of its own. */
+export interface FeedReader {
+  /** There may be new events. */
+  wake(): void;
+  /** Resolves after the current read: whether the latest read succeeded. */
+  lastReadSucceeded(): Promise<boolean>;
+  /** Resolves when the start position is known, cannot be read, or is no longer needed. */
+  whenStarted(): Promise<unknown>;
+  /** Whether the start position is known. */
+  hasStarted(): boolean;
+  /** Resolves when the reader no longer uses the storage. */
+  end(): Promise<unknown>;
 }
 
 export interface FeedOptions {
@@ -39,16 +55,16 @@ export interface FeedOptions {
 }
 
 /**
- * Creates a feed. Commits of this process wake subscriptions at once. Polling finds commits of other processes, and
+ * Creates a feed. Commits of this process wake its readers at once. Polling finds commits of other processes, and
  * backs off while it fails.
  */
 export function createFeed({ storage, pollInterval, onError }: FeedOptions): Feed {
-  const subscriptions = new Set<Subscription>();
+  const readers = new Set<FeedReader>();
   let polling: Polling | undefined;
 
   async function poll(): Promise<boolean> {
-    for (const subscription of subscriptions) subscription.wake();
-    const works = await Promise.all([...subscriptions].map((subscription) => subscription.lastReadSucceeded()));
+    for (const reader of readers) reader.wake();
+    const works = await Promise.all([...readers].map((reader) => reader.lastReadSucceeded()));
     return works.every(Boolean);
   }
 
@@ -56,30 +72,33 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
     if (await poll()) polling?.resetBackoff();
   }
 
-  function end(subscription: Subscription): Promise<unknown> {
-    subscriptions.delete(subscription);
-    if (subscriptions.size === 0) polling?.stop();
-    return subscription.end();
+  function attach(reader: FeedReader): () => Promise<unknown> {
+    if (readers.size === 0 && pollInterval > 0) polling = startPolling({ interval: pollInterval, attempt: poll });
+    readers.add(reader);
+    return () => end(reader);
+  }
+
+  function end(reader: FeedReader): Promise<unknown> {
+    readers.delete(reader);
+    if (readers.size === 0) polling?.stop();
+    return reader.end();
   }
 
   return {
     wake: () => {
-      if (subscriptions.size > 0) void pollNow();
+      if (readers.size > 0) void pollNow();
     },
     subscribe: (listener, options = {}) => {
-      const subscription = new Subscription({ storage, listener, onError, ...options });
-      if (subscriptions.size === 0 && pollInterval > 0) {
-        polling = startPolling({ interval: pollInterval, attempt: poll });
-      }
-      subscriptions.add(subscription);
-      return () => void end(subscription);
+      const stop = attach(new Subscription({ storage, listener, onError, ...options }));
+      return () => void stop();
     },
+    attach,
+    subscriptions: readers,
     closePending: () => {
-      for (const subscription of subscriptions) if (!subscription.hasStarted()) void end(subscription);
+      for (const reader of readers) if (!reader.hasStarted()) void end(reader);
     },
-    subscriptions,
-    ready: () => Promise.all([...subscriptions].map((subscription) => subscription.whenStarted())),
-    close: () => Promise.all([...subscriptions].map(end)),
+    ready: () => Promise.all([...readers].map((reader) => reader.whenStarted())),
+    close: () => Promise.all([...readers].map(end)),
   };
 }
 
@@ -116,7 +135,7 @@ export function withoutHash(value: unknown): unknown {
 }
 
 /** The largest number of events per read. */
-const BATCH_SIZE = 200;
+export const BATCH_SIZE = 200;
 
 interface SubscriptionStart extends SubscribeOptions {
   readonly storage: FlagsStorage;
@@ -129,7 +148,7 @@ interface SubscriptionStart extends SubscribeOptions {
  * Reads the feed from its own position and calls the listener for one event at a time. A slow listener does not delay
  * other listeners. After a failed read, the next wake-up reads from the same position.
  */
-class Subscription {
+class Subscription implements FeedReader {
   /** The position after which the next read starts. Unknown until the newest event is read. */
   private position: { readonly after: string | undefined } | undefined;
   private hasEnded = false;

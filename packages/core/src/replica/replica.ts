@@ -147,6 +147,8 @@ export interface Replica {
    */
   readonly applyCommit: (updates: readonly KeyedUpdate[], changeSet: string) => Promise<void> | void;
   readonly usage: UsageRecorder;
+  /** The name of this process in usage. */
+  readonly instance: string;
   readonly impressions: Listeners<Impression>;
   /** Notified after every change that evaluation sees. */
   readonly changes: Listeners<ConfigurationChange>;
@@ -275,7 +277,7 @@ export function startReplica(
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
-  return { state, documents, options, poller, applyCommit, usage, impressions, changes, problems };
+  return { state, documents, options, poller, applyCommit, usage, instance, impressions, changes, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

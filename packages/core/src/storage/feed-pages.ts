@@ -15,11 +15,12 @@ export interface FeedRange {
   readonly limit: number;
 }
 
-/**
- * Reads events after a position, in order: at most `limit`, and at most {@link LIMITS.pageSize} bytes but at least one.
- */
-export async function readFeed(storage: FlagsStorage, range: FeedRange): Promise<readonly StoredEvent[]> {
-  return (await storage.events({ ...toQuery(range), maxBytes: LIMITS.pageSize })).events;
+/** Reads events after a position, in order: at most `limit`, and at most `maxBytes` but at least one. */
+export async function readFeed(
+  storage: FlagsStorage,
+  { maxBytes = LIMITS.pageSize, ...range }: FeedRange & { readonly maxBytes?: number },
+): Promise<readonly StoredEvent[]> {
+  return (await storage.events({ ...toQuery(range), maxBytes })).events;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DocumentCheck, DocumentPut } from './commit-port.js';
+import type { DocumentCheck, DocumentWrite } from './commit-port.js';
 import type { Documents } from './documents.js';
 import type { DocumentKey, FlagsStorage } from './port.js';
 
@@ -10,10 +10,13 @@ export interface IndexDocuments<State> extends Documents<State> {
 /** The change of one index document. */
 export interface IndexChange<State> {
   readonly id: string;
-  /** The document that it indexes. Without it nothing is written. */
-  readonly of: DocumentKey;
-  /** Returns the new state; undefined to leave the stored one. Called again after a conflict. */
-  readonly decide: (stored: State | undefined) => State | undefined;
+  /** The document that it indexes. If that does not exist, nothing is written. Absent: it indexes none. */
+  readonly of?: DocumentKey;
+  /**
+   * Returns the new state, null to delete the document, or undefined to leave it. The revision is 0 without a document.
+   * Called again after a conflict.
+   */
+  readonly decide: (stored: State | undefined, revision: number) => State | null | undefined;
 }
 
 /** The writer gives up after this many conflicts. */
@@ -34,7 +37,7 @@ export async function writeIndexDocuments<State>(
     const decided = await Promise.all(changes.map((change) => toWrite(storage, documents, change)));
     const due = decided.filter((one) => one !== undefined);
     if (due.length === 0) return true;
-    const [writes, checks] = [due.map(({ write }) => write), due.map(({ check }) => check)];
+    const [writes, checks] = [due.map(({ write }) => write), due.flatMap(({ check }) => check ?? [])];
     if ((await storage.commit({ writes, checks, events: [] })).ok) return true;
   }
   return false;
@@ -45,13 +48,14 @@ async function toWrite<State>(
   storage: Pick<FlagsStorage, 'get'>,
   { kind, parentOf, summarize }: IndexDocuments<State>,
   { id, of, decide }: IndexChange<State>,
-): Promise<{ readonly write: DocumentPut; readonly check: DocumentCheck } | undefined> {
+): Promise<{ readonly write: DocumentWrite; readonly check: DocumentCheck | undefined } | undefined> {
   const key = { kind, id };
-  const [indexed, stored] = await Promise.all([storage.get(of), storage.get(key)]);
-  const next = indexed && decide(stored?.body as State | undefined);
-  if (!indexed || next === undefined) return undefined;
-  return {
-    write: { key, expected: stored?.revision ?? 0, parent: parentOf(next), body: next, summary: summarize(next) },
-    check: { key: of, expected: indexed.revision },
-  };
+  const [indexed, stored] = await Promise.all([of && storage.get(of), storage.get(key)]);
+  if (of && !indexed) return undefined;
+  const expected = stored?.revision ?? 0;
+  const next = decide(stored?.body as State | undefined, expected);
+  if (next === undefined) return undefined;
+  const check = of && indexed && { key: of, expected: indexed.revision };
+  if (next === null) return { write: { key, expected, deleted: true }, check };
+  return { write: { key, expected, parent: parentOf(next), body: next, summary: summarize(next) }, check };
 }

@@ -12,7 +12,7 @@ import { STORAGES } from '../storage-kinds.js';
 
 type Call = (flags: Flags<string>, context: ChangeContext) => Promise<unknown>;
 
-/** What takes no id: reads, evaluation, reports of usage, and changes of tokens, whose secrets are shown once. */
+/** What takes no id: reads, evaluation, reports of usage, consumers, and changes of tokens, whose secrets are shown once. */
 type WithoutId =
   | `${'list' | 'get' | 'search' | 'locate' | 'count' | 'export' | 'plan' | 'verify' | 'is' | 'on'}${string}`
   | `${'create' | 'update' | 'rotate' | 'delete'}Token`
@@ -20,6 +20,9 @@ type WithoutId =
   | 'reportMetrics'
   | 'reportMetricsInBulk'
   | 'deleteApplication'
+  | 'consume'
+  | 'resetConsumer'
+  | 'deleteConsumer'
   | 'preview'
   | 'previewUndo'
   | 'asOf'

@@ -223,6 +223,7 @@ describe('references as text', () => {
     ['deleteToken', (flags, token) => flags.deleteToken({ token })],
     ['getApplication', (flags, application) => flags.getApplication({ application })],
     ['deleteApplication', (flags, application) => flags.deleteApplication({ application })],
+    ['deleteConsumer', (flags, consumer) => flags.deleteConsumer({ consumer })],
   ];
 
   const HOSTILE: readonly unknown[] = [Symbol('name'), Object.create(null), [Object.create(null)], 1n];

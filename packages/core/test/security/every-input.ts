@@ -27,6 +27,17 @@ async function ownStrategy(flags: Flags) {
 /** Every operation with an input of a user, by its name. */
 export const TAKERS: Readonly<Record<string, Taker>> = {
   createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
+  consume: {
+    input: { name: 'audit', from: 'beginning', lease: 5000 },
+    take: (flags, input) => flags.consume(input.name, () => undefined, input),
+  },
+  resetConsumer: {
+    input: { from: 'beginning' },
+    async take(flags, input) {
+      await flags.consume('audit', () => undefined);
+      await flags.resetConsumer({ consumer: 'audit' }, input);
+    },
+  },
   updateProject: { input: { name: 'Shop' }, take: (flags, input) => flags.updateProject(DEFAULT, input) },
   addMember: { input: MEMBER, take: (flags, input) => flags.addMember(DEFAULT, input) },
   createFlag: { input: { name: 'other' }, take: (flags, input) => flags.createFlag(DEFAULT, input) },

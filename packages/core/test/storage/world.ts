@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { consumerDocuments } from '../../src/consumers/consumer.js';
 import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
@@ -20,7 +21,7 @@ import { type FaultyUsage, faultyUsage, withUsage } from '../usage/faulty-usage.
 type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
 
 const AGGREGATES = [flagDocuments, projectDocuments, segmentDocuments, tokenDocuments] as readonly Documents[];
-const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries].map(({ kind }) => kind);
+const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries, consumerDocuments].map(({ kind }) => kind);
 
 /** An engine on storages with injectable faults, and access to their contents without the faults. */
 export interface World {

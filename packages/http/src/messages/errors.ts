@@ -53,6 +53,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   user_not_found: notFound,
   member_not_found: notFound,
   application_not_found: notFound,
+  consumer_not_found: notFound,
   token_not_found: notFound,
   segment_not_found: notFound,
   parent_not_found: notFound,
