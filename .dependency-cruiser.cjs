@@ -14,6 +14,7 @@ const CORE_LAYERS = [
   'usage',
   'replica',
   'log',
+  'wire',
   'consumers',
   'input-schemas.ts',
   'changesets',
@@ -28,6 +29,7 @@ const CORE_LAYERS = [
   'storage.ts',
   'types.ts',
   'admin.ts',
+  'consumers.ts',
   'openfeature',
   'router.operations.ts',
   'testing',
@@ -136,7 +138,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          '/src/(index|admin|integration|flags-postgres-sql|sqlite|storage|testing|types|request|main|check)\\.ts$',
+          '/src/(index|admin|consumers|integration|flags-postgres-sql|sqlite|storage|testing|types|request|main|check)\\.ts$',
           '\\.d\\.ts$',
         ],
       },

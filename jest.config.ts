@@ -48,7 +48,7 @@ const project: Config = {
     '^@flags/(core|express|follower|http|openfeature|postgres|ui)$': '<rootDir>/packages/$1/src/index.ts',
     '^@flags/test-browser$': '<rootDir>/test/browser/src/index.ts',
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
-    '^@flags/core/(admin|integration|sqlite|storage|testing|types)$': '<rootDir>/packages/core/src/$1.ts',
+    '^@flags/core/(admin|consumers|integration|sqlite|storage|testing|types)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^(\\.{1,2}/.*)\\.cjs$': '$1.cts',
   },

@@ -159,4 +159,18 @@ export type { PayloadOf } from './typed-flags/schema.types.js';
 export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
 // Reports of usage
 export { hourOfPeriod } from './usage/usage-reports.js';
+// Events on the wire
+export {
+  constraintToWire,
+  dependencyToWire,
+  eventToWire,
+  eventTypeToWire,
+  flagToWire,
+  strategyToWire,
+  tokenToWire,
+  toWireState,
+  variantToWire,
+  WIRE_NAMES,
+  type WireEventType,
+} from './wire/event.js';
 export type { AudiencePart } from './words/audience.js';

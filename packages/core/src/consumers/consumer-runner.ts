@@ -140,9 +140,10 @@ export class ConsumerRunner implements FeedReader {
     const at = performance.now();
     let tenure: Tenure | undefined;
     await writeConsumer(storage, name, (stored, revision) => {
-      const isSeen = stored !== undefined && revision === seen;
-      tenure = isSeen ? startTenure(stored, at) : undefined;
-      return isSeen ? { ...stored, holder: this.id, node: instance, since: now().toISOString() } : undefined;
+      tenure = stored && revision === seen ? startTenure(stored, at) : undefined;
+      if (!stored || !tenure) return undefined;
+      const since = stored.holder === this.id ? stored.since : now().toISOString();
+      return { ...stored, holder: this.id, node: instance, since };
     });
     return tenure;
   }
@@ -240,14 +241,18 @@ export class ConsumerRunner implements FeedReader {
     if (!this.writing) this.schedule(tenure, tenure.writtenAt + WRITE_INTERVAL - performance.now());
   }
 
+  /** Renews the lease after a delay in milliseconds, and ends the tenure at the moment at which the lease lapses. */
   private schedule(tenure: Tenure, delay: number): void {
     clearTimeout(this.timer);
-    if (!this.isAbandoned) this.timer = setTimeout(() => this.renew(tenure), Math.max(0, delay)).unref();
+    if (this.isAbandoned) return;
+    const left = tenure.renewedAt + this.start.lease - performance.now();
+    const due = tenure.ending.signal.aborted ? delay : Math.min(delay, left);
+    this.timer = setTimeout(() => this.renew(tenure), Math.max(0, due)).unref();
   }
 
   private renew(tenure: Tenure): void {
-    this.schedule(tenure, this.start.lease / 3);
     if (this.hasLapsed(tenure)) tenure.ending.abort(this.lostLease());
+    this.schedule(tenure, this.start.lease / 3);
     this.writing ??= this.write(tenure).finally(() => {
       this.writing = undefined;
       if (tenure.isDirty && this.tenure === tenure) this.changed(tenure);

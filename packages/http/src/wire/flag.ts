@@ -1,15 +1,5 @@
-import type {
-  Constraint,
-  Dependency,
-  Flag,
-  FlagDetail,
-  FlagEnvironment,
-  Payload,
-  Strategy,
-  Variant,
-} from '@flags/core';
-import { PAYLOAD_TYPES } from '@flags/core';
-import type { JsonSchema } from '@flags/core/integration';
+import { type FlagDetail, type FlagEnvironment, PAYLOAD_TYPES, type Variant } from '@flags/core';
+import { dependencyToWire, flagToWire, type JsonSchema, strategyToWire, variantToWire } from '@flags/core/integration';
 import { entityTag } from '../messages/tags.js';
 import {
   boolean,
@@ -24,6 +14,8 @@ import {
   timestamp,
   variantName,
 } from './schema.js';
+
+export { constraintToWire, dependencyToWire, flagToWire, strategyToWire } from '@flags/core/integration';
 
 export const payloadSchema = objectComponent('Payload', {
   type: { type: 'string', enum: PAYLOAD_TYPES },
@@ -136,22 +128,6 @@ export const flagSummary = {
 
 export const flagSummarySchema = objectComponent('FlagSummary', flagSummary);
 
-export function strategyToWire(strategy: Strategy) {
-  return { ...strategy, constraints: strategy.constraints.map(constraintToWire) };
-}
-
-/** Clients expect `values` in every constraint, even for operators with a single value. */
-export function constraintToWire<T extends Pick<Constraint, 'values'>>(constraint: T) {
-  return { ...constraint, values: constraint.values ?? [] };
-}
-
-type SentVariant = Omit<Variant, 'payload'> & { readonly payload: Payload | undefined };
-
-/** An undefined payload does not appear in the JSON. */
-function variantToWire({ name, weightType, weight, stickiness, payload, overrides }: Variant): SentVariant {
-  return { name, weightType, weight, stickiness, payload, overrides };
-}
-
 export function variantListToWire(variants: readonly Variant[]) {
   return { version: '1', variants: variants.map(variantToWire) };
 }
@@ -190,28 +166,6 @@ function operationWithVariableType(operation: unknown): unknown {
   }
   if ((op !== 'add' && op !== 'replace') || value === undefined || depth > 2) return operation;
   return { op, path, value: depth === 1 ? withVariableType(value) : asVariable(value) };
-}
-
-export function dependencyToWire({ flag, enabled, variants }: Dependency) {
-  return { feature: flag, enabled, variants };
-}
-
-/** Events have no `lastSeenAt`, because the log has no metrics. It is null then. */
-export function flagToWire(flag: Omit<Flag, 'revision'> & Partial<Pick<FlagDetail, 'lastSeenAt'>>) {
-  return {
-    name: flag.name,
-    project: flag.project,
-    description: flag.description,
-    type: flag.type,
-    stale: flag.stale,
-    impressionData: flag.impressionData,
-    archived: flag.archived,
-    createdAt: flag.createdAt,
-    lastSeenAt: flag.lastSeenAt ?? null,
-    variants: flag.variants.length === 0 ? null : flag.variants.map(variantToWire),
-    labels: flag.labels,
-    owner: flag.owner,
-  };
 }
 
 /** Includes `dependencies` and `children` only if they are not empty. */

@@ -1,19 +1,7 @@
-import type { CreatedToken, ListedToken, Token } from '@flags/core';
+import type { CreatedToken, ListedToken } from '@flags/core';
+import { tokenToWire } from '@flags/core/integration';
 
-/** Older clients read `username` instead of `tokenName`, and `project`, the first of `projects`. */
-export function tokenToWire({ id, name, kind, project, projects, environment, createdAt, expiresAt }: Token) {
-  return {
-    id,
-    tokenName: name,
-    username: name,
-    type: kind,
-    project,
-    projects,
-    environment,
-    createdAt,
-    expiresAt,
-  };
-}
+export { tokenToWire } from '@flags/core/integration';
 
 export function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
   return { ...tokenToWire(token), lastUsedAt };

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
+import { json } from 'node:stream/consumers';
 import {
   type Constraint,
   type CreatedToken,
@@ -19,8 +20,10 @@ import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
 import express from 'express';
 import request from 'supertest';
+import { until } from '../../../../test/until.js';
 import { Administration } from '../../../core/src/administration.js';
 import { operationOf } from '../../../core/src/changesets/operations.js';
+import { createFlagsRouter } from '../../../express/src/index.js';
 import { permissionOf } from '../../src/api/permission.js';
 import type { Route } from '../../src/api/route.js';
 import { patchFlag, patchStrategy } from '../../src/changes/patches.js';
@@ -94,6 +97,49 @@ describe('guides', () => {
       expect((await restored.listProjects()).items.map(({ id }) => id)).toEqual(['default']);
       await restored.close();
       await flags.close();
+      await rm(directory, { recursive: true });
+    });
+  });
+
+  describe('the code of docs/consume-events.md', () => {
+    it('tells Slack, a webhook, a file and a queue of a change, and moves and deletes a consumer', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'flags-guide-'));
+      const received: { readonly path: string | undefined; readonly body: Readonly<Record<string, unknown>> }[] = [];
+      const receiver = createServer(async (request, response) => {
+        received.push({ path: request.url, body: (await json(request)) as Readonly<Record<string, unknown>> });
+        response.end();
+      });
+      receiver.listen(0, '127.0.0.1');
+      await once(receiver, 'listening');
+      const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+      const published: Readonly<Record<string, unknown>>[] = [];
+      const [queue, console] = [{ publish: async (message: never) => void published.push(message) }, { log: jest.fn() }];
+      const env = { SLACK_URL: `${address}/slack`, WEBHOOK_SECRET: `whsec_${'a'.repeat(40)}` };
+      const blocks = codeBlocks(read('docs/consume-events.md'), 'js');
+      const [change = ''] = blocks.splice(-1);
+      const code = blocks
+        .join('\n')
+        .replaceAll("'./", `'${directory}/`)
+        .replace("'https://example.org/hooks'", `'${address}/hooks'`);
+      const scope = { process: { env }, queue, console };
+      const flags = (await runProgram(code, { result: 'flags', scope })) as Flags;
+      expect(console.log.mock.calls.map(([name]) => name)).toEqual(['audit', 'deploys', 'queue', 'slack']);
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      const audited = () => readFileSync(join(directory, 'audit.jsonl'), 'utf8').trimEnd().split('\n');
+      await until(() => received.length === 2 && published.length === 1 && audited().length === 2);
+      const [hook, message] = received.toSorted((one, other) => `${one.path}`.localeCompare(`${other.path}`));
+      expect(hook).toMatchObject({ path: '/hooks', body: { type: 'feature-created', data: { featureName: 'checkout' } } });
+      expect(message).toMatchObject({ path: '/slack', body: { text: expect.stringContaining('|flag checkout>: created') } });
+      expect(published).toMatchObject([{ type: 'flag-created', flag: 'checkout' }]);
+      // The body of a webhook has an event in the form of the API.
+      const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
+      const { body } = await request(app).get('/api/admin/events').set('host', 'localhost').expect(200);
+      expect(body.events[0]).toEqual(hook?.body.data);
+      await runProgram(change, { result: 'undefined', scope: { flags } });
+      expect((await flags.listConsumers()).items.map(({ name }) => name)).toEqual(['audit', 'queue', 'slack']);
+      await flags.close();
+      receiver.close();
+      receiver.closeAllConnections();
       await rm(directory, { recursive: true });
     });
   });
@@ -397,6 +443,10 @@ describe('the limits of docs/limits.md', () => {
     documentsPerImport: (flags, amount) =>
       flags.importDefinitions({ version: 1, flags: many(amount, (at) => ({ name: `flag-${at}` })) }),
     reason: (flags, amount) => flags.apply([], { reason: text(amount) }),
+    async consumers(flags, amount) {
+      for (let count = 0; count < amount; count++) await flags.consume(`c${count}`, () => undefined);
+    },
+    consumerLease: (flags, amount) => flags.consume('audit', () => undefined, { lease: amount }),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
     contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),

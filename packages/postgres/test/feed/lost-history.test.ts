@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFlags, type Flags, type FlagsError, type FlagsStorage } from '@flags/core';
+import { createFlags, type Flags, type FlagsError, type FlagsEvent, type FlagsStorage } from '@flags/core';
 import { until } from '../../../../test/until.js';
 import { createHostApp } from '../../../http/test/host-app.js';
 import { postgresStorage } from '../../src/index.js';
@@ -86,6 +86,35 @@ describe('a database that has lost changes', () => {
     for (const node of [writer, reader]) await node.refresh();
     expect(writer.isEnabled('checkout')).toBe(false);
     expect(errors).toMatchObject([{ code: 'history_lost' }]);
+  });
+
+  it('is consumed from its newest event on, and the consumer says so', async () => {
+    const node = await openNode(20);
+    await node.createFlag(CHECKOUT, { name: 'checkout' });
+    await node.addStrategy(CHECKOUT, { name: 'default' });
+    const seen: string[] = [];
+    const losses: unknown[] = [];
+    const handler = (events: readonly FlagsEvent[]) => void seen.push(...events.map(({ type }) => type));
+    const options = { from: 'beginning', onHistoryLost: (position: unknown) => void losses.push(position) } as const;
+    await node.consume('audit', handler, options);
+    await until(() => seen.includes('strategy-added'));
+    await keep();
+    const { position: newest } = await node.listNextEvents();
+    await node.enable(CHECKOUT);
+    await until(() => seen.includes('environment-enabled'));
+    await lose();
+    await until(() => losses.length > 0);
+    expect(losses).toEqual([newest]);
+    await node.disable(CHECKOUT);
+    await node.enable(CHECKOUT);
+    await until(() => seen.at(-1) === 'environment-enabled' && seen.length > 4);
+    expect(seen).toEqual([
+      'project-created',
+      'flag-created',
+      'strategy-added',
+      'environment-enabled',
+      'environment-enabled',
+    ]);
   });
 
   it('is not mistaken for the old one when it gives a position and a revision again', async () => {

@@ -1,0 +1,91 @@
+import { groupBy } from '../base/collections.js';
+import { compareStates } from '../base/parts.js';
+import { shorten } from '../errors.js';
+import { ALL_KINDS, type EventType } from '../kinds.js';
+import { compareByEvents } from '../log/differences.js';
+import type { FlagsEvent } from '../log/event.types.js';
+import { holdsDocument } from '../log/event-log.js';
+import {
+  describeDifferences,
+  describeDocument,
+  differenceText,
+  nameStrategies,
+} from '../words/describe-differences.js';
+import type { ConsumerHandler } from './consumer.types.js';
+import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
+
+/** Options of `slack`. */
+export interface SlackOptions {
+  /** The types of events to tell. Default: all. */
+  readonly events?: readonly EventType[] | undefined;
+  /** Returns the address of an event's flag, project, segment or token, as in your admin page. Default: no links. */
+  readonly link?: ((event: FlagsEvent) => string | undefined) | undefined;
+}
+
+/** Lines of a message, and characters of a line. */
+const [MOST_LINES, LONGEST_LINE] = [20, 1000];
+
+/**
+ * Returns a handler for `consume` that posts one message per change set to an incoming webhook of Slack, or of a program that
+ * accepts the same: who changed what, from which value to which, and why. The words are those of the history.
+ *
+ * The handler throws unless the answer is 2xx within 15 seconds, so that the message is repeated.
+ *
+ * @param url the incoming webhook. A secret: whoever has it can post
+ * @throws FlagsError `invalid_input`
+ * @example
+ * const link = ({ project, flag }) => flag && `https://example.org/flags/ui/projects/${project}/flags/${flag}`;
+ * await flags.consume('slack', slack(process.env.SLACK_URL, { events: ['environment-enabled'], link }));
+ */
+export function slack(url: string, { events, link = () => undefined }: SlackOptions = {}): ConsumerHandler {
+  const receiver = parseReceiver(url);
+  const isWanted = filterByType(events);
+  const headers = { 'content-type': 'application/json' };
+  return sendInOrder({
+    itemsOf: (batch) => [...groupBy(batch.filter(isWanted), ({ changeSet }) => changeSet).values()],
+    send(set, signal) {
+      const body = JSON.stringify({ text: describeSet(set, link) });
+      return post({ url: receiver, headers, body, timeout: TIMEOUT }, signal);
+    },
+  });
+}
+
+function describeSet(set: readonly FlagsEvent[], link: NonNullable<SlackOptions['link']>): string {
+  const lines = set.flatMap((event) => describeEvent(event).map((line) => `• ${titleOf(event, link)}: ${line}`));
+  const rest = lines.length - MOST_LINES;
+  const [first] = set;
+  return [
+    `*${escapeText(first?.actor ?? '')}* changed:`,
+    ...lines.slice(0, MOST_LINES),
+    ...(rest > 0 ? [`… and ${rest} more`] : []),
+    ...(first?.reason ? [`_Why:_ ${escapeText(first.reason)}`] : []),
+  ].join('\n');
+}
+
+function titleOf(event: FlagsEvent, link: NonNullable<SlackOptions['link']>): string {
+  const title = escapeText(describeDocument(documentOf(event)));
+  const address = link(event);
+  return address === undefined ? title : `<${escapeText(address).replaceAll('|', '%7C')}|${title}>`;
+}
+
+/** Describes the difference that an event makes: one line per part. */
+function describeEvent(event: FlagsEvent): readonly string[] {
+  const { data, before, type } = event;
+  const parts = holdsDocument(type) ? compareStates(before, data) : compareByEvents([event]);
+  const names = { strategies: nameStrategies([before, data]) };
+  const described = describeDifferences({ ...documentOf(event), parts }, names);
+  const lines = described.map((difference) => escapeText(shorten(differenceText(difference), LONGEST_LINE)));
+  return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
+}
+
+/** People know a segment and a token by name. */
+function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
+  const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
+  const { name } = Object(data ?? before) as { readonly name?: unknown };
+  return { kind, id: `${flag ?? (kind === 'project' ? project : name)}` };
+}
+
+/** Escapes what Slack takes for links and mentions. */
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,87 @@
+import { createHmac } from 'node:crypto';
+import { invalidInput } from '../base/validator.js';
+import type { EventType } from '../kinds.js';
+import type { FlagsEvent } from '../log/event.types.js';
+import { eventToWire } from '../wire/event.js';
+import type { ConsumerHandler } from './consumer.types.js';
+import { filterByType, parseReceiver, post, sendInOrder, TIMEOUT } from './sending.js';
+
+/** Options of `webhook`. */
+export interface WebhookOptions {
+  /** The receiver: https, or http in your own network. */
+  readonly url: string;
+  /**
+   * `whsec_` and 24 to 64 random bytes in base64, which the receiver has as well. A list while it is rotated: each request is
+   * signed with all of them.
+   */
+  readonly secret: string | readonly string[];
+  /** The types of events to send. Default: all. */
+  readonly events?: readonly EventType[] | undefined;
+  /** Milliseconds that a request may take, at least 1. Default: 15,000. */
+  readonly timeout?: number | undefined;
+}
+
+/** Bytes of JSON of a state. A larger one is left out. */
+const MOST_STATE = 65_536;
+
+/**
+ * Returns a handler for `consume` that sends each event to a receiver, signed by the scheme of Standard Webhooks. The request
+ * has the body `{ type, timestamp, data }`; `data` is the event as `GET /api/admin/events` shows it. States over 64 KiB are
+ * left out: `data.omitted` then names the members. A repetition has the same `webhook-id`, so the receiver can drop it.
+ *
+ * The handler throws unless the receiver answers 2xx in time, so that the event is repeated. It follows no redirects.
+ *
+ * @throws FlagsError `invalid_input`
+ * @example
+ * await flags.consume('deploys', webhook({ url: 'https://example.org/hooks', secret: process.env.WEBHOOK_SECRET }));
+ */
+export function webhook({ url, secret, events, timeout = TIMEOUT }: WebhookOptions): ConsumerHandler {
+  const receiver = parseReceiver(url);
+  const keys = [secret].flat().map(parseSecret);
+  const isWanted = filterByType(events);
+  if (keys.length === 0) throw invalidSecret();
+  if (!(timeout >= 1 && timeout < 2 ** 31)) {
+    throw invalidInput([{ message: 'must be a number of milliseconds, at least 1', path: '/timeout' }]);
+  }
+  return sendInOrder({
+    itemsOf: (batch) => batch.filter(isWanted),
+    send: (event, signal) => {
+      const body = bodyOf(event);
+      return post({ url: receiver, headers: headersOf(event, body, keys), body, timeout }, signal);
+    },
+  });
+}
+
+function bodyOf(event: FlagsEvent): string {
+  const data = eventToWire(event);
+  const omitted = (['data', 'preData'] as const).filter((name) => {
+    return Buffer.byteLength(JSON.stringify(data[name]) ?? '') > MOST_STATE;
+  });
+  const left = omitted.length > 0 && { ...Object.fromEntries(omitted.map((name) => [name, undefined])), omitted };
+  return JSON.stringify({ type: data.type, timestamp: event.at, data: { ...data, ...left } });
+}
+
+/** After a failover, another event may have the position of a lost one, but not the id of its change set. */
+function headersOf({ position, changeSet }: FlagsEvent, body: string, keys: readonly Buffer[]) {
+  const id = `${changeSet}_${encodeURIComponent(position)}`;
+  const timestamp = Math.floor(Date.now() / 1000);
+  const sign = (key: Buffer) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': keys.map(sign).join(' '),
+  };
+}
+
+function parseSecret(secret: unknown): Buffer {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(`${secret}`) ?? [];
+  const key = Buffer.from(base64, 'base64');
+  if (key.length < 24 || key.length > 64) throw invalidSecret();
+  return key;
+}
+
+/** Does not repeat the secret. */
+function invalidSecret(): Error {
+  return invalidInput([{ message: 'must be whsec_ and 24 to 64 random bytes in base64, or several', path: '/secret' }]);
+}

@@ -1,0 +1,333 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { until } from '../../../../test/until.js';
+import { auditLog, slack, webhook } from '../../src/consumers.js';
+import { createFlags, type Flags, type FlagsEvent, memoryStorage } from '../../src/index.js';
+import { eventToWire } from '../../src/wire/event.js';
+import { CHECKOUT, DEFAULT, PRODUCTION } from '../references.js';
+import { happen, recording } from './recording.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 'a').toString('base64')}`;
+const LATER = `whsec_${Buffer.alloc(24, 'b').toString('base64')}`;
+const { signal } = new AbortController();
+
+interface Received {
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  readonly body: { readonly type: string; readonly timestamp: string; readonly data: Record<string, unknown> };
+}
+
+type Answer = (response: ServerResponse, nth: number) => void;
+
+const ok: Answer = (response) => void response.end();
+
+describe('handlers', () => {
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  let flags: Flags<string>;
+
+  beforeEach(async () => {
+    flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usage: { interval: 0 }, onError: () => {} });
+  });
+  afterEach(async () => {
+    await flags.close();
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  async function listen(server: Server): Promise<string> {
+    servers.push(server);
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** A receiver that records its requests, and answers the nth, counted from 1. */
+  async function receiver(answer: Answer = ok) {
+    const received: Received[] = [];
+    const listener: RequestListener = async (request: IncomingMessage, response) => {
+      const body = await text(request);
+      received.push({ headers: request.headers as Record<string, string>, text: body, body: JSON.parse(body) });
+      answer(response, received.length);
+    };
+    return { url: `http://${await listen(createServer(listener))}/secret-path`, received };
+  }
+
+  /** The events of a flag that is created and switched on. */
+  async function events(): Promise<readonly FlagsEvent[]> {
+    const { position } = await flags.listNextEvents();
+    await flags.createFlag(DEFAULT, { name: 'checkout' }, { actor: 'ada', reason: 'Launch' });
+    await flags.addStrategy(PRODUCTION, { name: 'default', constraints: [] });
+    await flags.enable(PRODUCTION, { actor: 'grace' });
+    return (await flags.listNextEvents({ after: position })).items;
+  }
+
+  describe('webhook', () => {
+    it('sends each event as the API shows it, in an order and signed so that the library of the scheme verifies it', async () => {
+      const { url, received } = await receiver();
+      const batch = await events();
+      await webhook({ url, secret: [LATER, SECRET] })(batch, { signal });
+      expect(received.map(({ body }) => body)).toEqual(
+        JSON.parse(
+          JSON.stringify(
+            batch.map((event) => ({ type: eventToWire(event).type, timestamp: event.at, data: eventToWire(event) })),
+          ),
+        ),
+      );
+      expect(received.map(({ body }) => body.type)).toEqual([
+        'feature-created',
+        'feature-strategy-add',
+        'feature-environment-enabled',
+      ]);
+      for (const { headers, text: body } of received) {
+        expect(new Webhook(SECRET).verify(body, headers)).toEqual(JSON.parse(body));
+        expect(new Webhook(LATER).verify(body, headers)).toEqual(JSON.parse(body));
+        expect(() => new Webhook(SECRET).verify(body.replace('"', '" '), headers)).toThrow();
+        const other = `whsec_${Buffer.alloc(32, 'c').toString('base64')}`;
+        expect(() => new Webhook(other).verify(body, headers)).toThrow();
+      }
+    });
+
+    it('gives an event the same id each time, and repeats a batch from the event that failed', async () => {
+      const { url, received } = await receiver((response, nth) => response.writeHead(nth === 2 ? 500 : 204).end());
+      const batch = await events();
+      const handler = webhook({ url, secret: SECRET });
+      await expect(handler(batch, { signal })).rejects.toThrow(/^127\.0\.0\.1:\d+ answered 500\.$/);
+      await handler(batch, { signal });
+      await handler(batch, { signal });
+      // Another node, or this one after a reset, sends all again.
+      await webhook({ url, secret: SECRET })(batch, { signal: new AbortController().signal });
+      const ids = received.map(({ headers }) => headers['webhook-id']);
+      const [a, b, c] = ids.slice(-3);
+      expect(ids).toEqual([a, b, b, c, a, b, c, a, b, c]);
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    it('starts a failed batch again when the consumer has been reset', async () => {
+      const { url, received } = await receiver((response, nth) => response.writeHead(nth === 2 ? 500 : 204).end());
+      const batch = await events();
+      const handler = webhook({ url, secret: SECRET });
+      await expect(handler(batch, { signal })).rejects.toThrow();
+      await handler(batch, { signal: new AbortController().signal });
+      expect(received).toHaveLength(2 + 3);
+    });
+
+    it('sends the types that it is to send', async () => {
+      const { url, received } = await receiver();
+      await webhook({ url, secret: SECRET, events: ['environment-enabled'] })(await events(), { signal });
+      expect(received.map(({ body }) => body.type)).toEqual(['feature-environment-enabled']);
+    });
+
+    it('leaves out states over 64 KiB, and names them', async () => {
+      const { url, received } = await receiver();
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const { position } = await flags.listNextEvents();
+      const parameters = { text: 'x'.repeat(70_000) };
+      const { id } = await flags.addStrategy(PRODUCTION, { name: 'default', parameters });
+      await flags.removeStrategy({ ...PRODUCTION, strategy: id });
+      const { items: first } = await flags.listNextEvents({ after: position });
+      const { items: second } = await flags.listNextEvents({ after: first.at(-1)?.position ?? null });
+      const handler = webhook({ url, secret: SECRET });
+      for (const batch of [first, second]) await handler(batch, { signal });
+      const [added, removed] = received.map(({ body }) => body.data);
+      expect(added).toMatchObject({ featureName: 'checkout', preData: null, omitted: ['data'] });
+      expect(removed).toMatchObject({ featureName: 'checkout', data: null, omitted: ['preData'] });
+      expect([added && 'data' in added, removed && 'preData' in removed]).toEqual([false, false]);
+    });
+
+    it('fails unless it is answered 2xx in time, follows no redirect, and does not tell the path', async () => {
+      const target = await receiver();
+      const redirecting = await receiver((response) => response.writeHead(307, { location: target.url }).end());
+      const hanging = await receiver(() => undefined);
+      const garbage = await listen(createTcpServer((socket) => socket.end('what?\r\n\r\n')));
+      const closing = await listen(createTcpServer((socket) => socket.destroy()));
+      const [batch, timeout] = [await events(), 200];
+      const failures: readonly (readonly [url: string, message: RegExp])[] = [
+        [redirecting.url, /answered 307, and redirects are not followed/],
+        [hanging.url, /did not answer within 200 ms/],
+        [`http://${garbage}/secret-path`, /cannot be reached: /],
+        [`http://${closing}/secret-path`, /cannot be reached: /],
+        // A plain server does not know TLS.
+        [target.url.replace('http:', 'https:'), /cannot be reached: .*(SSL|TLS|ssl)/],
+        ['http://127.0.0.1:9/secret-path', /cannot be reached: /],
+      ];
+      for (const [url, message] of failures) {
+        const error = await Promise.resolve(webhook({ url, secret: SECRET, timeout })(batch, { signal })).catch(
+          (e) => e,
+        );
+        expect([url, error]).toEqual([url, expect.objectContaining({ message: expect.stringMatching(message) })]);
+        expect(String(error.message)).not.toContain('secret-path');
+      }
+      expect(target.received).toEqual([]);
+    });
+
+    it('does not wait for the body of an answer', async () => {
+      const { url, received } = await receiver((response) => {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write('x'.repeat(100_000)), 1);
+        response.on('close', () => clearInterval(timer));
+      });
+      await webhook({ url, secret: SECRET })(await events(), { signal });
+      expect(received).toHaveLength(3);
+      await until(() => sockets.size === 0);
+    });
+
+    it('ends a request when its node may no longer send', async () => {
+      const { url, received } = await receiver(() => undefined);
+      const ending = new AbortController();
+      const sending = webhook({ url, secret: SECRET })(await events(), { signal: ending.signal });
+      await until(() => received.length === 1);
+      const reason = new Error('reset');
+      ending.abort(reason);
+      await expect(sending).rejects.toBe(reason);
+    });
+
+    it('delays no other consumer while its receiver is broken', async () => {
+      const broken = await receiver((response) => response.writeHead(500).end());
+      const healthy = await receiver();
+      await flags.consume('broken', webhook({ url: broken.url, secret: SECRET }));
+      await flags.consume('healthy', webhook({ url: healthy.url, secret: SECRET }));
+      await happen(flags, 'a', 'b');
+      await until(() => healthy.received.length === 2);
+      await until(async () => (await flags.listConsumers()).items[0]?.error?.includes('answered 500'));
+      expect(broken.received).toHaveLength(1);
+    });
+
+    const URL = 'https://example.org/hooks';
+    it.each([
+      ['a relative URL', { url: '/hooks', secret: SECRET }, '/url'],
+      ['no URL', { secret: SECRET }, '/url'],
+      ['a URL with a password', { url: 'https://ada:pass@example.org/', secret: SECRET }, '/url'],
+      ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }, '/url'],
+      ['a secret without a prefix', { url: URL, secret: SECRET.slice(6) }, '/secret'],
+      ['a short secret', { url: URL, secret: `whsec_${Buffer.alloc(23).toString('base64')}` }, '/secret'],
+      ['no secrets', { url: URL, secret: [] }, '/secret'],
+      ['an unknown type', { url: URL, secret: SECRET, events: ['flag-burnt'] }, '/events'],
+      ['no time', { url: URL, secret: SECRET, timeout: 0 }, '/timeout'],
+    ])('refuses %s, and does not repeat a secret', (_, options, path) => {
+      const attempt = () => webhook(options as never);
+      expect(attempt).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+      expect(attempt).toThrow(expect.objectContaining({ details: [expect.objectContaining({ path })] }));
+      expect(attempt).not.toThrow(SECRET.slice(6));
+    });
+  });
+
+  describe('slack', () => {
+    const post = async (options: Parameters<typeof slack>[1], batch: readonly FlagsEvent[]) => {
+      const { url, received } = await receiver();
+      await slack(url, options)(batch, { signal });
+      return received.map(({ body }) => (body as unknown as { readonly text: string }).text);
+    };
+
+    it('tells each change set in the words of the history, with a link', async () => {
+      const link = ({ flag }: FlagsEvent) => flag && `https://example.org/?a=1&flag=${flag}|x`;
+      expect(await post({ link: (event) => link(event) ?? undefined }, await events())).toEqual([
+        [
+          '*ada* changed:',
+          '• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: created, off in every environment',
+          '• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: project default',
+          '• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: type release',
+          '_Why:_ Launch',
+        ].join('\n'),
+        '*system* changed:\n• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: production · strategy Everyone',
+        '*grace* changed:\n• <https://example.org/?a=1&amp;flag=checkout%7Cx|flag checkout>: production · enabled off → on',
+      ]);
+    });
+
+    it('escapes what Slack would take for a mention or a link', async () => {
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const { position } = await flags.listNextEvents();
+      await flags.updateFlag(CHECKOUT, { description: '<!channel> & more' }, { actor: '<@ada>' });
+      const { items } = await flags.listNextEvents({ after: position });
+      expect(await post({}, items)).toEqual([
+        '*&lt;@ada&gt;* changed:\n• flag checkout: description &lt;!channel&gt; &amp; more',
+      ]);
+    });
+
+    it('posts one message per change set, of the wanted types, and of at most 20 lines', async () => {
+      const { position } = await flags.listNextEvents();
+      const names = Array.from({ length: 30 }, (_, n) => `f${n}`);
+      await flags.apply(names.map((name) => ({ op: 'createFlag', ref: DEFAULT, input: { name } })));
+      await flags.createToken({ name: 'deploy', kind: 'admin' });
+      await flags.createSegment({ name: 'beta', constraints: [] });
+      const { items } = await flags.listNextEvents({ after: position });
+      const [set = '', token = '', segment = '', ...more] = await post({}, items);
+      expect(set.split('\n')).toHaveLength(22);
+      expect(set).toMatch(/… and \d+ more$/);
+      expect(token).toContain('• token deploy: created');
+      expect(segment).toContain('• segment beta: created');
+      expect(more).toEqual([]);
+      expect(await post({ events: ['segment-created'] }, items)).toEqual([segment]);
+    });
+  });
+
+  describe('auditLog', () => {
+    /** A stream that takes a chunk when it is released. */
+    function slowStream() {
+      const written: string[] = [];
+      let release: (error?: Error) => void = () => undefined;
+      const stream = new Writable({
+        highWaterMark: 1,
+        write(chunk, _, done) {
+          written.push(`${chunk}`);
+          release = done;
+        },
+      });
+      return { stream, written, release: (error?: Error) => release(error) };
+    }
+
+    it('writes one line of JSON per event, and waits until the stream has written them', async () => {
+      const { stream, written, release } = slowStream();
+      const batch = await events();
+      let isDone = false;
+      const writing = Promise.resolve(auditLog(stream)(batch, { signal })).then(() => {
+        isDone = true;
+      });
+      await new Promise(setImmediate);
+      expect(isDone).toBe(false);
+      release();
+      await writing;
+      const lines = written.join('').split('\n');
+      expect(lines.pop()).toBe('');
+      expect(lines.map((line) => JSON.parse(line))).toEqual(batch);
+    });
+
+    it('throws the error of the stream, which does not end the process', async () => {
+      const { stream, release } = slowStream();
+      const fault = new Error('no space left');
+      const writing = auditLog(stream)(await events(), { signal });
+      release(fault);
+      await expect(writing).rejects.toBe(fault);
+      await new Promise(setImmediate);
+      await expect(auditLog(stream)(await events().catch(() => []), { signal })).rejects.toThrow();
+      expect(stream.listenerCount('error')).toBeLessThanOrEqual(1);
+    });
+
+    it('ends when its node may no longer write', async () => {
+      const { stream } = slowStream();
+      const ending = new AbortController();
+      const writing = auditLog(stream)(await events(), { signal: ending.signal });
+      ending.abort(new Error('reset'));
+      await expect(writing).rejects.toThrow('reset');
+    });
+  });
+
+  it('gets what is thrown before the first wait, too', async () => {
+    const { handler } = recording();
+    await flags.consume('audit', ((...given: Parameters<typeof handler>) => {
+      void handler(...given);
+      throw new Error('at once');
+    }) as never);
+    await happen(flags, 'a');
+    await until(async () => (await flags.listConsumers()).items[0]?.error === 'at once');
+  });
+});
