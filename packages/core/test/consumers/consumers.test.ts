@@ -171,7 +171,7 @@ onEveryStorage((start, share) => {
       await flags.resetConsumer(AUDIT, { from: 'beginning' });
       await until(() => signals.at(-2)?.aborted);
       const whole = ['project-created', 'a', 'poison', 'b', 'endless'];
-      await until(() => seen().length > whole.length + 2 && seen().at(-1) === 'endless');
+      await until(() => seen().filter((name) => name === 'endless').length === 2);
       expect(seen().slice(-5)).toEqual(whole);
     });
 
@@ -261,15 +261,17 @@ onEveryStorage((start, share) => {
   });
 
   describe('consume', () => {
+    const nothing = (): void => undefined;
+
     it.each([
-      ['a name that no flag may have', ['a b', () => undefined], '/name'],
-      ['no name', [undefined, () => undefined], '/name'],
-      ['another start', ['audit', () => undefined, { from: 'yesterday' }], '/from'],
-      ['a lease below a second', ['audit', () => undefined, { lease: 999 }], '/lease'],
-      ['a lease of more than a day', ['audit', () => undefined, { lease: 86_400_001 }], '/lease'],
+      ['a name that no flag may have', ['a b', nothing], '/name'],
+      ['no name', [undefined, nothing], '/name'],
+      ['another start', ['audit', nothing, { from: 'yesterday' }], '/from'],
+      ['a lease below a second', ['audit', nothing, { lease: 999 }], '/lease'],
+      ['a lease of more than a day', ['audit', nothing, { lease: 86_400_001 }], '/lease'],
       ['no handler', ['audit'], undefined],
-      ['a listener that is no function', ['audit', () => undefined, { onHistoryLost: {} }], undefined],
-      ['options that are no object', ['audit', () => undefined, 7], ''],
+      ['a listener that is no function', ['audit', nothing, { onHistoryLost: {} }], undefined],
+      ['options that are no object', ['audit', nothing, 7], ''],
     ])('refuses %s', async (_, given, path) => {
       const flags = await start(SILENT);
       const call = flags.consume as (...values: readonly unknown[]) => Promise<unknown>;
@@ -281,12 +283,12 @@ onEveryStorage((start, share) => {
     it('refuses more than 100 consumers, and names what to do', async () => {
       const flags = await start(SILENT);
       const ends: (() => Promise<void>)[] = [];
-      for (let n = 0; n < LIMITS.consumers; n++) ends.push(await flags.consume(`c${n}`, () => undefined));
-      const error = await refusalOf(flags.consume('more', () => undefined));
+      for (let n = 0; n < LIMITS.consumers; n++) ends.push(await flags.consume(`c${n}`, nothing));
+      const error = await refusalOf(flags.consume('more', nothing));
       expect([error.code, error.message]).toEqual(['invalid_input', expect.stringContaining('deleteConsumer')]);
-      await flags.consume('c7', () => undefined);
+      await flags.consume('c7', nothing);
       await flags.deleteConsumer({ consumer: 'c8' });
-      await flags.consume('more', () => undefined);
+      await flags.consume('more', nothing);
       await Promise.all(ends.map((end) => end()));
     });
 

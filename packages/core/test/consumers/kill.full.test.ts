@@ -1,17 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFull } from '../../../../test/extent.js';
 import { createRandom } from '../../../../test/seed.js';
 import { until } from '../../../../test/until.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { sqliteStorage } from '../../src/sqlite.js';
-import { nextMessage, program } from '../storage/sqlite/child-program.js';
+import { program } from '../storage/sqlite/child-program.js';
 import { kill } from '../storage/sqlite/killing.js';
 import { temporaryDirectory } from '../storage/temporary-directory.js';
 import { happen } from './recording.js';
 
-const KILLS = isFull ? 100 : 3;
+const KILLS = 100;
 const random = createRandom();
 
 describe('a consumer of two nodes on one file', () => {
@@ -44,10 +43,12 @@ describe('a consumer of two nodes on one file', () => {
     const startNode = async () => {
       const node = start(path);
       nodes.add(node);
-      await nextMessage(node);
-      node.on('message', () => {
-        running = node;
-        told();
+      await new Promise<void>((resolve) => {
+        node.on('message', (message) => {
+          if (message === 'ready') return resolve();
+          running = node;
+          told();
+        });
       });
     };
     await startNode();
