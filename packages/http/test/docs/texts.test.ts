@@ -113,7 +113,10 @@ describe('guides', () => {
       await once(receiver, 'listening');
       const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
       const published: Readonly<Record<string, unknown>>[] = [];
-      const [queue, console] = [{ publish: async (message: never) => void published.push(message) }, { log: jest.fn() }];
+      const [queue, console] = [
+        { publish: async (message: never) => void published.push(message) },
+        { log: jest.fn() },
+      ];
       const env = { SLACK_URL: `${address}/slack`, WEBHOOK_SECRET: `whsec_${'a'.repeat(40)}` };
       const blocks = codeBlocks(read('docs/consume-events.md'), 'js');
       const [change = ''] = blocks.splice(-1);
@@ -128,8 +131,14 @@ describe('guides', () => {
       const audited = () => readFileSync(join(directory, 'audit.jsonl'), 'utf8').trimEnd().split('\n');
       await until(() => received.length === 2 && published.length === 1 && audited().length === 2);
       const [hook, message] = received.toSorted((one, other) => `${one.path}`.localeCompare(`${other.path}`));
-      expect(hook).toMatchObject({ path: '/hooks', body: { type: 'feature-created', data: { featureName: 'checkout' } } });
-      expect(message).toMatchObject({ path: '/slack', body: { text: expect.stringContaining('|flag checkout>: created') } });
+      expect(hook).toMatchObject({
+        path: '/hooks',
+        body: { type: 'feature-created', data: { featureName: 'checkout' } },
+      });
+      expect(message).toMatchObject({
+        path: '/slack',
+        body: { text: expect.stringContaining('|flag checkout>: created') },
+      });
       expect(published).toMatchObject([{ type: 'flag-created', flag: 'checkout' }]);
       // The body of a webhook has an event in the form of the API.
       const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
