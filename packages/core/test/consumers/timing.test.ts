@@ -162,7 +162,7 @@ describe('a consumer in the course of time', () => {
 
   it('repeats a batch after 1 s to 5 min while its receiver is down for a week, and then delivers all', async () => {
     const storage = memoryStorage();
-    const flags = await open(storage, { pollInterval: 10_000 });
+    const flags = await open(storage, { pollInterval: 0 });
     let isDown = true;
     const times: number[] = [];
     const { handler, seen } = recording(() => {
@@ -175,18 +175,18 @@ describe('a consumer in the course of time', () => {
     await turns();
     await pass(10 * SECOND, 100);
     await happen(flags, 'b');
-    await pass(7 * DAY, 50 * SECOND);
+    await pass(7 * DAY, 2 * MINUTE);
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(SECOND);
-    expect(Math.max(...pauses)).toBeLessThanOrEqual(5 * MINUTE + 50 * SECOND);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(5 * MINUTE + 2 * MINUTE);
     expect(pauses[0]).toBeLessThanOrEqual(2 * SECOND + 100);
-    expect(times.length).toBeGreaterThan((7 * DAY) / (6 * MINUTE));
+    expect(times.length).toBeGreaterThan((7 * DAY) / (7 * MINUTE));
     expect(errors).toEqual([new Error('receiver is down')]);
     expect((await flags.listConsumers()).items).toMatchObject([
       { error: 'receiver is down', lag: { events: 2, ms: expect.any(Number) } },
     ]);
     isDown = false;
-    await pass(6 * MINUTE, 50 * SECOND);
+    await pass(6 * MINUTE, 2 * MINUTE);
     expect(seen().slice(-2)).toEqual(['a', 'b']);
     expect((await flags.listConsumers()).items).toMatchObject([{ error: null, lag: { events: 0 } }]);
   });

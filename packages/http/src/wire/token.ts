@@ -1,8 +1,6 @@
 import type { CreatedToken, ListedToken } from '@flags/core';
 import { tokenToWire } from '@flags/core/integration';
 
-export { tokenToWire } from '@flags/core/integration';
-
 export function listedTokenToWire({ lastUsedAt, ...token }: ListedToken) {
   return { ...tokenToWire(token), lastUsedAt };
 }
