@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { answerOf } from '../child-answer.js';
@@ -44,17 +43,22 @@ export async function startChild({ program, settings, execArgv = [], isRemote = 
     },
     async kill() {
       if (!isRunning(child)) return;
-      const ended = once(child, 'exit');
+      const ended = exitOf(child);
       child.kill('SIGKILL');
       await ended;
     },
     async end() {
       if (!isRunning(child)) return;
-      const ended = once(child, 'exit');
+      const ended = exitOf(child);
       child.disconnect();
       await ended;
     },
   };
+}
+
+/** Unlike `once`, it does not reject because of a question that could not be sent. */
+function exitOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
 function isRunning(child: ChildProcess): boolean {
