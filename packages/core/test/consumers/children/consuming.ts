@@ -18,6 +18,8 @@ async function main(path: string): Promise<void> {
     { from: 'beginning', lease: 1000 },
   );
   process.send?.('ready');
+  // A consumer does not keep its process alive; this channel does.
+  process.on('message', () => undefined);
 }
 
 void main(process.argv[2] ?? '');
