@@ -39,7 +39,7 @@ interface Tenure {
   failures: number;
   /** Whether the position or the error is not stored yet. */
   isDirty: boolean;
-  /** When the last write began, and the last one that succeeded. */
+  /** When the last write of the cursor began, and the last write that succeeded. */
   writtenAt: number;
   renewedAt: number;
 }
@@ -301,7 +301,9 @@ export class ConsumerRunner implements FeedReader {
 
 function startTenure({ position, error, resets }: ConsumerState, at: number): Tenure {
   const ending = new AbortController();
-  return { ending, resets, position, error, failures: 0, isDirty: false, writtenAt: at, renewedAt: at };
+  // The first batch is stored at once: nodes that die soon after each takeover would otherwise never come further.
+  const writtenAt = Number.NEGATIVE_INFINITY;
+  return { ending, resets, position, error, failures: 0, isDirty: false, writtenAt, renewedAt: at };
 }
 
 function wasDeleted(name: string): FlagsError {
