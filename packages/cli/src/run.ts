@@ -4,6 +4,7 @@ import { printable } from '@flags/core/admin';
 import { Command, CommanderError } from 'commander';
 import { addChangeCommands, attachLabels } from './commands/changes.js';
 import { addCompletionCommand } from './commands/completion.js';
+import { addConsumerCommands } from './commands/consumers.js';
 import { addDefinitionCommands } from './commands/definitions.js';
 import { addFlagCommands } from './commands/flags.js';
 import { addHistoryCommands } from './commands/history.js';
@@ -51,6 +52,7 @@ function createProgram(io: CommandIo): Command {
   addProjectCommands(program, io);
   addSegmentCommands(program, io);
   addTokenCommands(program, io);
+  addConsumerCommands(program, io);
   addDefinitionCommands(program, io);
   addStoreCommands(program, io);
   addServeCommand(program, io);

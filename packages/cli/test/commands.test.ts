@@ -1,4 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import { createFlags } from '@flags/core';
+import { sqliteStorage } from '@flags/core/sqlite';
 import { inFull } from '../../../test/extent.js';
 import { flagsCommand, type Result, type RunningServer, runningServer, temporaryFolder } from './command-line.js';
 
@@ -25,10 +27,26 @@ async function jsonOf<T>(result: Promise<Result>): Promise<T> {
   return JSON.parse(out) as T;
 }
 
+interface Listed {
+  readonly lag: { readonly events: number };
+}
+
+/** Creates a consumer that has read nothing, on the engine of a new process on the file. */
+async function consumeOnFile(name: string): Promise<void> {
+  const flags = await createFlags({ storage: sqliteStorage({ path: path('flags.db') }), pollInterval: 0 });
+  await flags.consume(name, () => undefined, { from: 'beginning' });
+  await flags.close();
+}
+
+async function consumeOnServer(name: string): Promise<void> {
+  const stop = await server().flags.consume(name, () => undefined, { from: 'beginning' });
+  await stop();
+}
+
 describe.each([
-  ['a SQLite file', () => onFile(), it],
-  ['a running server', () => onServer(), inFull],
-] as const)('the command line on %s', (_name, open, also) => {
+  ['a SQLite file', () => onFile(), it, consumeOnFile],
+  ['a running server', () => onServer(), inFull, consumeOnServer],
+] as const)('the command line on %s', (_name, open, also, consume) => {
   it('creates a flag, switches it, sets a rollout and variants, and shows all of it', async () => {
     const flags = await open();
     const created = await flags(
@@ -270,6 +288,33 @@ describe.each([
     });
     const left = await jsonOf<{ tokenName: string }[]>(flags('tokens', 'list', '--json'));
     expect(left.filter(({ tokenName }) => tokenName === 'web')).toHaveLength(1);
+  });
+
+  it('lists, resets and deletes consumers', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    expect(await flags('consumers')).toMatchObject({ code: 0, out: 'There are no consumers.\n' });
+    await consume('audit');
+    expect((await flags('consumers')).out).toMatch(/^audit +[1-9] +\d+ s +none$/m);
+    expect(await flags('consumers', 'reset', 'audit')).toMatchObject({ code: 64 });
+    expect(await flags('consumers', 'reset', 'audit', '--from', 'now')).toMatchObject({ code: 3 });
+    expect(await flags('consumers', 'reset', 'audit', '--from', 'now', '--dry-run')).toMatchObject({
+      out: 'Would move the consumer audit to the newest event.\n',
+    });
+    expect((await jsonOf<Listed[]>(flags('consumers', '--json')))[0]?.lag.events).toBeGreaterThan(0);
+    expect(await flags('consumers', 'reset', 'audit', '--from', 'now', '--yes')).toMatchObject({
+      out: 'Moved the consumer audit to the newest event.\n',
+    });
+    expect((await jsonOf<Listed[]>(flags('consumers', '--json')))[0]?.lag.events).toBe(0);
+    expect(await flags('consumers', 'delete', 'audit')).toMatchObject({ code: 3 });
+    expect(await flags('consumers', 'delete', 'audit', '--yes')).toMatchObject({
+      code: 0,
+      out: 'Deleted the consumer audit.\n',
+    });
+    expect(await flags('consumers', 'delete', 'audit', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/There is no consumer audit/),
+    });
   });
 
   also('changes nothing with --dry-run', async () => {

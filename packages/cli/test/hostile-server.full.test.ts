@@ -49,6 +49,8 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['undo', 'x', '--yes'],
   ['why', 'a'],
   ['tokens'],
+  ['consumers'],
+  ['consumers', 'reset', 'a', '--from', 'now', '--yes'],
   ['tokens', 'create', 'a'],
   ['tokens', 'delete', 'a', '--yes'],
   ['types'],
@@ -77,7 +79,8 @@ it.each([
 
 /** An object with every member that commands read, of one value. */
 function objectOf(value: unknown): object {
-  const names = 'features total environments tokens changes documents events projects flags segments strategies';
+  const names =
+    'features total environments tokens changes documents events projects flags segments strategies consumers';
   return Object.fromEntries(names.split(' ').map((name) => [name, value]));
 }
 

@@ -5,6 +5,7 @@
 import type * as core from '@flags/core';
 import type * as integration from '@flags/core/integration';
 import type * as types from '@flags/core/types';
+import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
@@ -114,6 +115,9 @@ export type Token = Sent<typeof listedTokenToWire>;
 export type CreatedToken = Sent<typeof createdTokenToWire>;
 
 export type WireEvent = Sent<typeof eventToWire>;
+
+/** A durable reader of events. */
+export type Consumer = Sent<typeof consumerToWire>;
 
 export interface HistoryEntry extends Omit<core.HistoryEntry, 'events'> {
   readonly events: readonly WireEvent[];

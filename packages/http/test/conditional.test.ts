@@ -37,6 +37,7 @@ describe('conditional requests', () => {
       '/api/admin/metrics/seen-apps',
       '/api/admin/events',
       '/api/admin/events/checkout',
+      '/api/admin/consumers',
       '/api/admin/api-tokens',
       '/api/admin/openapi.json',
     ])('returns 304 for an unchanged %s', async (path) => {

@@ -400,6 +400,8 @@ export function isRepeatable(route: Route): boolean {
 
 const UNLOGGED: ReadonlySet<string> = new Set([
   'deleteApplication',
+  'resetConsumer',
+  'deleteConsumer',
   'searchEvents',
   'validateFlagName',
   'validateSegmentName',

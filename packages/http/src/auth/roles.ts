@@ -10,7 +10,8 @@ export type UserRole = 'viewer' | 'editor' | 'admin';
  *   of a creation deletes. An editor reads the data that this work needs: the events that keep the admin page up to
  *   date, exports with the members of projects, and contexts of real users for previews. Reports write usage, so a
  *   viewer may not send them.
- * - An admin also decides about projects, members and API tokens, and deletes applications.
+ * - An admin also decides about projects, members and API tokens, deletes applications, and resets and
+ *   deletes consumers.
  */
 export const LEAST_ROLE = {
   listProjects: 'viewer',
@@ -90,6 +91,10 @@ export const LEAST_ROLE = {
   // Events also reveal names and scopes of tokens, and members.
   listEvents: 'editor',
   listFlagEvents: 'editor',
+  listConsumers: 'editor',
+  // Both decide which events other systems get, and cannot be undone.
+  resetConsumer: 'admin',
+  deleteConsumer: 'admin',
   applyChanges: 'editor',
   previewChanges: 'viewer',
   getChange: 'viewer',

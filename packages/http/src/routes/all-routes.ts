@@ -1,6 +1,7 @@
 import type { Route, RouteGroup, SdkRoute } from '../api/route.js';
 import { changeRoutes, historyRoutes } from './changes.js';
 import { clientReportRoutes, clientRoutes, edgeRoutes, frontendReportRoutes } from './client.js';
+import { consumerRoutes } from './consumers.js';
 import { definitionRoutes } from './definitions.js';
 import { eventRoutes } from './events.js';
 import { featureRoutes } from './features.js';
@@ -52,6 +53,11 @@ export const GROUPS: readonly RouteGroup[] = [
     routes: [...metricsRoutes, ...usageRoutes],
   },
   { tag: 'Events', description: 'The log of all changes.', routes: eventRoutes },
+  {
+    tag: 'Consumers',
+    description: 'Durable readers of events, such as webhooks. Each runs on one node at a time.',
+    routes: consumerRoutes,
+  },
   { tag: 'API tokens', description: 'The secrets with which programs authenticate to this API.', routes: tokenRoutes },
   {
     tag: 'Playground',

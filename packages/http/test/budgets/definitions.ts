@@ -178,6 +178,10 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
   await flags.addDependency({ ...DEFAULT, flag: flagName(22) }, { flag: flagName(21) });
   await makeLargeEvents(flags, size.largeEvents);
   await makeManyEvents(storage, flags, size.manyEvents);
+  for (const consumer of ['reset', 'deleted']) {
+    const stop = await flags.consume(consumer, () => undefined, { from: 'beginning' });
+    await stop();
+  }
   await reportUsage(flags, size);
   await inventApplications(flags, size.invented);
 }

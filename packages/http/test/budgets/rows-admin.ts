@@ -90,6 +90,18 @@ export const OTHER_ADMIN_ROWS = {
         within('{"environment":"production","context":{"properties":{', (number) => `"p${number}":"v"`, '}}}'),
     },
   ],
+  resetConsumer: [
+    {
+      name: 'largest',
+      path: '/api/admin/consumers/reset/reset',
+      body: () => padded('{"from":"beginning","ignored":"…"}'),
+      ...granted,
+    },
+  ],
+  deleteConsumer: [
+    { name: 'known', path: '/api/admin/consumers/deleted', ...granted },
+    { name: 'long', path: `/api/admin/consumers/${longText(14_000)}` },
+  ],
   createToken: [{ name: 'largest', body: () => padded('{"username":"made","type":"admin","ignored":"…"}') }],
   rotateToken: [{ name: 'unknown', body: () => padded('{"id":"unknown","ignored":"…"}') }],
   updateToken: [{ name: 'unknown', body: () => padded('{"expiresAt":null,"ignored":"…"}') }],

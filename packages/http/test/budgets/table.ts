@@ -153,6 +153,7 @@ const BODY_MEMBERS: Partial<Record<string, readonly string[]>> = {
   previewChanges: ['changes', 'environment', 'contexts'],
   updateSegment: SEGMENT,
   explainFlags: ['environment', 'project', 'flag', 'context'],
+  resetConsumer: ['from'],
   createToken: ['username', 'type', 'environment', 'project', 'expiresAt', 'projects'],
   verifyTokens: ['tokens'],
   registerApplication: REGISTRATION,

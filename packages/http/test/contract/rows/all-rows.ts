@@ -4,6 +4,7 @@ import { bulkRows } from './bulk.js';
 import { changeRows } from './changes.js';
 import { clientRows } from './client.js';
 import { clientReadingRows } from './client-reading.js';
+import { consumerRows } from './consumers.js';
 import { definitionRows } from './definitions.js';
 import { dependencyRows } from './dependencies.js';
 import { edgeRows } from './edge.js';
@@ -53,6 +54,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...tokenRows,
   ...toolRows,
   ...eventRows,
+  ...consumerRows,
   ...changeRows,
   ...definitionRows,
   ...pageRows,
