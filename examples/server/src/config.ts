@@ -29,6 +29,16 @@ export interface StorageConfig {
   /** The maximum size of all flags, segments and projects together, in bytes. */
   readonly stateLimit?: number;
   readonly recentContexts?: number;
+  readonly consumers?: ConsumersConfig;
+}
+
+/** Who gets the events. */
+export interface ConsumersConfig {
+  readonly webhook?: { readonly url: string; readonly secrets: readonly string[] };
+  /** The address of an incoming webhook of Slack. */
+  readonly slack?: string;
+  /** Milliseconds without a sign of life, after which another node takes over. */
+  readonly lease?: number;
 }
 
 /** Another server, whose flags this one evaluates and serves. */
@@ -72,8 +82,35 @@ function readStorage(environment: NodeJS.ProcessEnv): StorageConfig {
     environment: readEnvironment(environment.FLAGS_ENVIRONMENT || 'production'),
     ...(adminToken !== undefined && { adminToken }),
     ...(environment.FLAGS_RECENT_CONTEXTS && { recentContexts: readRecentContexts(environment.FLAGS_RECENT_CONTEXTS) }),
+    ...readConsumers(environment),
     ...(environment.FLAGS_STATE_LIMIT && { stateLimit: readStateLimit(environment.FLAGS_STATE_LIMIT) }),
   };
+}
+
+function readConsumers(environment: NodeJS.ProcessEnv): Pick<StorageConfig, 'consumers'> {
+  const url = environment.FLAGS_WEBHOOK_URL;
+  const secrets = readList(environment.FLAGS_WEBHOOK_SECRET);
+  const slack = environment.FLAGS_SLACK_URL;
+  if (url && secrets.length === 0) {
+    throw new ConfigError(
+      'FLAGS_WEBHOOK_URL needs FLAGS_WEBHOOK_SECRET, with which the receiver checks the signatures: whsec_ and 24 to 64 random bytes in base64.',
+    );
+  }
+  if (!url && secrets.length > 0) throw new ConfigError('FLAGS_WEBHOOK_SECRET needs FLAGS_WEBHOOK_URL, the receiver.');
+  if (!url && !slack) {
+    if (!environment.FLAGS_CONSUMER_LEASE) return {};
+    throw new ConfigError('FLAGS_CONSUMER_LEASE needs a consumer: FLAGS_WEBHOOK_URL or FLAGS_SLACK_URL.');
+  }
+  const lease = environment.FLAGS_CONSUMER_LEASE && { lease: readLease(environment.FLAGS_CONSUMER_LEASE) };
+  return { consumers: { ...(url && { webhook: { url, secrets } }), ...(slack && { slack }), ...(lease || {}) } };
+}
+
+function readLease(text: string): number {
+  const milliseconds = Number(text);
+  if (/^\d{4,8}$/.test(text) && milliseconds >= 1000 && milliseconds <= 86_400_000) return milliseconds;
+  throw new ConfigError(
+    `FLAGS_CONSUMER_LEASE must be milliseconds from 1000 to 86400000, such as 30000, not ${JSON.stringify(text)}.`,
+  );
 }
 
 /** The variables of a storage, which a follower does not have. */
@@ -83,6 +120,10 @@ const OF_STORAGES = [
   'FLAGS_ADMIN_TOKEN',
   'FLAGS_STATE_LIMIT',
   'FLAGS_RECENT_CONTEXTS',
+  'FLAGS_WEBHOOK_URL',
+  'FLAGS_WEBHOOK_SECRET',
+  'FLAGS_SLACK_URL',
+  'FLAGS_CONSUMER_LEASE',
 ];
 
 function readUpstream(environment: NodeJS.ProcessEnv): UpstreamConfig {

@@ -8,6 +8,7 @@ import { ensureAdminToken } from './admin-token.js';
 import { createApp, createFollowerApp, noteFault } from './app.js';
 import { closeServer } from './close-server.js';
 import { ConfigError, readConfig, type ServerConfig, type StorageConfig, type UpstreamConfig } from './config.js';
+import { startConsumers } from './consumers.js';
 import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openLogOutput } from './log-output.js';
@@ -48,6 +49,7 @@ async function startStorage(config: ServerConfig, source: StorageConfig): Promis
   try {
     const { auth, trustedOrigins, allowedHosts } = config;
     const router = createFlagsRouter(flags, { auth, trustedOrigins, allowedHosts, ...sharedOptions(config) });
+    await startConsumers(flags, source.consumers);
     const server = await listen(createApp({ flags, router, logger }), config);
     const access = auth === 'none' ? {} : await ensureAdminToken(flags, source.adminToken);
     const url = urlOf(server);

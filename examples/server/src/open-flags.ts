@@ -15,7 +15,7 @@ export async function openFlags({
   environment,
   stateLimit,
   recentContexts,
-}: Omit<StorageConfig, 'adminToken'>): Promise<Flags> {
+}: Omit<StorageConfig, 'adminToken' | 'consumers'>): Promise<Flags> {
   const options = {
     environment,
     ...(stateLimit !== undefined && { stateLimit }),

@@ -67,6 +67,27 @@ describe('the configuration', () => {
     expect(() => readConfig({ FLAGS_CACHE: 'flags.json' })).toThrow(/^FLAGS_CACHE needs FLAGS_UPSTREAM/);
   });
 
+  it('has receivers of events', () => {
+    const webhook = { FLAGS_WEBHOOK_URL: 'https://example.org/hooks', FLAGS_WEBHOOK_SECRET: 'whsec_a, whsec_b' };
+    const slack = { FLAGS_SLACK_URL: 'https://slack.example.org', FLAGS_CONSUMER_LEASE: '5000' };
+    expect(readConfig({ ...webhook, ...slack }).source).toMatchObject({
+      consumers: {
+        webhook: { url: 'https://example.org/hooks', secrets: ['whsec_a', 'whsec_b'] },
+        slack: 'https://slack.example.org',
+        lease: 5000,
+      },
+    });
+  });
+
+  it.each([
+    [{ FLAGS_WEBHOOK_URL: 'https://example.org' }, /^FLAGS_WEBHOOK_URL needs FLAGS_WEBHOOK_SECRET, /],
+    [{ FLAGS_WEBHOOK_SECRET: 'whsec_a' }, /^FLAGS_WEBHOOK_SECRET needs FLAGS_WEBHOOK_URL, /],
+    [{ FLAGS_CONSUMER_LEASE: '5000' }, /^FLAGS_CONSUMER_LEASE needs a consumer: /],
+    [{ FLAGS_SLACK_URL: 'https://a.example', FLAGS_CONSUMER_LEASE: '999' }, /^FLAGS_CONSUMER_LEASE must be milli/],
+  ])('refuses %j', (environment, message) => {
+    expect(() => readConfig(environment)).toThrow(message);
+  });
+
   it('treats an empty variable like an absent one', () => {
     const empty = { PORT: '', HOST: '', FLAGS_DB: '', FLAGS_AUTH: '', FLAGS_ADMIN_TOKEN: '' };
     expect(readConfig(empty)).toEqual(readConfig({}));
