@@ -39,6 +39,9 @@ export const ACTIONS = {
     readonly events: readonly api.WireEvent[];
     readonly totalEvents: number;
   }>,
+  listConsumers: ['GET', '/api/admin/consumers'] as Action<{ readonly consumers: readonly api.Consumer[] }>,
+  resetConsumer: ['POST', '/api/admin/consumers/:consumer/reset'] as Action<undefined>,
+  deleteConsumer: ['DELETE', '/api/admin/consumers/:consumer'] as Action<undefined>,
   listUsage: ['GET', '/api/admin/metrics/usage'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
   listFlagUsage: ['GET', '/api/admin/metrics/usage/:flag'] as Action<{ readonly usage: readonly api.UsageRow[] }>,
   listApplicationsByFlag: ['GET', '/api/admin/metrics/seen-apps'] as Action<

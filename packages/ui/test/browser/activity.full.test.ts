@@ -34,6 +34,29 @@ async function open(path: string): Promise<Visit['page']> {
   return visited.page;
 }
 
+describeInBrowser('the consumers of events', () => {
+  it('are absent without any, and can be reset and deleted', async () => {
+    let page = await open('events');
+    await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Consumers' }).count()).toBe(0);
+    await visited.close();
+    const stop = await host.flags.consume('audit', () => undefined, { from: 'beginning' });
+    await stop();
+    await host.flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' });
+    page = await open('events');
+    const consumers = page.getByRole('region', { name: 'Consumers' });
+    await consumers.getByText(/events?( or more)?, the oldest/).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await consumers.getByRole('button', { name: 'Skip the events of audit' }).click();
+    await page.getByRole('button', { name: 'Confirm: reset audit' }).click();
+    await consumers.getByText('up to date').waitFor();
+    await consumers.getByRole('button', { name: 'Delete audit' }).click();
+    await page.getByRole('button', { name: 'Confirm: delete audit' }).click();
+    await consumers.waitFor({ state: 'detached' });
+    expect((await host.flags.listConsumers()).items).toEqual([]);
+  });
+});
+
 describeInBrowser('the list of applications', () => {
   beforeAll(async () => {
     const strategies = ['default', 'flexibleRollout'];

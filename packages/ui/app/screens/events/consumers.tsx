@@ -1,0 +1,106 @@
+import { call } from '../../api/call.js';
+import { invalidate, useResource } from '../../api/resource.js';
+import type { Consumer } from '../../api/types.js';
+import { Ago } from '../../parts/control/answer.js';
+import { DialogButton } from '../../parts/control/controls.js';
+import { Confirm } from '../../parts/form/dialog.js';
+import { Card } from '../../parts/frame/screen.js';
+import { Table } from '../../parts/list/table.js';
+import { currentProject } from '../../router.js';
+import { may } from '../../state/session.js';
+import { attempt } from '../../state/toasts.js';
+import { plural } from '../../words.js';
+
+/** The lag is counted up to this number. */
+const COUNTED = 1000;
+const NONE = <span class="muted">none</span>;
+
+/** The durable consumers of events, for those who may list them. Absent without consumers. */
+export function Consumers() {
+  const { data } = useResource('listConsumers', may('listConsumers', currentProject()) ? {} : undefined);
+  const consumers = data?.consumers ?? [];
+  if (consumers.length === 0) return null;
+  return (
+    <Card title="Consumers" note={plural(consumers.length, 'consumer')}>
+      <Table
+        class="plain stacked"
+        items={consumers}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: 'Consumer', cell: ({ name }) => name },
+          { title: 'Behind', isNamed: true, cell: ({ lag }) => <Lag lag={lag} /> },
+          { title: 'Last error', isNamed: true, cell: ({ error }) => error ?? NONE },
+          { title: 'Node', isNamed: true, cell: ({ node }) => node ?? NONE },
+          { title: 'Since', isNamed: true, cell: ({ since }) => (since === null ? NONE : <Ago at={since} />) },
+          { title: '', cell: (consumer) => <ConsumerActions consumer={consumer} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Lag({ lag: { events, ms } }: Pick<Consumer, 'lag'>) {
+  if (events === 0) return <span class="muted">up to date</span>;
+  const counted = events >= COUNTED ? `${plural(events, 'event')} or more` : plural(events, 'event');
+  return (
+    <>
+      {counted}, the oldest <Ago at={new Date(Date.now() - ms).toISOString()} />
+    </>
+  );
+}
+
+const STARTS = [
+  ['now', 'Skip', 'Skip all events up to now?', 'It continues with the next event. It never gets the skipped ones.'],
+  ['beginning', 'Repeat', 'Repeat all events?', 'It gets every event of the log again, the oldest first.'],
+] as const;
+
+function ConsumerActions({ consumer: { name } }: { readonly consumer: Consumer }) {
+  const run = async (work: () => Promise<unknown>, done: string) => {
+    await attempt(work, done);
+    invalidate('listConsumers');
+  };
+  const params = { consumer: name };
+  return (
+    <>
+      {STARTS.map(([from, verb, title, text]) => (
+        <DialogButton
+          key={from}
+          class="quiet"
+          needs={['resetConsumer']}
+          project={currentProject()}
+          label={`${verb} the events of ${name}`}
+          dialog={(close) => (
+            <Confirm
+              title={`${name}: ${title}`}
+              text={text}
+              confirm={`Confirm: reset ${name}`}
+              onConfirm={() =>
+                run(() => call('resetConsumer', { params, body: { from } }), `The consumer ${name} was reset.`)
+              }
+              onClose={close}
+            />
+          )}
+        >
+          {verb}…
+        </DialogButton>
+      ))}
+      <DialogButton
+        class="quiet"
+        needs={['deleteConsumer']}
+        project={currentProject()}
+        label={`Delete ${name}`}
+        dialog={(close) => (
+          <Confirm
+            title={`Delete the consumer ${name}?`}
+            text="It ends on its node, and its position is forgotten. A node that starts it again creates it."
+            confirm={`Confirm: delete ${name}`}
+            onConfirm={() => run(() => call('deleteConsumer', { params }), `The consumer ${name} was deleted.`)}
+            onClose={close}
+          />
+        )}
+      >
+        Delete…
+      </DialogButton>
+    </>
+  );
+}
