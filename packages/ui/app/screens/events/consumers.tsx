@@ -29,7 +29,7 @@ export function Consumers() {
         columns={[
           { title: 'Consumer', cell: ({ name }) => name },
           { title: 'Behind', isNamed: true, cell: ({ lag }) => <Lag lag={lag} /> },
-          { title: 'Last error', isNamed: true, cell: ({ error }) => error ?? NONE },
+          { title: 'Last error', isNamed: true, cell: ({ error }) => <LastError error={error} /> },
           { title: 'Node', isNamed: true, cell: ({ node }) => node ?? NONE },
           { title: 'Since', isNamed: true, cell: ({ since }) => (since === null ? NONE : <Ago at={since} />) },
           { title: '', cell: (consumer) => <ConsumerActions consumer={consumer} /> },
@@ -49,6 +49,15 @@ function Lag({ lag: { events, ms } }: Pick<Consumer, 'lag'>) {
   );
 }
 
+/** A longer message would hide the other consumers. The rest is in its tooltip. */
+const SHOWN = 120;
+
+function LastError({ error }: Pick<Consumer, 'error'>) {
+  if (error === null) return NONE;
+  if (error.length <= SHOWN) return <>{error}</>;
+  return <span title={error}>{error.slice(0, SHOWN - 1)}…</span>;
+}
+
 const STARTS = [
   ['now', 'Skip', 'Skip all events up to now?', 'It continues with the next event. It never gets the skipped ones.'],
   ['beginning', 'Repeat', 'Repeat all events?', 'It gets every event of the log again, the oldest first.'],
@@ -61,7 +70,7 @@ function ConsumerActions({ consumer: { name } }: { readonly consumer: Consumer }
   };
   const params = { consumer: name };
   return (
-    <>
+    <span class="actions">
       {STARTS.map(([from, verb, title, text]) => (
         <DialogButton
           key={from}
@@ -101,6 +110,6 @@ function ConsumerActions({ consumer: { name } }: { readonly consumer: Consumer }
       >
         Delete…
       </DialogButton>
-    </>
+    </span>
   );
 }
