@@ -56,7 +56,7 @@ export async function startChild({ program, settings, execArgv = [], isRemote = 
   };
 }
 
-/** Unlike `once`, it does not reject because of a question that could not be sent. */
+/** Resolves when the process has ended. `once` would also reject when a question to the process cannot be sent. */
 function exitOf(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
 }

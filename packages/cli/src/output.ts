@@ -81,6 +81,12 @@ export function createOutput({ stdout, env }: CommandIo, isJson: boolean): Outpu
 
 const ESCAPE = '\u001b';
 
+/** Says what a command with `--dry-run` would do. */
+export function showPlanned(output: Output, text: string): void {
+  output.line(text);
+  output.json({ changed: false });
+}
+
 /** Returns an untrusted text as one printable line. */
 export function oneLine(text: string): string {
   return printable(text).replaceAll('\n', ' ');

@@ -18,6 +18,7 @@ export { readPages } from './base/pages.js';
 export type { PartDifference } from './base/parts.js';
 export { type JsonSchema, parseClientTime } from './base/primitives.js';
 export { emitWarning } from './base/printable.js';
+export { sleep } from './base/sleep.js';
 export { createValidator, type Validator } from './base/validator.js';
 export type { ContextPreview, FlagPreview, PreviewBucket, PreviewedEvaluation } from './changesets/change-set.types.js';
 // Change sets

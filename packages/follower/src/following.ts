@@ -1,6 +1,6 @@
 import type { EvaluationProblem } from '@flags/core';
 import { FlagsError, isFlagsError } from '@flags/core';
-import { createListeners, type Listeners } from '@flags/core/integration';
+import { createListeners, type Listeners, sleep } from '@flags/core/integration';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { type FollowedDocument, type ReportProblem, readDocument } from './document.js';
 import { assertNext, readMessage } from './messages.js';
@@ -302,17 +302,4 @@ function unreadable(url: string, error: unknown): unknown {
   if (error instanceof UpstreamFailure) return error;
   const message = `${url} sends what cannot be read: ${(error as Error).message}. Everything is loaded again.`;
   return new UpstreamFailure(message, undefined, 0, { cause: error });
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds).unref();
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

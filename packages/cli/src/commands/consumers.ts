@@ -1,6 +1,6 @@
 import type { Consumer } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
-import type { CommandIo, Output } from '../output.js';
+import { type CommandIo, showPlanned } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
@@ -71,9 +71,4 @@ async function deleteConsumer(session: CommandSession, name: string): Promise<vo
   await api.delete(`/consumers/${encodeURIComponent(name)}`);
   output.json({ changed: true, deleted: name });
   output.line(`Deleted the consumer ${name}.`);
-}
-
-function showPlanned(output: Output, text: string): void {
-  output.line(text);
-  output.json({ changed: false });
 }

@@ -1,6 +1,6 @@
 import type { CreatedToken, Token } from '@flags/http/wire';
 import { type Command, Option } from 'commander';
-import { CommandError, type CommandIo, type Output, usageError } from '../output.js';
+import { CommandError, type CommandIo, type Output, showPlanned, usageError } from '../output.js';
 import { confirmOrRefuse } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
@@ -78,11 +78,6 @@ function showSecret(output: Output, created: CreatedToken): void {
   const scope = type === 'admin' ? '' : ` for ${environment}, projects ${projects.join(', ')}`;
   output.line(`The ${type} token ${tokenName}${scope} has the id ${id}. Its secret is shown only now:`);
   output.line(secret);
-}
-
-function showPlanned(output: Output, text: string): void {
-  output.line(text);
-  output.json({ changed: false });
 }
 
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../base/limits.js';
+import { sleep } from '../base/sleep.js';
 import { FlagsError, isFlagsError, shorten } from '../errors.js';
 import { FEED_PAGE_BYTES } from '../log/event.operations.js';
 import { BATCH_SIZE, type FeedReader, toFlagsEvent } from '../log/feed.js';
@@ -60,7 +61,7 @@ export class ConsumerRunner implements FeedReader {
   private isWoken = false;
   private resolveWake: () => void = () => undefined;
   private latestRead: Promise<boolean> = Promise.resolve(true);
-  /** What has failed at its last attempt, so that each series of failures is reported once. */
+  /** The kinds of access whose last attempt failed. Each series of failures is reported once. */
   private readonly failing = new Set<'read' | 'write'>();
 
   constructor(private readonly start: ConsumerRun) {
@@ -259,7 +260,7 @@ export class ConsumerRunner implements FeedReader {
     });
   }
 
-  /** Writes the cursor, and with it a sign of life. Ends the tenure if the consumer is no longer as this node left it. */
+  /** Writes the cursor, which is also the sign of life. Ends the tenure if the consumer was deleted, reset or taken over. */
   private async write(tenure: Tenure, change?: Pick<ConsumerState, 'holder' | 'node' | 'since'>): Promise<void> {
     const { storage, name } = this.start;
     const startedAt = performance.now();
@@ -321,17 +322,4 @@ function messageOf(error: unknown): string {
   const { message } = Object(error) as { readonly message?: unknown };
   const text = shorten(typeof message === 'string' ? message : String(error), LIMITS.consumerError);
   return text.replace(/[\p{Cs}\0]/gu, '\uFFFD');
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds).unref();
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

@@ -10,7 +10,7 @@ export interface ConsumerState {
   readonly name: string;
   /** null: at the beginning of the log. */
   readonly position: string | null;
-  /** Counts the resets. The holder of the lease sees that the position is no longer its own. */
+  /** The number of resets. If it has changed, the holder of the lease drops its own position. */
   readonly resets: number;
   /** The runner that holds the lease; null if none does. Unique: two runners may have the same node. */
   readonly holder: string | null;
