@@ -342,6 +342,30 @@ describe('a long answer', () => {
     await Promise.all([second?.discard?.(), third?.discard?.()]);
   });
 
+  it('that is too long to share has a place of its user, who holds one at a time', async () => {
+    await flags.close();
+    const environments = Array.from({ length: 70 }, (_, n) => ({ name: `env-${n}`, displayName: 'x'.repeat(100) }));
+    flags = await createFlags({ storage: memoryStorage(), environments, environment: 'env-0' });
+    const changes = Array.from({ length: 500 }, (_, number): Change<'slow' | 'counting'> => {
+      return { op: 'createFlag', ref: { project: 'default' }, input: { name: `flag-${number}` } };
+    });
+    await flags.apply(changes);
+    let caller = 'eve';
+    const ask = createAsk(() => ({ name: caller }));
+    const list = '/api/admin/projects/default/features';
+    const unread: FlagsReply[] = [];
+    const asked = Array.from({ length: 8 }, async () => unread.push((await ask(list)) as FlagsReply));
+    await until(() => unread.length > 0);
+    caller = 'ada';
+    const other = await ask(list);
+    expect([other?.status, unread.length]).toEqual([200, 1]);
+    await other?.discard?.();
+    for (let taken = 0; taken < asked.length; taken++) {
+      await until(() => unread.length > taken);
+      await unread[taken]?.discard?.();
+    }
+  });
+
   it('to clients that take nothing keeps the others waiting for 5 seconds each, and not longer', async () => {
     const values = Array.from({ length: 20_000 }, (_, n) => `user-${n}`);
     const { id } = await flags.createSegment({

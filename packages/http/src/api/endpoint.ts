@@ -233,13 +233,24 @@ export function createEndpoint(served: ServedRoute, parts: EndpointParts): Endpo
       return answer({ ...exchange, ...more, dataVersion });
     };
     if (!route.caching?.keeps || dataVersion === undefined || visit) return make();
-    const makeShared = (etag?: string) => {
+    const makeWaiting = (etag?: string) => {
       if (!route.waits) return make({ etag });
-      // A shared reply has no owner, and does not end when its first client disconnects.
-      const shared = gate({ load: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
-      return inPlace(shared, () => make({ etag, visit: shared }));
+      return etag === undefined ? makeShared() : makeOwn(etag);
     };
-    return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeShared);
+    /** A shared reply has no owner, and does not end when its first client disconnects. */
+    async function makeShared(): Promise<FlagsReply> {
+      const place = gate({ load: 'read', actor: undefined, isPatient: true, request: { signal: undefined } });
+      const reply = await inPlace(place, () => make({ visit: place }));
+      if (!reply.stream) return reply;
+      // Each client gets its own, and reads it in a place that counts for its user.
+      await reply.discard?.();
+      return { status: reply.status, headers: reply.headers };
+    }
+    function makeOwn(etag: string): Promise<FlagsReply> {
+      const place = gate({ load: 'read', actor: actorOf(exchange.principal), isPatient: true, request });
+      return inPlace(place, () => make({ etag, visit: place }));
+    }
+    return fetchReply(request, `${cacheKeyOf(exchange)} ${dataVersion}`, makeWaiting);
   };
 
   /** Other spellings of a path, and unknown parameters, share a reply: each cached one takes memory. */
