@@ -33,6 +33,11 @@ const LONGEST_ABSENCE = 500;
 const KILLS_IN_A_ROW = 5;
 const PATIENCE = 60_000;
 const LONGEST_BACKOFF = 10_000;
+/**
+ * The longest pause between two changes, in milliseconds. Each change costs every follower work, and all of them share the
+ * processors of this machine: at twenty changes a second, they would need more than two.
+ */
+const LONGEST_PAUSE = 400;
 
 /** Makes changes without end. One whose outcome is unknown is made again. */
 class Changes {
@@ -59,7 +64,7 @@ class Changes {
       } catch {
         // The root is away.
       }
-      await pause(random() * 100);
+      await pause(random() * LONGEST_PAUSE);
     }
   }
 }
