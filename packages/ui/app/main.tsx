@@ -24,7 +24,7 @@ effect(() => {
 
 const MINUTE = 60_000;
 setInterval(() => {
-  if (!document.hidden) invalidate('listUsage', 'listFlagUsage');
+  if (!document.hidden) invalidate('listUsage', 'listFlagUsage', 'listConsumers');
 }, MINUTE);
 
 const place = document.getElementById('app');

@@ -114,8 +114,10 @@ describeInBrowser('a viewer, by the roles of the library', () => {
     await page.getByText('No live updates').waitFor();
     expect(await page.getByRole('switch', { disabled: true }).count()).toBeGreaterThan(0);
     expect(await page.getByRole('switch', { disabled: false }).count()).toBe(0);
+    await (await viewing.flags.consume('audit', () => undefined))();
     await page.goto(`${viewing.page}events`);
     await page.getByText('checkout').first().waitFor();
+    expect(await page.getByText('audit').count()).toBe(0);
     await page.goto(`${viewing.page}why?as=userId%3D7&flag=checkout`);
     await page.getByText('checkout').first().waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);

@@ -47,7 +47,13 @@ describeInBrowser('the consumers of events', () => {
     const consumers = page.getByRole('region', { name: 'Consumers' });
     await consumers.getByText(/events?( or more)?, the oldest/).waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
-    await consumers.getByRole('button', { name: 'Skip the events of audit' }).click();
+    mayWrite = false;
+    await page.reload();
+    await consumers.getByRole('button', { name: 'Skip the events of audit', disabled: true }).waitFor();
+    expect(await consumers.getByRole('button', { disabled: false }).count()).toBe(0);
+    mayWrite = true;
+    await page.reload();
+    await consumers.getByRole('button', { name: 'Skip the events of audit', disabled: false }).click();
     await page.getByRole('button', { name: 'Confirm: reset audit' }).click();
     await consumers.getByText('up to date').waitFor();
     await consumers.getByRole('button', { name: 'Delete audit' }).click();

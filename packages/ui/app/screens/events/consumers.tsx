@@ -7,7 +7,7 @@ import { Confirm } from '../../parts/form/dialog.js';
 import { Card } from '../../parts/frame/screen.js';
 import { Table } from '../../parts/list/table.js';
 import { currentProject } from '../../router.js';
-import { may } from '../../state/session.js';
+import { offers } from '../../state/session.js';
 import { attempt } from '../../state/toasts.js';
 import { plural } from '../../words.js';
 
@@ -17,7 +17,7 @@ const NONE = <span class="muted">none</span>;
 
 /** The durable consumers of events, for those who may list them. Absent without consumers. */
 export function Consumers() {
-  const { data } = useResource('listConsumers', may('listConsumers', currentProject()) ? {} : undefined);
+  const { data } = useResource('listConsumers', offers('listConsumers', currentProject()) ? {} : undefined);
   const consumers = data?.consumers ?? [];
   if (consumers.length === 0) return null;
   return (
