@@ -52,6 +52,7 @@ import type {
   PayloadOptions,
   VariantOptions,
 } from './evaluation/evaluation.types.js';
+import { ON_FLUSH, type UsageFlush } from './evaluation/usage.js';
 import { asOf } from './log/as-of.operations.js';
 import { listEvents, listNextEvents, subscribe } from './log/event.operations.js';
 import type {
@@ -259,6 +260,11 @@ export class Flags<Own extends string = never>
 
   async refresh(): Promise<EvaluationStatus> {
     return evaluationOf(this, 'refresh').refresh();
+  }
+
+  /** @internal */
+  [ON_FLUSH](listener: (flush: UsageFlush) => void): () => void {
+    return this[EVALUATION][ON_FLUSH](listener);
   }
 
   // Change sets and their history

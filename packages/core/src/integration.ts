@@ -11,7 +11,7 @@ export { cloneJson, cloneWithoutPrototypes, deepFreeze, freezeJson, isObject, is
 export { createLifetime, type Lifetime } from './base/lifetime.js';
 // Shared calls
 export { memoizeAsync } from './base/memoize.js';
-export { describeNonFlags, describeUnknownOption } from './base/option-names.js';
+export { describeNonFlags, describeUnknownOption, isStorage } from './base/option-names.js';
 // Long work in slices
 export { nextTurn, paced, pause } from './base/paced.js';
 export { readPages } from './base/pages.js';
@@ -73,7 +73,14 @@ export {
   type StrategyParameter,
   type StrategyRow,
 } from './evaluation/strategies.js';
-export { type FlagUsage, UsageCounters, type VariantUsage } from './evaluation/usage.js';
+export {
+  type EnvironmentCount,
+  type FlagUsage,
+  onUsageFlush,
+  UsageCounters,
+  type UsageFlush,
+  type VariantUsage,
+} from './evaluation/usage.js';
 export type { EffectState, FlagVisibility } from './flags/effect.decide.js';
 export type { StrategyMembers } from './flags/strategy.types.js';
 // Validation

@@ -7,6 +7,7 @@ import {
   createPayloadReader,
   createPropertyLift,
   createSettings,
+  type EnvironmentCount,
   isObject,
   ProblemReporter,
   STRATEGIES,
@@ -92,6 +93,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
   const { url, token, schema, strategies, usage: own, onError } = options;
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
+  const counts = createListeners<readonly EnvironmentCount[]>(onError);
   const upstream = createUpstream({ ...options, ...own });
   const ask = createTokenQuestion(upstream);
   const identity = createIdentity({ token, strategies, ask, scope: cached?.scope });
@@ -143,7 +145,11 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
     upstream,
     environment: () => identity.settings.environment,
     flag: (name) => state.variantsOf(name),
-    drain: () => state.counters.drain(),
+    drain() {
+      const drained = state.counters.drain();
+      counts.notify(drained.map((count) => ({ ...count, environment: state.environment })));
+      return drained;
+    },
     strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
     onError,
   });
@@ -172,6 +178,7 @@ function createFollower({ options, conditions, problems, cached }: FollowerSourc
       problems,
       impressions,
       changes,
+      counts,
       lift: schema && createPropertyLift(schema),
     },
     {

@@ -24,6 +24,7 @@ import type {
 } from './evaluation.types.js';
 import type { ProblemReporter } from './problem.js';
 import type { Snapshot } from './snapshot.js';
+import { type EnvironmentCount, ON_FLUSH, type UsageFlush } from './usage.js';
 
 /** The compiled environments. Each change replaces their snapshots. */
 export interface EvaluatedState {
@@ -52,6 +53,8 @@ export interface EvaluationParts extends ContextOptions {
   readonly problems: Pick<ProblemReporter, 'report'>;
   readonly impressions: Listeners<Impression>;
   readonly changes: Listeners<ConfigurationChange>;
+  /** Notified when evaluations are recorded. */
+  readonly counts: Listeners<readonly EnvironmentCount[]>;
 }
 
 /**
@@ -124,6 +127,13 @@ export class Evaluation implements Omit<FollowedEvaluation, 'status' | 'refresh'
 
   onConfigurationChange(listener: (change: ConfigurationChange) => void): () => void {
     return this.parts.changes.add(listener);
+  }
+
+  /** @internal */
+  [ON_FLUSH](listener: (flush: UsageFlush) => void): () => void {
+    const isOfFlag = ({ environment, flag }: EnvironmentCount) =>
+      this.parts.state.snapshotOf(environment)?.definition(flag) !== undefined;
+    return this.parts.counts.add((counts) => listener({ counts, isOfFlag }));
   }
 
   private read(context: EvaluationContext | undefined): EvaluationContext | undefined {

@@ -14,6 +14,39 @@ export interface VariantUsage {
   readonly count: number;
 }
 
+/** The number of evaluations of a flag in one environment. */
+export interface EnvironmentCount extends Omit<FlagUsage, 'variants'> {
+  readonly environment: string;
+  /** Absent if no variant was counted. */
+  readonly variants?: readonly VariantUsage[];
+}
+
+/** Registered, so that a package can listen to flags of the other build of this one. */
+export const ON_FLUSH = Symbol.for('@flags/on-flush');
+
+/** What was counted between two drains. */
+export interface UsageFlush {
+  readonly counts: readonly EnvironmentCount[];
+  /** Returns whether a count is of a flag. Others are of misspelt names, or of flags that were archived or deleted meanwhile. */
+  readonly isOfFlag: (count: EnvironmentCount) => boolean;
+}
+
+/** An engine or a follower. Applications do not see this member. */
+interface CountedFlags {
+  [ON_FLUSH](listener: (flush: UsageFlush) => void): () => void;
+}
+
+/**
+ * Calls the listener with the evaluation counts of this process each time that they are recorded, the last time while the
+ * flags close. Every evaluation is in exactly one call. An error of the listener goes to `onError`.
+ *
+ * @param flags an engine or a follower
+ * @returns a function that removes the listener
+ */
+export function onUsageFlush(flags: object, listener: (flush: UsageFlush) => void): () => void {
+  return (flags as CountedFlags)[ON_FLUSH](listener);
+}
+
 /** The counter of one variant. Compiled variants refer to it. */
 export interface VariantCounter {
   readonly variant: string;

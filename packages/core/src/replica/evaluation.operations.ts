@@ -28,8 +28,8 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
     { lift, recent }: Pick<ContextOptions, 'lift'> & { readonly recent: RecentContexts | undefined },
   ) {
     const { replica, settings, payloads } = engine;
-    const { state, problems, impressions, changes } = replica;
-    super({ state, settings, payloads, problems, impressions, changes, lift, recent });
+    const { state, problems, impressions, changes, counts } = replica;
+    super({ state, settings, payloads, problems, impressions, changes, counts, lift, recent });
     this.engine = engine;
     this.contexts = recent;
   }

@@ -13,13 +13,13 @@ import type {
 import { type EvaluationProblem, ProblemReporter } from '../evaluation/problem.js';
 import type { Snapshot } from '../evaluation/snapshot.js';
 import { STRATEGIES } from '../evaluation/strategies.js';
-import type { FlagUsage } from '../evaluation/usage.js';
+import type { EnvironmentCount, FlagUsage } from '../evaluation/usage.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import { segmentDocuments } from '../segments/segment.kind.js';
 import type { KeyedUpdate } from '../storage/documents.js';
 import { newestPosition } from '../storage/feed-pages.js';
 import type { DocumentKey, FlagsStorage } from '../storage/port.js';
-import { type EnvironmentCount, startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
+import { startUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import { type ChangePoller, type StateAt, startChangePoller } from './change-poller.js';
 import { DocumentCache } from './document-cache.js';
@@ -152,6 +152,8 @@ export interface Replica {
   readonly impressions: Listeners<Impression>;
   /** Notified after every change that evaluation sees. */
   readonly changes: Listeners<ConfigurationChange>;
+  /** Notified of the evaluations that each flush of usage records. */
+  readonly counts: Listeners<readonly EnvironmentCount[]>;
   /** For problems that evaluation finds outside of snapshots. */
   readonly problems: ProblemReporter;
 }
@@ -222,6 +224,7 @@ export function startReplica(
   const { application = 'default', instance = `${hostname()}-${process.pid}`, interval = 10_000 } = host.usage ?? {};
   const impressions = createListeners<Impression>(onError);
   const changes = createListeners<ConfigurationChange>(onError);
+  const counts = createListeners<readonly EnvironmentCount[]>(onError);
   const problems = new ProblemReporter(onProblem);
   const clock = () => now().getTime();
   const options: EnvironmentOptions = {
@@ -248,7 +251,11 @@ export function startReplica(
     instance,
     strategies: [...STRATEGIES.keys(), ...strategies.map(({ name }) => name)],
     interval,
-    drain: state.drain,
+    drain() {
+      const drained = state.drain();
+      counts.notify(drained);
+      return drained;
+    },
     onError,
   });
   const poller = startChangePoller({
@@ -277,7 +284,7 @@ export function startReplica(
     if (!updates.some(hasMissed)) return state.applyUpdates(updates);
     return poller.refresh().then(() => state.applyUpdates(updates));
   };
-  return { state, documents, options, poller, applyCommit, usage, instance, impressions, changes, problems };
+  return { state, documents, options, poller, applyCommit, usage, instance, impressions, changes, counts, problems };
 }
 
 /** Stops the timers and records the pending counts. Evaluation still works afterwards, from memory. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { groupBy } from '../base/collections.js';
-import type { ReportedCount, UsageBatch } from '../storage/usage/port.js';
+import type { EnvironmentCount } from '../evaluation/usage.js';
+import type { UsageBatch } from '../storage/usage/port.js';
 import { BATCH_SIZE, chunksOf, REPORT_SIZE } from './usage-batches.js';
 import type { UsageWriter } from './usage-writer.js';
 
@@ -12,11 +13,6 @@ export interface UsageRecorder {
   forget(flag: string): void;
   /** Stops the timer and records the pending counts. */
   close(): Promise<void>;
-}
-
-/** The evaluations of a flag in one environment. */
-export interface EnvironmentCount extends ReportedCount {
-  readonly environment: string;
 }
 
 export interface UsageOptions {
