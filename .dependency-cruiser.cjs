@@ -195,7 +195,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/core/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|pg|@types/pg)|^packages/(express|follower|http|openfeature|postgres)/',
+        path: '/node_modules/(express|@types/express|pino|fastify|koa|@openfeature|@opentelemetry|pg|@types/pg)|^packages/(express|follower|http|openfeature|opentelemetry|postgres)/',
       },
     },
     {
@@ -204,7 +204,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/http/src/' },
       to: {
-        path: '/node_modules/(express|@types/express|fastify|koa|hono|next|pino|@openfeature|pg|@types/pg)/|^packages/(express|follower|openfeature|postgres)/',
+        path: '/node_modules/(express|@types/express|fastify|koa|hono|next|pino|@openfeature|@opentelemetry|pg|@types/pg)/|^packages/(express|follower|openfeature|opentelemetry|postgres)/',
       },
     },
     {
@@ -223,7 +223,7 @@ module.exports = {
       name: 'published-entries-only',
       comment: 'What stands on the core uses it as a stranger would.',
       severity: 'error',
-      from: { path: '^packages/(express|follower|http|openfeature|postgres)/src/' },
+      from: { path: '^packages/(express|follower|http|openfeature|opentelemetry|postgres)/src/' },
       to: {
         path: '^packages/core/',
         pathNot: '^packages/core/(src|dist|cjs)/(index|integration|storage|types)\\.(d\\.)?[jt]s$',
@@ -236,7 +236,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/cli/src/' },
       to: {
-        path: '^packages/(core|express|http|openfeature|postgres|ui)/',
+        path: '^packages/(core|express|http|openfeature|opentelemetry|postgres|ui)/',
         pathNot:
           '^packages/((core|http|postgres|ui)/(src|dist|cjs)/index|core/(src|dist|cjs)/(admin|sqlite|types)|http/(src|dist|cjs)/replies)\\.(d\\.)?[jt]s$',
       },
@@ -245,7 +245,7 @@ module.exports = {
       name: 'cli-stays-outside',
       comment: 'Services install no command line.',
       severity: 'error',
-      from: { path: '^packages/(core|express|follower|http|openfeature|postgres|ui)/src/' },
+      from: { path: '^packages/(core|express|follower|http|openfeature|opentelemetry|postgres|ui)/src/' },
       to: { path: '^packages/cli/' },
     },
     {
@@ -253,14 +253,14 @@ module.exports = {
       comment: 'The page talks to the API over HTTP: its handler stands alone.',
       severity: 'error',
       from: { path: '^packages/ui/src/' },
-      to: { path: '^packages/(core|express|http|openfeature|postgres)/' },
+      to: { path: '^packages/(core|express|http|openfeature|opentelemetry|postgres)/' },
     },
     {
       name: 'follower-serves-nobody',
       comment: 'A follower is a source of flags. The HTTP API serves it, and need not be installed to evaluate.',
       severity: 'error',
       from: { path: '^packages/follower/src/' },
-      to: { path: '^packages/(express|http|openfeature|postgres|ui)/' },
+      to: { path: '^packages/(express|http|openfeature|opentelemetry|postgres|ui)/' },
     },
     {
       name: 'published-http-only',

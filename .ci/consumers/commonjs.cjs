@@ -6,13 +6,15 @@ const { createFlagsRouter } = require('@flags/express');
 const { followFlags } = require('@flags/follower');
 const { createFlagsApi, toFetchHandler } = require('@flags/http');
 const { createFlagsProvider } = require('@flags/openfeature');
+const { instrumentFlags, instrumentStorage } = require('@flags/opentelemetry');
 const { postgresStorage } = require('@flags/postgres');
 const { OpenFeature } = require('@openfeature/server-sdk');
 const express = require('express');
 
 async function main() {
   for (const storage of [memoryStorage(), sqliteStorage('commonjs.db')]) {
-    const flags = await createFlags({ storage });
+    const flags = await createFlags({ storage: instrumentStorage(await storage) });
+    instrumentFlags(flags);
     await flags.createFlag({ project: 'default' }, { name: 'packed' });
     assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
     assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));

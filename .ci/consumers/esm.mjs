@@ -6,12 +6,14 @@ import { createFlagsRouter } from '@flags/express';
 import { followFlags } from '@flags/follower';
 import { createFlagsApi, toFetchHandler } from '@flags/http';
 import { createFlagsProvider } from '@flags/openfeature';
+import { instrumentFlags, instrumentStorage } from '@flags/opentelemetry';
 import { postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
 for (const storage of [memoryStorage(), sqliteStorage('esm.db')]) {
-  const flags = await createFlags({ storage });
+  const flags = await createFlags({ storage: instrumentStorage(await storage) });
+  instrumentFlags(flags);
   await flags.createFlag({ project: 'default' }, { name: 'packed' });
   assert.equal((await flags.listFlags({ project: 'default' })).items.length, 1);
   assert.ok(express().use(createFlagsRouter(flags, { auth: 'none' })));

@@ -5,11 +5,13 @@ import { createFlagsRouter, flagsMiddleware } from '@flags/express';
 import '@flags/express/request';
 import { createFlagsApi, toFetchHandler, toNodeHandler } from '@flags/http';
 import { createFlagsProvider } from '@flags/openfeature';
+import { instrumentFlags, instrumentStorage } from '@flags/opentelemetry';
 import { migrationSql, type PgPool, postgresStorage } from '@flags/postgres';
 import { OpenFeature } from '@openfeature/server-sdk';
 import express from 'express';
 
-const flags: Flags = await createFlags({ storage: memoryStorage() });
+const flags: Flags = await createFlags({ storage: instrumentStorage(memoryStorage()) });
+instrumentFlags(flags, { isCounted: (flag) => flag !== 'packed' });
 flags.subscribe((event: FlagsEvent) => console.log(event.type));
 const app = express().use(createFlagsRouter(flags, { auth: 'none' }));
 app.use(flagsMiddleware(flags, ({ ip }) => ({ remoteAddress: ip })));
