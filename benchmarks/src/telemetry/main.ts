@@ -18,10 +18,11 @@ const { values: given } = parseArgs({
 
 /** The flags of the comparison, and the calls of a round. */
 const EVALUATED = 1_000;
-const CALLS = 1_000_000;
+const CALLS = 8_000_000;
 const SLICE = 20_000;
-/** Milliseconds between two flushes: a hundredth of the default, so that a round has several. */
-const INTERVAL = 100;
+const WARM_UP = 2;
+/** Milliseconds between two flushes: a tenth of the default, so that a round has some. */
+const INTERVAL = 1_000;
 const MEBIBYTE = 2 ** 20;
 
 class Reader extends MetricReader {
@@ -57,46 +58,59 @@ async function measureRound(flags: Flags, names: readonly string[], collect: () 
 async function compareEvaluation(rounds: number) {
   const flags = await createPopulated(EVALUATED);
   const names = Array.from({ length: EVALUATED }, (_, at) => placeAt(at).flag);
+  const reader = new Reader();
+  const meterProvider = new MeterProvider({ readers: [reader] });
   const without: number[] = [];
   const withMetrics: number[] = [];
-  for (let round = -2; round < rounds; round++) {
-    const before = await measureRound(flags, names, async () => undefined);
-    const reader = new Reader();
-    const stop = instrumentFlags(flags, { meterProvider: new MeterProvider({ readers: [reader] }) });
-    const after = await measureRound(flags, names, () => reader.collect());
+  const measureWithout = async () => without.push(await measureRound(flags, names, async () => undefined));
+  const measureWith = async () => {
+    const stop = instrumentFlags(flags, { meterProvider });
+    withMetrics.push(await measureRound(flags, names, () => reader.collect()));
     stop();
-    if (round < 0) continue;
-    without.push(before);
-    withMetrics.push(after);
+  };
+  for (let round = -WARM_UP; round < rounds; round++) {
+    const pair = [measureWithout, measureWith];
+    for (const measure of round % 2 === 0 ? pair : pair.reverse()) await measure();
   }
   await flags.close();
-  return { without: median(without), withMetrics: median(withMetrics) };
+  const [off, on] = [without.slice(WARM_UP), withMetrics.slice(WARM_UP)];
+  // Of each pair: what else the machine does changes within seconds.
+  const ratios = on.map((time, round) => time / (off[round] ?? Number.NaN));
+  return { without: median(off), withMetrics: median(on), ratio: median(ratios) };
 }
 
-/** Evaluates all flags with metrics. Returns their series, and the heap that metrics have added. */
+/** Evaluates all flags with metrics. Returns their series, and the heap that is free again without them. */
 async function measureSeries(count: number) {
   const flags = await createPopulated(count);
   const names = Array.from({ length: count }, (_, at) => placeAt(at).flag);
-  await evaluateAll(flags, names);
-  const before = heapUsed();
-  const reader = new Reader();
-  const stop = instrumentFlags(flags, { meterProvider: new MeterProvider({ readers: [reader] }) });
-  for (let round = 0; round < 3; round++) await evaluateAll(flags, names);
-  const points = await pointsOf(reader);
-  const heap = (heapUsed() - before) / MEBIBYTE;
-  const counted = points.reduce((sum, { value }) => sum + Number(value), 0);
-  stop();
+  // Compiles the flags.
+  await observe(flags, names);
+  const observed = await observe(flags, names);
+  // The usage that the storage keeps grows meanwhile, so the heap is compared with the end, not with the start.
+  const heap = (observed.heap - heapUsed()) / MEBIBYTE;
   await flags.close();
-  return { series: points.length, counted, expected: 6 * count, heap };
+  return { ...observed, expected: 2 * count, heap };
 }
 
-/** Evaluates each flag twice, and waits until the counts are flushed. */
-async function evaluateAll(flags: Flags, names: readonly string[]): Promise<void> {
+/** Evaluates each flag twice, and waits until all is counted. Afterwards nothing of the metrics is reachable. */
+async function observe(flags: Flags, names: readonly string[]) {
+  const reader = new Reader();
+  const stop = instrumentFlags(flags, { meterProvider: new MeterProvider({ readers: [reader] }) });
   for (const name of names) {
     flags.isEnabled(name, CONTEXT);
     flags.getVariant(name, CONTEXT);
   }
-  await pause(30 * INTERVAL);
+  let counted = 0;
+  let series = 0;
+  for (let second = 0; second < 60 && counted < 2 * names.length; second++) {
+    await pause(1_000);
+    const points = await pointsOf(reader);
+    series = points.length;
+    counted = points.reduce((sum, { value }) => sum + Number(value), 0);
+  }
+  const heap = heapUsed();
+  stop();
+  return { series, counted, heap };
 }
 
 async function pointsOf(reader: Reader) {
@@ -110,9 +124,8 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const { without, withMetrics } = await compareEvaluation(Number(given.rounds));
+const { without, withMetrics, ratio } = await compareEvaluation(Number(given.rounds));
 const { series, counted, expected, heap } = await measureSeries(Number(given.flags));
-const ratio = withMetrics / without;
 publish(
   'Telemetry',
   [],
@@ -120,7 +133,7 @@ publish(
     figure('an evaluation without metrics', `${without.toFixed(1)} ns`),
     figure('with metrics', `${withMetrics.toFixed(1)} ns`),
     {
-      fact: `with metrics beside without, median of ${given.rounds} rounds each`,
+      fact: `with metrics beside without, median of ${given.rounds} pairs of rounds`,
       figure: `${(100 * (ratio - 1)).toFixed(1)} %`,
       aim: '± 5 %',
       holds: Math.abs(ratio - 1) <= 0.05,

@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import { createFlags, defineFlags, type Flags, FlagsError, type FlagsOptions, memoryStorage } from '@flags/core';
+import { type UsageBatch, type UsageStorage, usageOf } from '@flags/core/integration';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
-import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { DiagLogLevel, diag, metrics as globalMetrics } from '@opentelemetry/api';
+import { AggregationTemporality, InMemoryMetricExporter } from '@opentelemetry/sdk-metrics';
 import { until } from '../../../test/until.js';
 import { temporaryDirectory } from '../../core/test/storage/temporary-directory.js';
 import { createOn, endAll, follow, startRoot } from '../../follower/test/servers.js';
+import { codeBlocks, codeIn, read, tableAfter } from '../../http/test/docs/documents.js';
+import { runProgram } from '../../http/test/docs/run-module.js';
 import { type InstrumentFlagsOptions, instrumentFlags } from '../src/index.js';
 import { brokenMetrics, type Metrics, type Point, startMetrics } from './metrics.js';
 
@@ -87,6 +91,30 @@ describe('flags.evaluations', () => {
     await until(async () => (await evaluations())['checkout production on'] === 1);
     flags.isEnabled('checkout');
     await until(async () => (await evaluations())['checkout production on'] === 2);
+  });
+
+  it('counts every evaluation once while usage cannot be recorded', async () => {
+    const memory = memoryStorage();
+    const { record } = usageOf(memory) as UsageStorage;
+    let failures = 0;
+    const usage = {
+      ...memory.usage,
+      async record(batch: UsageBatch) {
+        failures += 1;
+        if (failures < 20) throw new FlagsError('storage_unavailable', 'Away.');
+        return record(batch);
+      },
+    };
+    const flags = await open({ storage: { ...memory, usage }, usage: { interval: 5 }, onError: () => undefined });
+    await createOn(flags, 'checkout');
+    instrument(flags);
+    flags.isEnabled('checkout');
+    await until(async () => (await evaluations())['checkout production on'] === 1);
+    flags.isEnabled('checkout');
+    await until(async () => (await evaluations())['checkout production on'] === 2);
+    expect(failures).toBeGreaterThanOrEqual(20);
+    await flags.close();
+    expect(await evaluations()).toEqual({ 'checkout production on': 2 });
   });
 
   it('counts flags that are not chosen, and names of no flag, as other', async () => {
@@ -197,7 +225,7 @@ describe('the status', () => {
 describe('consumers', () => {
   it('shows their lag', async () => {
     let time = Date.parse('2026-03-01T12:00:00Z');
-    const flags = await open({ now: () => new Date(time) });
+    const flags = await open({ now: () => new Date(time), onError: () => undefined });
     instrument(flags);
     expect(await metrics.names()).not.toContain('flags.consumer.lag');
     const failing = await flags.consume('failing', () => Promise.reject(new Error('Not now.')));
@@ -217,6 +245,22 @@ describe('consumers', () => {
     storage.inject({ method: 'list' });
     expect(await metrics.names()).not.toContain('flags.consumer.lag');
     expect(await metrics.names()).toContain('flags.stale');
+  });
+
+  it('waits 5 seconds for a storage that hangs, and asks it once', async () => {
+    const storage = faultyStorage(memoryStorage());
+    const flags = await open({ storage });
+    await flags.consume('audit', () => undefined);
+    instrument(flags);
+    const hanging = storage.inject({ method: 'list', hang: true });
+    jest.useFakeTimers({ doNotFake: ['Date', 'performance', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+    const reads = [metrics.names(), metrics.names()];
+    await jest.advanceTimersByTimeAsync(5_000);
+    for (const names of await Promise.all(reads)) expect(names).not.toContain('flags.consumer.lag');
+    jest.useRealTimers();
+    expect(hanging.strikes()).toBe(1);
+    storage.heal();
+    await until(async () => (await metrics.names()).includes('flags.consumer.lag'));
   });
 });
 
@@ -288,15 +332,13 @@ it('breaks nothing with a meter that throws, and tells the logger of OpenTelemet
   expect(told.length).toBeGreaterThan(3);
 });
 
-it.each([
-  [
-    () => instrumentFlags(createFlags({ storage: memoryStorage() }) as never),
-    /^instrumentFlags needs flags, but got a promise/,
-  ],
-  [() => instrumentFlags({} as never), /^instrumentFlags needs flags as its first argument/],
-] as const)('refuses what is not flags: %#', (call, message) => {
-  expect(call).toThrow(TypeError);
-  expect(call).toThrow(message);
+it('refuses what is not flags', async () => {
+  const promise = createFlags({ storage: memoryStorage() });
+  const ofPromise = () => instrumentFlags(promise as never);
+  expect(ofPromise).toThrow(TypeError);
+  expect(ofPromise).toThrow(/^instrumentFlags needs flags, but got a promise: await createFlags/);
+  expect(() => instrumentFlags({} as never)).toThrow(/^instrumentFlags needs flags as its first argument/);
+  await (await promise).close();
 });
 
 it.each([
@@ -310,4 +352,57 @@ it.each([
 ])('refuses wrong options: %j', async (options, message) => {
   const flags = await open();
   expect(() => instrumentFlags(flags, options as never)).toThrow(new TypeError(message));
+});
+
+describe('the guide and the README', () => {
+  /** The packages of the program, with an exporter that keeps what it would send. */
+  function packagesWith(exporter: InMemoryMetricExporter) {
+    const exporters = {
+      OTLPMetricExporter: function keep() {
+        return exporter;
+      },
+    };
+    return (name: string) => (name === '@opentelemetry/exporter-metrics-otlp-http' ? exporters : require(name));
+  }
+
+  it('have code that sends the metrics of a service until it ends', async () => {
+    const directory = temporaryDirectory();
+    const [start = '', end = '', choose = ''] = codeBlocks(read('docs/telemetry.md'), 'js');
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const program = start.replace('./flags.db', join(directory.path, 'flags.db'));
+    const scope = { require: packagesWith(exporter) };
+    const result = '{ flags, meterProvider, storage }';
+    const service = (await runProgram(program, { result, scope })) as { readonly flags: Flags };
+    await createOn(service.flags, 'checkout');
+    service.flags.isEnabled('checkout');
+    await runProgram(end, { result: 'undefined', scope: { ...service } });
+    const sent = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
+    expect(sent.map(({ descriptor }) => descriptor.name)).toEqual(
+      expect.arrayContaining(['flags.evaluations', 'flags.changes', 'flags.storage.operation.duration']),
+    );
+    globalMetrics.disable();
+    directory.remove();
+    const flags = await open();
+    expect(choose).toContain('isCounted');
+    await runProgram(choose, { result: 'undefined', scope: { instrumentFlags, flags } });
+  });
+
+  it('have every metric', async () => {
+    const documented = tableAfter(read('docs/telemetry.md'), '## Metrics').map(([name]) => codeIn(name));
+    const source = ['instrument-flags', 'instrument-storage'].map((file) =>
+      read(`packages/opentelemetry/src/${file}.ts`),
+    );
+    const created = [...source.join('').matchAll(/\.create\w+\('(flags\.[a-z.]+)'/g)].map(([, name]) => name);
+    expect(created).toEqual(documented);
+  });
+
+  it('have code that measures', async () => {
+    const code = codeBlocks(read('packages/opentelemetry/README.md'), 'js').join('\n');
+    const program = (await runProgram(code, { result: '{ flags, stop }', scope: { require } })) as {
+      readonly flags: Flags;
+      readonly stop: () => void;
+    };
+    program.stop();
+    await program.flags.close();
+  });
 });
