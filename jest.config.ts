@@ -50,7 +50,7 @@ const project: Config = {
     '^@flags/test-postgres$': '<rootDir>/test/postgres/src/index.ts',
     '^@flags/core/(admin|consumers|integration|sqlite|storage|testing|types)$': '<rootDir>/packages/core/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^(\\.{1,2}/driver-version)\\.cjs$': '$1.cts',
+    '^(\\.{1,2}/.*driver-version)\\.cjs$': '$1.cts',
   },
   moduleFileExtensions: ['ts', 'cts', 'js', 'cjs', 'mjs', 'json', 'node'],
   testEnvironment: '<rootDir>/test/environment.cjs',
