@@ -36,8 +36,10 @@ export type {
   ConstraintDefinition,
   DependencyDefinition,
   FlagDefinition,
+  Payload,
   StrategyDefinition,
   VariantDefinition,
+  VariantOverride,
 } from './evaluation/definitions.types.js';
 // Evaluation in slices
 export { evaluatePaced, type PacedEvaluation } from './evaluation/evaluate-paced.js';
@@ -91,11 +93,11 @@ export { describeEvent } from './kinds.js';
 export { projectsIn, projectsOf, type WireEventQuery } from './log/event.types.js';
 export type { DocumentDifference, DocumentName } from './log/history.types.js';
 // Evaluation in the terms of OpenFeature
+export { findFlag } from './openfeature/find.js';
 export type { ResolutionReason } from './openfeature/reason.js';
 export {
   createPacedResolution,
   type FlagResolution,
-  findFlag,
   type ResolutionMetadata,
   type ResolutionScope,
   type ResolvedVariant,
@@ -167,6 +169,14 @@ export type { PayloadOf } from './typed-flags/schema.types.js';
 export type { KnownName, TypedChoice, TypedProperties } from './typed-flags.types.js';
 // Reports of usage
 export { hourOfPeriod } from './usage/usage-reports.js';
+// Flags on the wire to clients
+export {
+  clientConstraintToWire,
+  clientFlagToWire,
+  clientSegmentToWire,
+  clientStrategyToWire,
+  strategiesInUse,
+} from './wire/client.js';
 // Events on the wire
 export {
   constraintToWire,

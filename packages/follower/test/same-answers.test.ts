@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
-import { compileSnapshot, type FlagDefinition } from '@flags/core/integration';
+import { compileSnapshot, type FlagDefinition, resolveSwitch } from '@flags/core/integration';
 import fc from 'fast-check';
 import { extent } from '../../../test/extent.js';
 import { until } from '../../../test/until.js';
@@ -13,7 +13,7 @@ import {
 import { createDocument } from '../../core/test/specification/create-document.js';
 import { eventsOf, readSpecifications } from '../../core/test/specification/documents.js';
 import type { Follower } from '../src/index.js';
-import { closeAll, follow, type Listening, listen, startRoot } from './servers.js';
+import { closeAll, follow, type Listening, listen, type Root, startRoot } from './servers.js';
 
 const TOKEN = 'default:production.0123456789abcdef';
 
@@ -89,6 +89,9 @@ describe('the public client specification', () => {
       for (const { toggleName, context } of document.tests ?? []) {
         const name = nameOf(toggleName);
         expect([name, own.isEnabled(name, context)]).toEqual([name, root.flags.isEnabled(name, context)]);
+        const metadataIn = (source: Follower | Root['flags']) => resolveSwitch(source, name, { context: {} })?.metadata;
+        // With the version, a hash of what both know of the flag.
+        expect([name, metadataIn(own)]).toEqual([name, metadataIn(root.flags)]);
       }
       // Without an id, a variant is drawn at random: only these cases have one.
       for (const { toggleName, context } of document.variantTests ?? []) {

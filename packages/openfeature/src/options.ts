@@ -2,6 +2,11 @@ import type { EvaluationContext, TrackingEventDetails } from '@openfeature/serve
 
 /** Options of `createFlagsProvider`. All have defaults. */
 export interface FlagsProviderOptions {
+  /**
+   * Whether the metadata of an evaluation has the `targetingKey` of its context as `contextId`, for telemetry. It is personal
+   * data. Default: false.
+   */
+  readonly contextId?: boolean;
   /** The environment to evaluate. Default: the environment of the flags. */
   readonly environment?: string;
   /** Receives every event of `client.track`. Default: tracking does nothing. */

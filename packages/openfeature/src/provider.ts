@@ -7,6 +7,7 @@ import { watchChanges, watchStatus } from './watches.js';
 
 /** The record type requires an entry for every option. */
 const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
+  contextId: true,
   environment: true,
   onTrack: true,
   statusInterval: true,
@@ -30,7 +31,7 @@ const OPTIONS: Readonly<Record<keyof FlagsProviderOptions, true>> = {
 export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions = {}): Provider {
   const fault = describeNonFlags(flags) ?? describeUnknownOption(options, Object.keys(OPTIONS));
   if (fault) throw new TypeError(`createFlagsProvider ${fault}`);
-  const { environment = flags.settings.environment, onTrack, statusInterval = 1000 } = options;
+  const { environment = flags.settings.environment, contextId = false, onTrack, statusInterval = 1000 } = options;
   const events = new OpenFeatureEventEmitter();
   let unsubscribers: readonly (() => void)[] = [];
 
@@ -61,7 +62,7 @@ export function createFlagsProvider(flags: Flags, options: FlagsProviderOptions 
       unsubscribeAll();
     },
 
-    ...createResolvers(flags, environment),
+    ...createResolvers(flags, { environment, contextId }),
     ...(onTrack && { track: (name, context, details) => onTrack({ name, context, details }) }),
   };
 }

@@ -20,18 +20,26 @@ type Resolvers = Pick<
   'resolveBooleanEvaluation' | 'resolveStringEvaluation' | 'resolveNumberEvaluation' | 'resolveObjectEvaluation'
 >;
 
+interface ResolverOptions {
+  readonly environment: string;
+  /** Whether the metadata has the targeting key. */
+  readonly contextId: boolean;
+}
+
 /** The resolvers of a provider, for one environment. */
-export function createResolvers(flags: Flags, environment: string): Resolvers {
+export function createResolvers(flags: Flags, { environment, contextId }: ResolverOptions): Resolvers {
   const payloads = payloadReaderOf(flags);
 
   function resolvePayload<T>(request: Omit<PayloadRequest<T>, 'read'>, context: EvaluationContext) {
     const read = (variant: ResolvedVariant) => payloads.read(request.flag, variant);
-    return payloadDetails({ ...request, read }, resolveVariant(flags, request.flag, { context, environment }));
+    const details = payloadDetails({ ...request, read }, resolveVariant(flags, request.flag, { context, environment }));
+    return contextId ? withContextId(details, context) : details;
   }
 
   return {
     async resolveBooleanEvaluation(flag, defaultValue, context) {
-      return switchDetails({ flag, defaultValue }, resolveSwitch(flags, flag, { context, environment }));
+      const details = switchDetails({ flag, defaultValue }, resolveSwitch(flags, flag, { context, environment }));
+      return contextId ? withContextId(details, context) : details;
     },
 
     async resolveStringEvaluation(flag, defaultValue, context) {
@@ -46,6 +54,12 @@ export function createResolvers(flags: Flags, environment: string): Resolvers {
       return resolvePayload<T>({ flag, defaultValue, type: 'object' }, context);
     },
   };
+}
+
+/** Also for unknown flags, so that their events say for whom they were evaluated. */
+function withContextId<T>(details: ResolutionDetails<T>, { targetingKey }: EvaluationContext): ResolutionDetails<T> {
+  if (!targetingKey) return details;
+  return { ...details, flagMetadata: { ...details.flagMetadata, contextId: targetingKey } };
 }
 
 /** A flag, and the default value of the caller. */

@@ -25,7 +25,15 @@ describe('a boolean', () => {
       flagKey: 'checkout',
       value: true,
       reason: 'STATIC',
-      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
+      flagMetadata: {
+        project: 'default',
+        type: 'release',
+        enabled: true,
+        stale: false,
+        impressionData: false,
+        flagSetId: 'default/production',
+        version: expect.stringMatching(/^[0-9a-f]{12}$/),
+      },
     });
   });
 
@@ -187,7 +195,15 @@ describe('a value', () => {
       value: details.variant === 'low' ? 7 : 70,
       variant: expect.stringMatching(/^(?:low|high)$/),
       reason: 'SPLIT',
-      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
+      flagMetadata: {
+        project: 'default',
+        type: 'release',
+        enabled: true,
+        stale: false,
+        impressionData: false,
+        flagSetId: 'default/production',
+        version: expect.stringMatching(/^[0-9a-f]{12}$/),
+      },
     });
   });
 

@@ -155,3 +155,17 @@ export function copyJson(value: unknown): unknown {
   }
   return copy;
 }
+
+/** Returns JSON text that is equal for equal values: members are sorted, and `undefined` ones are left out. */
+export function canonicalJson(value: unknown): string {
+  if (!isContainer(value) || typeof value.toJSON === 'function') return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) {
+    // The stringifier is faster for long lists of values.
+    return value.some(isContainer) ? `[${value.map(canonicalJson).join()}]` : JSON.stringify(value);
+  }
+  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  return `{${names
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`)
+    .join()}}`;
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v5 as nameBasedId } from 'uuid';
-import { isContainer, isObject } from '../base/json.js';
+import { canonicalJson, isObject } from '../base/json.js';
 import { invalidInput } from '../base/validator.js';
 import { FlagsError } from '../errors.js';
 import type { Documents } from '../storage/documents.js';
@@ -43,20 +43,6 @@ export class ChangesHash {
   digest(): string {
     return this.hash.digest('base64url');
   }
-}
-
-/** Returns JSON text that is equal for equal values: members are sorted, and `undefined` ones are left out. */
-function canonicalJson(value: unknown): string {
-  if (!isContainer(value) || typeof value.toJSON === 'function') return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) {
-    // The stringifier is faster for long lists of values.
-    return value.some(isContainer) ? `[${value.map(canonicalJson).join()}]` : JSON.stringify(value);
-  }
-  const names = Object.keys(value).filter((name) => value[name] !== undefined);
-  return `{${names
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`)
-    .join()}}`;
 }
 
 type Actor = Pick<SetContext, 'actor' | 'actorToken'>;

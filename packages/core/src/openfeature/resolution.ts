@@ -1,4 +1,4 @@
-import { compareCodePoints } from '../base/collections.js';
+import type { FlagsSettings } from '../base/settings.types.js';
 import type { Payload } from '../evaluation/definitions.types.js';
 import { evaluatePaced, type PacedEvaluation } from '../evaluation/evaluate-paced.js';
 import type {
@@ -8,29 +8,10 @@ import type {
   FlagConfiguration,
   FollowedEvaluation,
 } from '../evaluation/evaluation.types.js';
+import { findFlag } from './find.js';
 import { type ResolutionReason, reasonFor, reasonForOff } from './reason.js';
 import { type OpenFeatureContext, toEvaluationContext } from './values.js';
-
-/**
- * Finds a flag in a configuration by binary search. Returns undefined for an unknown flag.
- *
- * @example
- * const isStale = findFlag(flags.configuration(), 'checkout')?.stale;
- */
-export function findFlag({ flags }: EnvironmentConfiguration, name: string): FlagConfiguration | undefined {
-  let from = 0;
-  let to = flags.length;
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    const candidate = flags[middle];
-    if (candidate === undefined) return undefined;
-    const order = compareCodePoints(candidate.name, name);
-    if (order === 0) return candidate;
-    if (order < 0) from = middle + 1;
-    else to = middle;
-  }
-  return undefined;
-}
+import { versionOf } from './version.js';
 
 /** A flag's result in OpenFeature's terms, before conversion to a requested type. */
 export interface FlagResolution {
@@ -50,10 +31,22 @@ export interface ResolvedVariant {
   readonly payload?: Payload;
 }
 
-/** OpenFeature's flag metadata. `enabled`: the flag is on for the context, independent of the value. */
+/**
+ * OpenFeature's flag metadata. OpenTelemetry's hooks read `flagSetId` and `version`.
+ *
+ * - `enabled`: the flag is on for the context, independent of the value.
+ * - `flagSetId`: `PROJECT/ENVIRONMENT`.
+ * - `version`: a hash of what decides the evaluation: the flag, its segments and its parents. The same on every node and
+ *   follower that knows these.
+ */
 export type ResolutionMetadata = Readonly<
-  Record<'project' | 'type', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
+  Record<'project' | 'type' | 'flagSetId' | 'version', string> & Record<'enabled' | 'stale' | 'impressionData', boolean>
 >;
+
+/** The flags that are resolved. */
+type ResolutionSource = Pick<FollowedEvaluation, 'configuration'> & {
+  readonly settings: Pick<FlagsSettings, 'environment'>;
+};
 
 /** The context and environment of a resolution. Default: the instance's default environment. */
 export interface ResolutionScope extends EnvironmentChoice {
@@ -68,16 +61,16 @@ export interface ResolutionScope extends EnvironmentChoice {
  * const resolution = resolveSwitch(flags, 'checkout', { context: { targetingKey: '7' } });
  */
 export function resolveSwitch(
-  flags: Pick<FollowedEvaluation, 'configuration' | 'isEnabled'>,
+  flags: ResolutionSource & Pick<FollowedEvaluation, 'isEnabled'>,
   flag: string,
   { context, ...choice }: ResolutionScope,
 ): FlagResolution | undefined {
-  const configuration = findFlag(flags.configuration(choice), flag);
-  if (configuration === undefined) return undefined;
+  const found = findIn(flags, flag, choice);
+  if (found === undefined) return undefined;
   const enabled = flags.isEnabled(flag, toEvaluationContext(context), choice);
-  return toResolution(configuration, {
+  return toResolution(found, {
     enabled,
-    reason: enabled ? reasonFor(configuration) : reasonForOff(configuration),
+    reason: enabled ? reasonFor(found.flag) : reasonForOff(found.flag),
   });
 }
 
@@ -89,13 +82,13 @@ export function resolveSwitch(
  * const payload = resolveVariant(flags, 'checkout', { context: { targetingKey: '7' } })?.variant?.payload;
  */
 export function resolveVariant(
-  flags: Pick<FollowedEvaluation, 'configuration' | 'getVariant'>,
+  flags: ResolutionSource & Pick<FollowedEvaluation, 'getVariant'>,
   flag: string,
   { context, ...choice }: ResolutionScope,
 ): FlagResolution | undefined {
-  const configuration = findFlag(flags.configuration(choice), flag);
-  if (configuration === undefined) return undefined;
-  return toVariantResolution(configuration, flags.getVariant(flag, toEvaluationContext(context), choice));
+  const found = findIn(flags, flag, choice);
+  if (found === undefined) return undefined;
+  return toVariantResolution(found, flags.getVariant(flag, toEvaluationContext(context), choice));
 }
 
 /**
@@ -109,28 +102,47 @@ export function resolveVariant(
  * for await (const page of resolve({ isCounted: true })) resolutions.push(...page);
  */
 export function createPacedResolution(
-  flags: Pick<FollowedEvaluation, 'configuration' | 'forContext'>,
+  flags: ResolutionSource & Pick<FollowedEvaluation, 'forContext'>,
   { context, ...choice }: ResolutionScope,
 ): (options?: PacedEvaluation) => AsyncGenerator<readonly FlagResolution[], void> {
+  const environment = environmentOf(flags, choice);
   const configuration = flags.configuration(choice);
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   return async function* resolve(options = {}) {
     for await (const page of evaluatePaced(pinned, options)) {
       yield page.flatMap(({ name, variant }) => {
-        const found = findFlag(configuration, name);
-        return found ? [toVariantResolution(found, variant)] : [];
+        const flag = findFlag(configuration, name);
+        return flag ? [toVariantResolution({ flag, configuration, environment }, variant)] : [];
       });
     }
   };
 }
 
-function toVariantResolution(configuration: FlagConfiguration, answer: EvaluatedVariant): FlagResolution {
+/** A flag in the configuration of an environment. */
+interface FoundFlag {
+  readonly flag: FlagConfiguration;
+  readonly configuration: EnvironmentConfiguration;
+  readonly environment: string;
+}
+
+function findIn(source: ResolutionSource, name: string, choice: EnvironmentChoice): FoundFlag | undefined {
+  const configuration = source.configuration(choice);
+  const flag = findFlag(configuration, name);
+  return flag && { flag, configuration, environment: environmentOf(source, choice) };
+}
+
+function environmentOf({ settings }: ResolutionSource, { environment = settings.environment }: EnvironmentChoice) {
+  return environment;
+}
+
+function toVariantResolution(found: FoundFlag, answer: EvaluatedVariant): FlagResolution {
+  const { flag } = found;
   const enabled = answer.flagEnabled;
-  const reason = enabled ? reasonFor(configuration, answer) : reasonForOff(configuration);
+  const reason = enabled ? reasonFor(flag, answer) : reasonForOff(flag);
   return {
-    ...toResolution(configuration, { enabled, reason }),
+    ...toResolution(found, { enabled, reason }),
     ...(answer.enabled && { variant: answer }),
-    ...(!enabled && hasPayloads(configuration) && { withholdsPayload: true }),
+    ...(!enabled && hasPayloads(flag) && { withholdsPayload: true }),
   };
 }
 
@@ -141,8 +153,12 @@ function hasPayloads({ strategies, variants }: FlagConfiguration): boolean {
 }
 
 function toResolution(
-  { name: flag, project, type, stale, impressionData = false }: FlagConfiguration,
+  { flag, configuration, environment }: FoundFlag,
   { enabled, reason }: Pick<FlagResolution, 'enabled' | 'reason'>,
 ): FlagResolution {
-  return { flag, enabled, reason, metadata: { project, type, enabled, stale, impressionData } };
+  const { name, project, type, stale, impressionData = false } = flag;
+  const flagSetId = `${project}/${environment}`;
+  const version = versionOf(flag, configuration);
+  const metadata = { project, type, enabled, stale, impressionData, flagSetId, version };
+  return { flag: name, enabled, reason, metadata };
 }

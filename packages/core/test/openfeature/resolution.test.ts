@@ -18,7 +18,15 @@ describe('a resolution', () => {
   const ADA = { context: { targetingKey: 'ada' } };
 
   function metadata(enabled: boolean) {
-    return { project: 'default', type: 'release', enabled, stale: false, impressionData: false };
+    return {
+      project: 'default',
+      type: 'release',
+      enabled,
+      stale: false,
+      impressionData: false,
+      flagSetId: 'default/production',
+      version: expect.stringMatching(/^[0-9a-f]{12}$/),
+    };
   }
 
   let flags: Flags;
@@ -88,6 +96,95 @@ describe('a resolution', () => {
     for await (const page of createPacedResolution(flags, ADA)()) all.push(...page);
     expect(all.map(({ flag }) => flag)).toEqual([...names, 'checkout'].sort());
     expect(all.filter(({ enabled }) => enabled).map(({ flag }) => flag)).toEqual(['checkout']);
+  });
+});
+
+describe('the version of a flag', () => {
+  const DEFAULT = { project: 'default' };
+  const refOf = (flag: string) => ({ ...DEFAULT, flag, environment: 'production' });
+  const IN_GERMANY = { contextName: 'country', operator: 'IN', values: ['DE'] } as const;
+  let flags: Flags;
+  let segment: number;
+
+  /** A child with a segment, its parent with the other segment, and a flag that has nothing to do with them. */
+  beforeEach(async () => {
+    flags = await createFlags({ storage: memoryStorage() });
+    const ids = [];
+    for (const name of ['of-child', 'of-parent']) {
+      ids.push((await flags.createSegment({ name, constraints: [IN_GERMANY] })).id);
+    }
+    segment = ids[0] ?? 0;
+    for (const name of ['child', 'parent', 'unrelated']) await flags.createFlag(DEFAULT, { name });
+    await flags.addStrategy(refOf('child'), { name: 'default', segments: ids.slice(0, 1) });
+    await flags.addStrategy(refOf('parent'), { name: 'default', segments: ids.slice(1) });
+    await flags.addDependency(refOf('child'), { flag: 'parent' });
+  });
+  afterEach(() => flags.close());
+
+  const versionIn = (source: Flags, environment?: string, flag = 'child') =>
+    resolveSwitch(source, flag, { context: {}, ...(environment && { environment }) })?.metadata.version;
+  const childVersion = () => versionIn(flags);
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['the flag', () => flags.enable(refOf('child'))],
+    ['its variants', () => flags.setVariants(refOf('child'), [{ name: 'blue' }])],
+    ['its description, which clients receive', () => flags.updateFlag(refOf('child'), { description: 'new' })],
+    [
+      'the constraints of its segment',
+      () => flags.updateSegment({ segment }, { constraints: [{ ...IN_GERMANY, values: ['AT'] }] }),
+    ],
+    ['its parent', () => flags.enable(refOf('parent'))],
+    [
+      'the constraints of a segment of its parent',
+      () => flags.updateSegment({ segment: segment + 1 }, { constraints: [] }),
+    ],
+    ['the parents that it has', () => flags.removeDependency(refOf('child'), { flag: 'parent' })],
+  ])('moves with a change of %s, and returns with it', async (_, change) => {
+    const before = childVersion();
+    const { changeSet } = (await flags.listEvents({ limit: 1 })).items[0] ?? {};
+    await change();
+    expect(childVersion()).not.toBe(before);
+    const changed = (await flags.listEvents({ limit: 1 })).items[0];
+    expect(changed?.changeSet).not.toBe(changeSet);
+    await flags.undoChangeSet({ changeSet: changed?.changeSet ?? '' });
+    expect(childVersion()).toBe(before);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['another flag', () => flags.addStrategy(refOf('unrelated'), { name: 'default' })],
+    [
+      'another environment',
+      () => flags.addStrategy({ ...refOf('child'), environment: 'development' }, { name: 'default' }),
+    ],
+    [
+      'the owner and the labels, which clients do not receive',
+      () => flags.updateFlag(refOf('child'), { owner: 'ada', labels: ['x'] }),
+    ],
+    ['the name of its segment', () => flags.updateSegment({ segment }, { name: 'renamed' })],
+  ])('stays with a change of %s', async (_, change) => {
+    const before = childVersion();
+    await change();
+    expect(childVersion()).toBe(before);
+  });
+
+  it('is the same on every node, whatever the order of members is', async () => {
+    const payload = { type: 'json', value: '{"a":1}' } as const;
+    const parameters = { rollout: 50, groupId: 'g', stickiness: 'default' };
+    const storage = { ...memoryStorage(), close: () => undefined };
+    const nodes = [await createFlags({ storage }), await createFlags({ storage })] as const;
+    await nodes[0].createFlag(DEFAULT, { name: 'child' });
+    await nodes[0].setVariants(refOf('child'), [{ name: 'blue', payload }]);
+    await nodes[0].addStrategy(refOf('child'), { name: 'flexibleRollout', parameters });
+    await nodes[1].refresh();
+    expect(versionIn(nodes[1])).toBe(versionIn(nodes[0]));
+    const reversed = (members: object) => Object.fromEntries(Object.entries(members).reverse());
+    await flags.archiveFlag(refOf('child'));
+    await flags.deleteFlag(refOf('child'));
+    await flags.createFlag(DEFAULT, { name: 'child' });
+    await flags.setVariants(refOf('child'), [{ name: 'blue', payload: reversed(payload) as typeof payload }]);
+    await flags.addStrategy(refOf('child'), { name: 'flexibleRollout', parameters: reversed(parameters) });
+    expect(childVersion()).toBe(versionIn(nodes[0]));
+    for (const node of nodes) await node.close();
   });
 });
 

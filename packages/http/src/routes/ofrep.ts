@@ -7,6 +7,7 @@ import {
   type OpenFeatureContext,
   pause,
   payloadValue,
+  type ResolutionMetadata,
   resolveVariant,
 } from '@flags/core/integration';
 import { type SdkRequest, type SdkRoute, sdkRoute } from '../api/route.js';
@@ -17,6 +18,16 @@ import { unchecked } from '../messages/request.js';
 import { ofrepFailureSchema } from '../wire/client.js';
 import { boolean, example, listOf, objectComponent, strictObject, text } from '../wire/schema.js';
 import { ENVIRONMENT_PARAMETER, OFREP_FLAGS } from './paths.js';
+
+const METADATA_EXAMPLE = {
+  project: 'default',
+  type: 'release',
+  enabled: true,
+  stale: false,
+  impressionData: false,
+  flagSetId: 'default/production',
+  version: '0f1e2d3c4b5a',
+};
 
 const ofrepEvaluationSchema = objectComponent(
   'OfrepEvaluation',
@@ -36,14 +47,24 @@ const ofrepEvaluationSchema = objectComponent(
     },
     variant: text,
     metadata: {
-      ...strictObject({
-        project: text,
-        type: text,
-        enabled: { ...boolean, description: 'Whether the flag is on, even if the value is a payload.' },
-        stale: boolean,
-        impressionData: boolean,
-      }),
-      examples: [{ project: 'default', type: 'release', enabled: true, stale: false, impressionData: false }],
+      ...strictObject(
+        {
+          project: text,
+          type: text,
+          enabled: { ...boolean, description: 'Whether the flag is on, even if the value is a payload.' },
+          stale: boolean,
+          impressionData: boolean,
+          flagSetId: { ...text, description: 'The project and the environment: `PROJECT/ENVIRONMENT`.' },
+        },
+        {
+          version: {
+            ...text,
+            description:
+              'A hash of the configuration of the flag, its segments and parents. Absent for frontend tokens.',
+          },
+        },
+      ),
+      examples: [METADATA_EXAMPLE],
       description: 'Metadata of the flag. Absent for frontend tokens if the flag is off.',
     },
   },
@@ -73,7 +94,18 @@ function resolutionToOfrep(resolution: FlagResolution, tokenKind: TokenKind | un
   const { flag, reason, variant, metadata } = resolution;
   const value = variant?.payload ? payloadValue(variant.payload) : true;
   if (value === undefined) throw new HttpError('invalid_json', describeUnreadable(flag, variant));
-  return { key: flag, value, reason, ...(variant && { variant: variant.name }), metadata };
+  return {
+    key: flag,
+    value,
+    reason,
+    ...(variant && { variant: variant.name }),
+    metadata: tokenKind === 'frontend' ? publicMetadata(metadata) : metadata,
+  };
+}
+
+/** Without the version: a frontend token is public, and whoever guesses a short configuration could check it by its hash. */
+function publicMetadata({ version: _version, ...metadata }: ResolutionMetadata) {
+  return metadata;
 }
 
 function describeUnreadable(flag: string, variant: FlagResolution['variant']): string {

@@ -1,4 +1,5 @@
 import { createFlags, memoryStorage, type Payload, type StrategyInput } from '@flags/core';
+import { resolveSwitch } from '@flags/core/integration';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import request from 'supertest';
@@ -11,7 +12,15 @@ import { EVALUATE, switchOn } from './states.js';
 
 describe('values by OFREP', () => {
   const IN_GERMANY = { contextName: 'country', operator: 'IN', values: ['DE'] } as const;
-  const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
+  const METADATA = {
+    project: 'default',
+    type: 'release',
+    enabled: true,
+    stale: false,
+    impressionData: false,
+    flagSetId: 'default/production',
+    version: expect.stringMatching(/^[0-9a-f]{12}$/),
+  };
 
   describe.each(EXPRESS_VERSIONS)('a flag by OFREP, on Express $major', (version) => {
     it.each<[unknown, Payload]>([
@@ -204,7 +213,15 @@ describe.each(PLACES_IN_LENGTH)('the published OFREP provider, served by %s', (p
       value: true,
       reason: 'TARGETING_MATCH',
       variant: undefined,
-      flagMetadata: { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false },
+      flagMetadata: {
+        project: 'default',
+        type: 'release',
+        enabled: true,
+        stale: false,
+        impressionData: false,
+        flagSetId: 'default/production',
+        version: resolveSwitch(server.flags, 'checkout', { context: {} })?.metadata.version,
+      },
     });
     const other = await client.getBooleanDetails('checkout', true, { targetingKey: 'bob' });
     expect(other).toMatchObject({ value: false, reason: 'UNKNOWN' });

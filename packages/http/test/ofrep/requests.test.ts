@@ -156,6 +156,8 @@ describe('tokens by OFREP', () => {
       expect(other.body).toEqual({ ...off, key: 'other', reason: 'UNKNOWN' });
       const on = await ask(`${EVALUATE}/checkout`, { ...frontend, environment: 'production' });
       expect(on.body).toMatchObject({ value: true, variant: 'secret', metadata: { project: 'default' } });
+      // A hash of the configuration would confirm guesses of it.
+      expect(on.body.metadata).not.toHaveProperty('version');
       const client = await ask(`${EVALUATE}/checkout`, { ...frontend, kind: 'client' });
       expect(client.body).toMatchObject({ ...off, metadata: { project: 'default' } });
     });

@@ -11,7 +11,16 @@ const onForSeven: Step = inOrder(
   (flags) => flags.setVariants(CHECKOUT, [{ name: 'limited', payload: { type: 'number', value: '60' } }]),
 );
 
-const METADATA = { project: 'default', type: 'release', enabled: true, stale: false, impressionData: false };
+const METADATA = {
+  project: 'default',
+  type: 'release',
+  enabled: true,
+  stale: false,
+  impressionData: false,
+  flagSetId: 'default/production',
+  // The same configuration has the same version everywhere, also in later releases.
+  version: '58671542a249',
+};
 const LIMITED = { key: 'checkout', value: 60, reason: 'TARGETING_MATCH', variant: 'limited', metadata: METADATA };
 /** The caller's default applies, because the variant has a payload. */
 const OFF = { key: 'checkout', reason: 'UNKNOWN', metadata: { ...METADATA, enabled: false } };
