@@ -3,34 +3,48 @@ import type { Follower } from '@flags/follower';
 import { createFlagsUi } from '@flags/ui';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
+import { type Metrics, type MetricsAccess, metricsRoute, requestMetrics } from './metrics.js';
 import { requestLog } from './request-log.js';
 
 interface Parts<Served> {
   readonly flags: Served;
   readonly router: RequestHandler;
   readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Who may read the metrics. */
+  readonly access: Pick<MetricsAccess, 'auth' | 'metricsToken'>;
 }
 
-/** The application of a storage: health, the router of the flags, the admin page, and an answer for everything else. */
-export function createApp({ flags, router, logger }: Parts<Flags>): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.use(requestLog(logger));
-  app.get('/health', health(flags));
+/** The application of a storage: probes, metrics, the router of the flags, the admin page, and an answer for everything else. */
+export function createApp(parts: Parts<Flags>): Express {
+  const { flags, router, metrics, access } = parts;
+  const isAdmin = async (secret: string) => (await flags.verifyToken(secret))?.kind === 'admin';
+  const app = begin(parts);
+  app.get(['/health', '/ready'], health(flags));
+  app.get('/metrics', metricsRoute(metrics, { ...access, isAdmin }));
   app.use(router);
   app.use(createFlagsUi());
   app.get('/', (_request, response) => response.redirect('ui/'));
   return withEnd(app, 'There is nothing here. The API is at /api/admin, the admin page at /ui.');
 }
 
-/** The application of a follower: health, the routes of SDKs, and an answer for everything else. */
-export function createFollowerApp({ flags, router, logger }: Parts<Follower>): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.use(requestLog(logger));
-  app.get('/health', followerHealth(flags));
+/** The application of a follower: probes, metrics, the routes of SDKs, and an answer for everything else. */
+export function createFollowerApp(parts: Parts<Follower>): Express {
+  const { flags, router, metrics, access } = parts;
+  const app = begin(parts);
+  app.get(['/health', '/ready'], followerHealth(flags));
+  app.get('/metrics', metricsRoute(metrics, access));
   app.use(router);
   return withEnd(app, `There is nothing here. This is a follower: SDKs use /api/client, /api/frontend and /ofrep.`);
+}
+
+/** What both applications begin with: the log, the measurement of requests, and the answer that the process runs. */
+function begin({ logger, metrics }: Pick<Parts<unknown>, 'logger' | 'metrics'>): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(requestLog(logger), requestMetrics(metrics));
+  app.get('/live', (_request, response) => void response.json({ status: 'ok' }));
+  return app;
 }
 
 /** Adds the answers to what nothing else answers. */

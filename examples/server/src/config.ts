@@ -14,6 +14,8 @@ export interface ServerConfig {
   readonly allowedHosts: readonly string[];
   /** The number of connections, those of streams included. Further ones are closed at once. */
   readonly maxConnections: number;
+  /** A secret with which the metrics can be read. */
+  readonly metricsToken?: string;
   /** Where the flags are: in a storage, or on another server. */
   readonly source: StorageConfig | UpstreamConfig;
 }
@@ -69,6 +71,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServerConfig {
     trustedOrigins: readList(environment.FLAGS_TRUSTED_ORIGINS).map(checkOrigin),
     allowedHosts: readList(environment.FLAGS_ALLOWED_HOSTS).map(checkHost),
     maxConnections: readMaxConnections(environment.FLAGS_MAX_CONNECTIONS || '2000'),
+    ...(environment.FLAGS_METRICS_TOKEN && { metricsToken: readMetricsToken(environment.FLAGS_METRICS_TOKEN) }),
     source: environment.FLAGS_UPSTREAM ? readUpstream(environment) : readStorage(environment),
   };
 }
@@ -163,6 +166,12 @@ function readMaxConnections(text: string): number {
   const count = Number(text);
   if (/^\d{1,6}$/.test(text) && count > 0) return count;
   throw new ConfigError(`FLAGS_MAX_CONNECTIONS must be a whole number from 1 to 999999, not ${JSON.stringify(text)}.`);
+}
+
+/** The message does not repeat the secret. */
+function readMetricsToken(text: string): string {
+  if (/^[!-~]{32,255}$/.test(text)) return text;
+  throw new ConfigError('FLAGS_METRICS_TOKEN must have 32 to 255 printable characters, and no spaces.');
 }
 
 function readOrigins(text: string): CorsOptions['origins'] {

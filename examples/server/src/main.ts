@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Flags } from '@flags/core';
 import { createFlagsRouter, type FlagsRouter } from '@flags/express';
 import type { Follower } from '@flags/follower';
+import { instrumentFlags } from '@flags/opentelemetry';
 import { pino } from 'pino';
 import { ensureAdminToken } from './admin-token.js';
 import { createApp, createFollowerApp, noteFault } from './app.js';
@@ -12,6 +13,7 @@ import { startConsumers } from './consumers.js';
 import { nameOfDatabase } from './database-name.js';
 import { listen, urlOf } from './listen.js';
 import { openLogOutput } from './log-output.js';
+import { createMetrics } from './metrics.js';
 import { openFlags } from './open-flags.js';
 import { openFollower } from './open-follower.js';
 import { DELETED_ADMIN_TOKEN, welcome, welcomeOfFollower } from './welcome.js';
@@ -45,12 +47,15 @@ async function start(config: ServerConfig): Promise<void> {
 }
 
 async function startStorage(config: ServerConfig, source: StorageConfig): Promise<void> {
-  const flags = await openFlags(source);
+  const metrics = createMetrics();
+  const { meterProvider } = metrics;
+  const flags = await openFlags(source, { meterProvider });
   try {
+    instrumentFlags(flags, { meterProvider });
     const { auth, trustedOrigins, allowedHosts } = config;
     const router = createFlagsRouter(flags, { auth, trustedOrigins, allowedHosts, ...sharedOptions(config) });
     await startConsumers(flags, source.consumers);
-    const server = await listen(createApp({ flags, router, logger }), config);
+    const server = await listen(createApp({ flags, router, logger, metrics, access: config }), config);
     const access = auth === 'none' ? {} : await ensureAdminToken(flags, source.adminToken);
     const url = urlOf(server);
     output.write(welcome({ auth, ...source }, url, access));
@@ -65,11 +70,13 @@ async function startStorage(config: ServerConfig, source: StorageConfig): Promis
 }
 
 async function startFollower(config: ServerConfig, source: UpstreamConfig): Promise<void> {
+  const metrics = createMetrics();
   const flags = await openFollower(source, (error) => logger.warn({ reason: messageOf(error) }, 'upstream failed'));
   try {
+    instrumentFlags(flags, { meterProvider: metrics.meterProvider });
     const { auth, allowedHosts } = config;
     const router = createFlagsRouter(flags, { auth, allowedHosts, ...sharedOptions(config) });
-    const server = await listen(createFollowerApp({ flags, router, logger }), config);
+    const server = await listen(createFollowerApp({ flags, router, logger, metrics, access: config }), config);
     const url = urlOf(server);
     const { environment } = flags.settings;
     output.write(welcomeOfFollower(source, url, { environment, auth }));

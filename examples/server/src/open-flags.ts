@@ -1,29 +1,28 @@
 import { createFlags, type Flags, type FlagsStorage, memoryStorage } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
+import { instrumentStorage } from '@flags/opentelemetry';
 import { postgresStorage } from '@flags/postgres';
+import type { MeterProvider } from '@opentelemetry/api';
 import { ConfigError, type StorageConfig } from './config.js';
 import { isPostgres, nameOfDatabase } from './database-name.js';
 
 /**
  * Opens the flags kept in a PostgreSQL database; in a SQLite file, which is created if it is missing; or in memory for
- * `:memory:`.
+ * `:memory:`. Measures the operations of the storage.
  *
  * @throws ConfigError when the database cannot be used
  */
-export async function openFlags({
-  database,
-  environment,
-  stateLimit,
-  recentContexts,
-}: Omit<StorageConfig, 'adminToken' | 'consumers'>): Promise<Flags> {
+export async function openFlags(
+  { database, environment, stateLimit, recentContexts }: Omit<StorageConfig, 'adminToken' | 'consumers'>,
+  telemetry: { readonly meterProvider: MeterProvider },
+): Promise<Flags> {
   const options = {
     environment,
     ...(stateLimit !== undefined && { stateLimit }),
     ...(recentContexts !== undefined && { recentContexts }),
   };
-  if (database === ':memory:') return createFlags({ ...options, storage: memoryStorage() });
   try {
-    return await createFlags({ ...options, storage: await openStorage(database) });
+    return await createFlags({ ...options, storage: instrumentStorage(await openStorage(database), telemetry) });
   } catch (cause) {
     const name = JSON.stringify(nameOfDatabase(database));
     throw new ConfigError(`FLAGS_DB: ${name} cannot be used (${oneLine(cause)}). ${adviceFor(database)}`, { cause });
@@ -31,6 +30,7 @@ export async function openFlags({
 }
 
 async function openStorage(database: string): Promise<FlagsStorage> {
+  if (database === ':memory:') return memoryStorage();
   return isPostgres(database) ? postgresStorage(database) : sqliteStorage(database);
 }
 

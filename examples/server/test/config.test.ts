@@ -26,6 +26,7 @@ describe('the configuration', () => {
       FLAGS_STATE_LIMIT: '16777216',
       FLAGS_RECENT_CONTEXTS: '200',
       FLAGS_MAX_CONNECTIONS: '500',
+      FLAGS_METRICS_TOKEN: 'metrics-secret-of-at-least-32-characters',
     };
     expect(readConfig(environment)).toEqual({
       port: 0,
@@ -34,6 +35,7 @@ describe('the configuration', () => {
       trustedOrigins: ['https://a.example.org', 'http://localhost:5173'],
       allowedHosts: ['flags.example.org', 'flags.example.org:8080'],
       maxConnections: 500,
+      metricsToken: 'metrics-secret-of-at-least-32-characters',
       source: {
         database: ':memory:',
         environment: 'development',
@@ -102,6 +104,15 @@ describe('the configuration', () => {
       /^FLAGS_MAX_CONNECTIONS must be a whole number from 1 /,
     );
   });
+
+  it.each(['short', 'm'.repeat(256), `two words ${'m'.repeat(32)}`])(
+    'refuses the token for metrics %j by name, and does not repeat it',
+    (FLAGS_METRICS_TOKEN) => {
+      expect(() => readConfig({ FLAGS_METRICS_TOKEN })).toThrow(
+        /^FLAGS_METRICS_TOKEN must have 32 to 255 printable characters, and no spaces\.$/,
+      );
+    },
+  );
 
   it.each(['all', '-1', '1001', '1e2'])('refuses %j recent contexts by name', (FLAGS_RECENT_CONTEXTS) => {
     expect(() => readConfig({ FLAGS_RECENT_CONTEXTS })).toThrow(

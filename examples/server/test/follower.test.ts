@@ -6,6 +6,7 @@ import { adminClient } from './admin-client.js';
 import { endAll, runToEnd, type ServerProcess, startServer } from './server-process.js';
 
 const ADMIN = 'admin-secret-of-at-least-32-characters';
+const METRICS = 'metrics-secret-of-at-least-32-characters';
 
 describe('a server that follows another one', () => {
   const directory = mkdtempSync(join(tmpdir(), 'flags-follower-'));
@@ -26,6 +27,7 @@ describe('a server that follows another one', () => {
       FLAGS_UPSTREAM: upstream.url,
       FLAGS_UPSTREAM_TOKEN: token,
       FLAGS_CACHE: join(directory, 'flags-cache.json'),
+      FLAGS_METRICS_TOKEN: METRICS,
     };
     follower = await startServer(environment);
   });
@@ -71,7 +73,24 @@ describe('a server that follows another one', () => {
       404,
       expect.objectContaining({ message: expect.stringContaining('This is a follower') }),
     ]);
-    expect(await (await fetch(`${follower.url}/health`)).json()).toMatchObject({ status: 'ok', flags: 'current' });
+    for (const path of ['/health', '/ready']) {
+      expect(await (await fetch(follower.url + path)).json()).toMatchObject({ status: 'ok', flags: 'current' });
+    }
+    expect(await (await fetch(`${follower.url}/live`)).json()).toEqual({ status: 'ok' });
+  });
+
+  it('has metrics for its own token, and none for tokens of the other server', async () => {
+    const ask = (authorization: string) => fetch(`${follower.url}/metrics`, { headers: { authorization } });
+    const answer = await ask(METRICS);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      expect.stringMatching(/^flags_follower_connected\{.*\} 1$/m),
+    ]);
+    const refused = await ask(ADMIN);
+    expect([refused.status, await refused.json()]).toEqual([
+      401,
+      expect.objectContaining({ message: 'Send the token in FLAGS_METRICS_TOKEN, in the header Authorization.' }),
+    ]);
   });
 
   it('starts from its file while the other one is away, and ends on SIGTERM', async () => {
