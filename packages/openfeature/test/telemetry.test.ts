@@ -1,6 +1,10 @@
+import { type Flags, memoryStorage } from '@flags/core';
 import { EventHook } from '@openfeature/open-telemetry-hooks';
+import { OpenFeature } from '@openfeature/server-sdk';
 import { logs } from '@opentelemetry/api-logs';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
+import { codeBlocks, read } from '../../http/test/docs/documents.js';
+import { runProgram } from '../../http/test/docs/run-module.js';
 import { DEFAULT, type Host, startHost, stopHosts, switchOn } from './host.js';
 
 const exporter = new InMemoryLogRecordExporter();
@@ -96,5 +100,23 @@ describe("an event of OpenFeature's hook for OpenTelemetry", () => {
     const versions = events().map(({ attributes }) => attributes?.['feature_flag.version']);
     expect(versions[1]).toBe(versions[0]);
     expect(versions[2]).not.toBe(versions[0]);
+  });
+});
+
+describe('the code of the guide', () => {
+  it('records events without the context', async () => {
+    const code = codeBlocks(read('docs/telemetry.md').split('## Evaluation events')[1] ?? '', 'js').join('\n');
+    const scope = {
+      require: (name: string) => (name === '@flags/core/sqlite' ? { sqliteStorage: memoryStorage } : require(name)),
+    };
+    const result = '{ flags, OpenFeature }';
+    const program = (await runProgram(code, { result, scope })) as { readonly flags: Flags };
+    await switchOn(program.flags, { name: 'checkout' });
+    await OpenFeature.getClient().getBooleanValue('checkout', false, { targetingKey: 'ada' });
+    expect(events()).toMatchObject([{ attributes: { 'feature_flag.set.id': 'default/production' } }]);
+    expect(JSON.stringify(events())).not.toContain('ada');
+    OpenFeature.clearHooks();
+    await OpenFeature.close();
+    await program.flags.close();
   });
 });
