@@ -109,8 +109,7 @@ describe('the code of the guide', () => {
     const scope = {
       require: (name: string) => (name === '@flags/core/sqlite' ? { sqliteStorage: memoryStorage } : require(name)),
     };
-    const result = '{ flags, OpenFeature }';
-    const program = (await runProgram(code, { result, scope })) as { readonly flags: Flags };
+    const program = (await runProgram(code, { result: '{ flags }', scope })) as { readonly flags: Flags };
     await switchOn(program.flags, { name: 'checkout' });
     await OpenFeature.getClient().getBooleanValue('checkout', false, { targetingKey: 'ada' });
     expect(events()).toMatchObject([{ attributes: { 'feature_flag.set.id': 'default/production' } }]);

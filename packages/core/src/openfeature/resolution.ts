@@ -1,3 +1,4 @@
+import { pause } from '../base/paced.js';
 import type { FlagsSettings } from '../base/settings.types.js';
 import type { Payload } from '../evaluation/definitions.types.js';
 import { evaluatePaced, type PacedEvaluation } from '../evaluation/evaluate-paced.js';
@@ -110,10 +111,14 @@ export function createPacedResolution(
   const pinned = flags.forContext(toEvaluationContext(context), choice);
   return async function* resolve(options = {}) {
     for await (const page of evaluatePaced(pinned, options)) {
-      yield page.flatMap(({ name, variant }) => {
+      const resolutions: FlagResolution[] = [];
+      for (const { name, variant } of page) {
+        // The first resolution of a flag hashes it.
+        await pause(options.signal);
         const flag = findFlag(configuration, name);
-        return flag ? [toVariantResolution({ flag, configuration, environment }, variant)] : [];
-      });
+        if (flag) resolutions.push(toVariantResolution({ flag, configuration, environment }, variant));
+      }
+      yield resolutions;
     }
   };
 }
