@@ -106,7 +106,7 @@ export function createFeed({ storage, pollInterval, onError }: FeedOptions): Fee
 export function toFlagsEvent(event: StoredEvent): FlagsEvent {
   const { id, position, type, at, actor, project, environment, subject, data, before, revision } = event;
   const { changeSet, reason } = event;
-  const { actorTokenId = null, actorTokenKind = null } = event;
+  const { actorTokenId = null, actorTokenKind = null, origin = null } = event;
   const shown = subject.kind === tokenDocuments.kind ? withoutHash : (value: unknown) => value;
   return {
     id,
@@ -118,6 +118,7 @@ export function toFlagsEvent(event: StoredEvent): FlagsEvent {
     actorTokenKind: actorTokenKind as TokenKind | null,
     changeSet,
     reason,
+    origin,
     project,
     flag: subject.kind === flagDocuments.kind ? subject.id : null,
     environment,

@@ -105,6 +105,7 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | Option
   readonly actorTokenId: string | null;
   readonly actorTokenKind: string | null;
   readonly reason: string | null;
+  readonly origin: string | null;
   /** JSON text. */
   readonly data: string;
   /** JSON text. */
@@ -113,7 +114,7 @@ export interface PreparedEvent extends Omit<NewEvent, 'data' | 'before' | Option
   readonly write: number;
 }
 
-type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'reason';
+type OptionalText = 'actorTokenId' | 'actorTokenKind' | 'reason' | 'origin';
 
 /** Throws `invalid_input` if a document occurs twice, or if an event's subject is not among the writes. */
 export function prepareCommit({ writes, checks = [], vacant = [], events }: Commit): PreparedCommit {
@@ -175,7 +176,7 @@ function textOf(
 
 function prepareEvent(event: NewEvent, write: number, data: string): PreparedEvent {
   const { type, at, actor, actorTokenId = null, actorTokenKind = null, changeSet, reason = null } = event;
-  const { subject, project, environment, before } = event;
+  const { subject, project, environment, before, origin = null } = event;
   return {
     type,
     at,
@@ -184,6 +185,7 @@ function prepareEvent(event: NewEvent, write: number, data: string): PreparedEve
     actorTokenKind,
     changeSet,
     reason,
+    origin,
     subject: copyKey(subject),
     project,
     environment,

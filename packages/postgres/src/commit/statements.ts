@@ -118,15 +118,15 @@ ORDER BY e.event_number`;
 
 /** The order of {@link textsOf}. */
 const TEXTS =
-  'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, change_id, reason, data, before';
+  'type, at, actor, subject_kind, subject_id, project, environment, actor_token_id, actor_token_kind, change_id, reason, origin, data, before';
 
 function textsOf(event: PreparedEvent) {
   const { type, at, actor, project, environment, data, before } = event;
-  const { actorTokenId, actorTokenKind, changeSet, reason } = event;
+  const { actorTokenId, actorTokenKind, changeSet, reason, origin } = event;
   const { kind, id } = toStoredKey(event.subject);
   const head = [toStoredText(type), toStoredText(at), toStoredText(actor), kind, id];
-  const origin = [project, environment, actorTokenId, actorTokenKind, changeSet, reason];
-  return [...head, ...origin.map(toStoredTextOrNull), data, before];
+  const optional = [project, environment, actorTokenId, actorTokenKind, changeSet, reason, origin];
+  return [...head, ...optional.map(toStoredTextOrNull), data, before];
 }
 
 /** SQL: the revision. A created document may have had revisions before its deletion, so it is read. */

@@ -128,12 +128,13 @@ interface EventRow {
   readonly actor_token_kind: string | null;
   readonly change_id: string;
   readonly reason: string | null;
+  readonly origin: string | null;
   readonly data: string;
   readonly before: string;
 }
 
 const HEAD =
-  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason';
+  'commit_order, id, type, at, actor, subject_kind, subject_id, revision, project, environment, actor_token_id, actor_token_kind, change_id, reason, origin';
 const WHOLE = `${HEAD}, data, before`;
 /** JSON texts that the caller ignores. */
 const WITHOUT_DATA = `${HEAD}, 'null' AS data, 'null' AS before`;
@@ -246,6 +247,7 @@ function toStoredEvent(row: EventRow): StoredEvent {
     ...(row.actor_token_kind !== null && { actorTokenKind: fromStoredText(row.actor_token_kind) }),
     changeSet,
     reason: row.reason === null ? null : fromStoredText(row.reason),
+    ...(row.origin !== null && { origin: fromStoredText(row.origin) }),
     subject: { kind: fromStoredText(row.subject_kind), id: fromStoredText(row.subject_id) },
     revision: Number(row.revision),
     project: row.project === null ? null : fromStoredText(row.project),

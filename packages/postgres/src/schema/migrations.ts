@@ -41,6 +41,7 @@ CREATE TABLE ${table('events')} (
   actor_token_kind text,
   change_id text COLLATE "C" NOT NULL,
   reason text,
+  origin text,
   PRIMARY KEY (commit_order, id)
 );
 

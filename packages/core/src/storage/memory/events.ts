@@ -63,6 +63,7 @@ function toLogged(event: PreparedEvent, place: Pick<LoggedEvent, 'data' | 'posit
     actorTokenKind: event.actorTokenKind,
     changeSet: event.changeSet,
     reason: event.reason,
+    origin: event.origin,
     subject: event.subject,
     project: event.project,
     environment: event.environment,
@@ -110,7 +111,7 @@ function toStoredEvent(event: LoggedEvent): StoredEvent {
 
 /** Names each member: a spread would take many times as long. */
 function headOf(event: LoggedEvent): StoredEvent {
-  const { actorTokenId, actorTokenKind } = event;
+  const { actorTokenId, actorTokenKind, origin } = event;
   return {
     id: event.position,
     type: event.type,
@@ -125,6 +126,7 @@ function headOf(event: LoggedEvent): StoredEvent {
     environment: event.environment,
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
+    ...(origin !== null && { origin }),
     data: null,
     before: null,
   };

@@ -97,8 +97,8 @@ export function eventAppender(database: SqliteDatabase, prefix: string): CommitT
   const insert = prepare(
     database,
     `INSERT INTO ${prefix}events (type, at, actor, subject_kind, subject_id, revision, project, environment,
-      actor_token_id, actor_token_kind, change_id, reason, data, before)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      actor_token_id, actor_token_kind, change_id, reason, origin, data, before)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return {
     append(events, revisions) {
@@ -116,6 +116,7 @@ export function eventAppender(database: SqliteDatabase, prefix: string): CommitT
           event.actorTokenKind,
           event.changeSet,
           event.reason,
+          event.origin,
           event.data,
           event.before,
         );
@@ -125,7 +126,7 @@ export function eventAppender(database: SqliteDatabase, prefix: string): CommitT
 }
 
 const HEAD = `position, type, at, actor, subject_kind AS kind, subject_id AS id, revision, project, environment,
-  actor_token_id AS actorTokenId, actor_token_kind AS actorTokenKind, change_id AS changeSet, reason`;
+  actor_token_id AS actorTokenId, actor_token_kind AS actorTokenKind, change_id AS changeSet, reason, origin`;
 const WHOLE = `${HEAD}, data, before`;
 
 type EventRow = Pick<
@@ -137,6 +138,7 @@ type EventRow = Pick<
   readonly id: string;
   readonly actorTokenId: string | null;
   readonly actorTokenKind: string | null;
+  readonly origin: string | null;
   readonly data: string;
   readonly before: string;
 };
@@ -240,7 +242,7 @@ const LAST_TIME = 'Z';
 
 /** Names each member: a spread would take many times as long. */
 function toStoredEvent(row: EventRow): StoredEvent {
-  const { actorTokenId, actorTokenKind } = row;
+  const { actorTokenId, actorTokenKind, origin } = row;
   return {
     id: row.position,
     type: row.type,
@@ -255,6 +257,7 @@ function toStoredEvent(row: EventRow): StoredEvent {
     environment: row.environment,
     ...(actorTokenId !== null && { actorTokenId }),
     ...(actorTokenKind !== null && { actorTokenKind }),
+    ...(origin !== null && { origin }),
     data: JSON.parse(row.data),
     before: JSON.parse(row.before),
   };

@@ -38,7 +38,8 @@ function documentTables(prefix: string): string {
       actor_token_id TEXT,
       actor_token_kind TEXT,
       change_id TEXT NOT NULL,
-      reason TEXT
+      reason TEXT,
+      origin TEXT
     ) STRICT;
 
     CREATE INDEX ${prefix}events_by_subject ON ${prefix}events (subject_kind, subject_id);

@@ -23,12 +23,13 @@ export function eventRules(rule: StorageRule): void {
     assert.equal(typeof position, 'string');
   });
 
-  rule('stores the change set, and the API token and the reason, or their absence', async (storage) => {
+  rule('stores the change set, and the API token, the reason and the origin, or their absence', async (storage) => {
     const origin = {
       actorTokenId: '0a1b',
       actorTokenKind: 'admin',
       changeSet: '0199-a',
       reason: 'the reason, in “any” text',
+      origin: 'schedule/0199-b',
     };
     const { reason: _, ...plain } = happened(flag('a'));
     await commit(storage, { writes: [put(flag('a'))], events: [happened(flag('a'), origin), plain] });
@@ -36,7 +37,7 @@ export function eventRules(rule: StorageRule): void {
       const [full = {}, empty = {}] = (await eventsOf(storage, query)) as object[];
       same({ ...full, ...origin }, full);
       same({ ...empty, changeSet: plain.changeSet, reason: null }, empty);
-      assert.ok(!('actorTokenId' in empty) && !('actorTokenKind' in empty));
+      assert.ok(!('actorTokenId' in empty) && !('actorTokenKind' in empty) && !('origin' in empty));
     }
   });
 
