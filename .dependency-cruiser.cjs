@@ -10,6 +10,9 @@ const CORE_LAYERS = [
   'segments',
   'tokens',
   'projects',
+  // Kinds are listed below the change sets, and schedules apply those.
+  'schedules/schedule.ts',
+  'schedules/schedule.kind.ts',
   'kinds.ts',
   'usage',
   'replica',
@@ -18,6 +21,7 @@ const CORE_LAYERS = [
   'consumers',
   'input-schemas.ts',
   'changesets',
+  'schedules',
   'definitions',
   'administration.ts',
   'typed-flags',
@@ -98,7 +102,11 @@ const PAGE_HANDLER_LAYERS = ['options.ts', 'page.ts', 'assets.ts', 'create-flags
 
 /** One rule per layer, which imports only those below it, and one that fails for a file in no layer. */
 function importDownwards(root, layers) {
-  const pathOf = (layer) => (layer.includes('.') ? `${layer.replaceAll('.', '\\.')}$` : `${layer}/`);
+  const escaped = (path) => path.replaceAll('.', '\\.');
+  // A file of a folder may be a lower layer than the folder.
+  const ownOf = (folder) => layers.filter((one) => one.startsWith(`${folder}/`) && one.includes('.'));
+  const besidesOf = (folder) => ownOf(folder).map((file) => `(?!${escaped(file.slice(folder.length + 1))}$)`);
+  const pathOf = (layer) => (layer.includes('.') ? `${escaped(layer)}$` : `${layer}/${besidesOf(layer).join('')}`);
   const comment = `The layers of ${root} are listed in .dependency-cruiser.cjs, from the lowest to the highest.`;
   const downwards = layers.slice(0, -1).map((layer, index) => ({
     name: `${root}/${layer}-imports-downwards`,
@@ -158,7 +166,7 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(flags/flag|projects/project|segments/segment|tokens/token)\\.ts$',
+          '^packages/core/src/(flags/flag|projects/project|schedules/schedule|segments/segment|tokens/token)\\.ts$',
           '^packages/core/src/base/',
           '^packages/core/src/errors\\.ts$',
         ],

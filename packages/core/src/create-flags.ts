@@ -17,6 +17,7 @@ import { projectDocuments } from './projects/project.kind.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
+import { ScheduleRunner } from './schedules/schedule-runner.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
 import type { DocumentKey, FlagsStorage } from './storage/port.js';
@@ -99,7 +100,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const usage = usageOf(storage) ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
-  const { pollInterval = 1000, isUser = () => true } = options;
+  const { pollInterval = 1000, isUser = () => true, runSchedules = false, authorizeDue } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
@@ -127,6 +128,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const reader = createReader(storage);
     const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
+    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor });
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
@@ -152,9 +154,11 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       newId,
       isUser,
       writer,
+      schedules,
       lifetime: createLifetime(),
       async release() {
         stopWatching?.();
+        schedules.close();
         try {
           await tokenUse.close();
           await feed.close();
@@ -167,6 +171,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     };
     const engine = engineOf(shared, { name: actor });
     const watch = () => {
+      schedules.start();
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();

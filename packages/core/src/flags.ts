@@ -1,5 +1,12 @@
 import { Administration } from './administration.js';
-import type { ApplicationRef, ChangeSetRef, ConsumerRef, ListPage, PageQuery } from './base/common.types.js';
+import type {
+  ApplicationRef,
+  ChangeContext,
+  ChangeSetRef,
+  ConsumerRef,
+  ListPage,
+  PageQuery,
+} from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import type {
   ActorOptions,
@@ -34,7 +41,7 @@ import type {
 } from './definitions/definition.types.js';
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
-import { CHANGE_SET } from './engine/operation.js';
+import { CHANGE_SET, SCHEDULE } from './engine/operation.js';
 import type {
   ConfigurationChange,
   ContextualFlags,
@@ -67,6 +74,15 @@ import type {
 import * as history from './log/history.operations.js';
 import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
+import type {
+  ListedSchedule,
+  Schedule,
+  ScheduleOperations,
+  ScheduleOptions,
+  ScheduleQuery,
+  ScheduleRef,
+} from './schedules/schedule.types.js';
+import * as schedules from './schedules/schedules.operations.js';
 import type { Token } from './tokens/token.types.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import * as applications from './usage/applications.operations.js';
@@ -109,6 +125,7 @@ import { listUsage } from './usage/usage-over-time.operations.js';
  * event        one fact that happened, with actor and time.
  * consumer     a durable reader of events, which runs on one node at a time.
  * change set   an ordered list of changes in one commit; every single change is a set of one.
+ * schedule     a change set that is applied at a time.
  * revision     counts the changes to a flag, project, segment or token.
  */
 
@@ -147,6 +164,7 @@ export class Flags<Own extends string = never>
     EventOperations,
     ConsumerOperations,
     ChangeSetOperations<Own>,
+    ScheduleOperations<Own>,
     HistoryOperations,
     UndoOperations,
     DefinitionOperations,
@@ -309,6 +327,34 @@ export class Flags<Own extends string = never>
     return run(this, { op: 'listChangeSetProjects', members: CHANGE_SET, ref }, (engine) =>
       history.listChangeSetProjects(engine, ref),
     );
+  }
+
+  // Schedules
+
+  createSchedule(changes: readonly Change<Own>[], options: ScheduleOptions): Promise<Schedule> {
+    return run(this, { op: 'createSchedule', options }, (engine) =>
+      schedules.createSchedule(engine, changes, options ?? {}),
+    );
+  }
+
+  getSchedule(ref: ScheduleRef): Promise<Schedule> {
+    return run(this, { op: 'getSchedule', members: SCHEDULE, ref }, (engine) => schedules.getSchedule(engine, ref));
+  }
+
+  listSchedules(query?: ScheduleQuery, page?: PageQuery): Promise<ListPage<ListedSchedule>> {
+    return run(this, { op: 'listSchedules', options: page }, (engine) =>
+      schedules.listSchedules(engine, query, { page }),
+    );
+  }
+
+  cancelSchedule(ref: ScheduleRef, context?: Omit<ChangeContext, 'id'>): Promise<Schedule> {
+    return run(this, { op: 'cancelSchedule', members: SCHEDULE, ref, options: context }, (engine) =>
+      schedules.cancelSchedule(engine, ref, context),
+    );
+  }
+
+  runDue(): Promise<{ readonly items: readonly ListedSchedule[] }> {
+    return run(this, { op: 'runDue' }, (engine) => schedules.runDue(engine));
   }
 
   // Events

@@ -86,6 +86,9 @@ export type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
+// Schedules
+export type { ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
+export type { ListedSchedule, Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';

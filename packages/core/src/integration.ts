@@ -113,12 +113,15 @@ export {
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
+  listReadableSchedules,
   projectOfSegment,
   type Revised,
   readBesideFlag,
   type StoredFlag,
   searchReadableFlags,
 } from './router.operations.js';
+export { SCHEDULE_STATES } from './schedules/schedule.js';
+export { type CanReadSchedule, scheduleNotFound } from './schedules/schedules.operations.js';
 // Storages
 export {
   type PreparedCommit,

@@ -5,6 +5,7 @@ import { flagDocuments } from './flags/flag.kind.js';
 import { flagRestorer } from './flags/flag.restorer.js';
 import { projectDocuments } from './projects/project.kind.js';
 import { projectRestorer } from './projects/project.restorer.js';
+import { scheduleDocuments } from './schedules/schedule.kind.js';
 import { segmentDocuments } from './segments/segment.kind.js';
 import { segmentRestorer } from './segments/segment.restorer.js';
 import { tokenDocuments } from './tokens/token.kind.js';
@@ -32,6 +33,7 @@ const KINDS = [
   listed(segmentDocuments, segmentRestorer),
   listed(flagDocuments, flagRestorer),
   listed(tokenDocuments),
+  listed(scheduleDocuments),
 ] as const;
 
 type EventTypeOf<Listed> = Listed extends { readonly documents: { readonly events: infer Events } }

@@ -11,6 +11,8 @@ import type { EvaluationProblem } from './evaluation/problem.js';
 import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
 import { OWNER } from './projects/members.decide.js';
+import type { RunSchedules } from './schedules/schedule.js';
+import type { AuthorizeDue } from './schedules/schedule.types.js';
 import type { FlagsStorage } from './storage/port.js';
 import type { DefaultFlagType, FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 
@@ -91,6 +93,16 @@ export interface FlagsOptions<Own extends string = string> {
    * payloads. It changes no existing flag. `report` only calls `onDrift`. Default: `report`.
    */
   readonly declare?: 'report' | 'create';
+  /**
+   * Whether this process carries out what `createSchedule` has planned for later. `true`: it looks every 5 seconds.
+   * `'elsewhere'`: another process does, or you call `runDue`. Default: false, and `createSchedule` is refused.
+   */
+  readonly runSchedules?: RunSchedules;
+  /**
+   * Called when a schedule is due, with its author and the changes: returns whether the author may still make them. False
+   * fails the schedule. An error, or no answer within ten seconds, keeps it pending until its `notAfter`. Default: true.
+   */
+  readonly authorizeDue?: AuthorizeDue;
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
   readonly onError?: (error: unknown) => void;
 }
@@ -118,7 +130,7 @@ type Configuration = Checked &
   };
 
 /** Options that are functions. */
-const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'onError'] as const;
+const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'authorizeDue', 'onError'] as const;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -177,6 +189,8 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   maxTokenLifetime: { type: 'number', minimum: 1000, maximum: 100 * 365 * 86_400_000 },
   onDrift: {},
   declare: { type: 'string', enum: ['report', 'create'] },
+  runSchedules: { enum: [true, false, 'elsewhere'] },
+  authorizeDue: {},
   onError: {},
 };
 

@@ -1,4 +1,4 @@
-import type { ChangeContext, FlagRef } from './base/common.types.js';
+import type { ChangeContext, FlagRef, ListPage, PageQuery } from './base/common.types.js';
 import type { ChangeEngine, SharedEngine } from './changesets/engine.js';
 import { type OperationName, operationOf, prepareOperation, type ResultOf } from './changesets/operations.js';
 import { type ChangeArguments, commitChange, commitPrepared, resultOf, run } from './changesets/run-operation.js';
@@ -12,6 +12,8 @@ import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
+import type { ListedSchedule, ScheduleQuery } from './schedules/schedule.types.js';
+import { type CanReadSchedule, listSchedules } from './schedules/schedules.operations.js';
 
 /*
  * The part of `Flags` that only routers need.
@@ -76,6 +78,17 @@ export function exportReadableDefinitions(
 ): Promise<Definitions> {
   return run(flags, { op: 'exportDefinitions', ref: query }, (engine) =>
     exportDefinitions(engine, query, { canRead, isReadOnly: true }),
+  );
+}
+
+/** Like `listSchedules`, for the schedules that the caller may read. */
+export function listReadableSchedules(
+  flags: Flags,
+  query: ScheduleQuery,
+  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadSchedule },
+): Promise<ListPage<ListedSchedule>> {
+  return run(flags, { op: 'listSchedules', options: page }, (engine) =>
+    listSchedules(engine, query, { page, canRead }),
   );
 }
 

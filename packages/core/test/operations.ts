@@ -21,6 +21,7 @@ export const CHILD = { ...DEFAULT, flag: 'child' };
 export const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
+const SCHEDULE = { schedule: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
 const TIME = '2026-03-01T12:00:00.000Z';
 
 /** Changes of several documents. */
@@ -74,6 +75,13 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.reportMetrics(report(3));
   const stop = await flags.consume('audit', () => undefined);
   await stop();
+  await flags.createSchedule([{ op: 'archiveFlag', ref: CHILD }], { id: SCHEDULE.schedule, at: await later(flags) });
+}
+
+/** An hour after the newest event: the clock of the engine may be another one than that of this process. */
+async function later(flags: Flags): Promise<string> {
+  const { items } = await flags.listEvents({ limit: 1 });
+  return new Date(Date.parse(items[0]?.at ?? '') + 3_600_000).toISOString();
 }
 
 /** Every operation that reads or changes stored data. A new operation does not compile until it is listed. */
@@ -201,6 +209,12 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
   listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
   resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
+  createSchedule: async (flags) =>
+    flags.createSchedule(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a02', at: await later(flags) }),
+  getSchedule: (flags) => flags.getSchedule(SCHEDULE),
+  listSchedules: [(flags) => flags.listSchedules(), (flags) => flags.listSchedules({ flag: 'child' }, { limit: 1 })],
+  cancelSchedule: (flags) => flags.cancelSchedule(SCHEDULE),
+  runDue: (flags) => flags.runDue(),
   deleteConsumer: (flags) => flags.deleteConsumer({ consumer: 'audit' }),
 };
 

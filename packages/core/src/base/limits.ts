@@ -115,6 +115,16 @@ const NUMBERS = {
   consumerLease: 86_400_000,
   /** The message of a consumer's last error. */
   consumerError: 1000,
+  /** Pending schedules. Nodes that make some at the same moment may exceed it, and the next one. */
+  pendingSchedules: 1000,
+  /** All pending schedules: bytes of the JSON of their changes. */
+  pendingScheduleBytes: 67_108_864,
+  /** Milliseconds until a schedule is due: a year. */
+  scheduleAhead: 31_536_000_000,
+  /** Milliseconds between the times of a schedule, `at` and `notAfter`: a day. */
+  scheduleWindow: 86_400_000,
+  /** Milliseconds that a schedule exists after its end: 90 days. */
+  scheduleRetention: 7_776_000_000,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

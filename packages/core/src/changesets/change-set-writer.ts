@@ -7,7 +7,7 @@ import { withCheckpoints } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
-import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext } from './engine.js';
+import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext, SetIdentity } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
@@ -36,12 +36,9 @@ interface ChangeEnvironment {
   readonly size?: StateSize | undefined;
 }
 
-interface SetRun {
+interface SetRun extends SetIdentity {
   readonly changes: readonly PreparedChange[];
   readonly context: SetContext;
-  /** Created once, so that every attempt writes the same id. */
-  readonly id: string;
-  readonly at: string;
 }
 
 /**
@@ -58,6 +55,7 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     const now = environment.now();
     // Time-ordered ids keep inserts at the end of the database's index. A clock may be before 1970.
     const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
+    // Every attempt writes the same id.
     const set = { changes, context, id, at: now.toISOString() };
     const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
     if (firstOutcome !== 'lost') return firstOutcome;
@@ -74,7 +72,8 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
   return {
     run: (changes, context) => runExclusive(lockNames(changes), () => run(changes, context)),
     async plan(changes, context) {
-      const decided = await decideSet(changes, context, environment.storage);
+      const set = { changes, context, id: '', at: environment.now().toISOString() };
+      const decided = await decideSet(set, environment.storage);
       await authorize(context, decided);
       environment.size?.reserve(decided.writes)();
       return decided;
@@ -113,12 +112,10 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     const found = cached.get(nameOf(key));
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
-  const decided = await decideSet(set.changes, set.context, { get, list: (query) => storage.list(query) }).catch(
-    (error: unknown) => {
-      if (isFlagsError(error)) return undefined;
-      throw error;
-    },
-  );
+  const decided = await decideSet(set, { get, list: (query) => storage.list(query) }).catch((error: unknown) => {
+    if (isFlagsError(error)) return undefined;
+    throw error;
+  });
   if (!decided || decided.unit.events.length === 0) return 'lost';
   if (await isCommitted(storage, set.context)) return toRepetition(set);
   try {
@@ -142,10 +139,10 @@ async function authorize(context: SetContext, decided: DecidedSet): Promise<void
  * commit. A later one makes this commit conflict.
  */
 async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
-  const { changes, context } = set;
+  const { context } = set;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(changes, context, environment.storage);
+    decided = await decideSet(set, environment.storage);
   } catch (error) {
     if (await isCommitted(environment.storage, context)) return toRepetition(set);
     throw error;
@@ -164,8 +161,7 @@ async function isCommitted(storage: FlagsStorage, context: SetContext): Promise<
 
 /** Decides every change on the state that the earlier ones leave. */
 async function decideSet(
-  changes: readonly PreparedChange[],
-  context: SetContext,
+  { changes, context, id, at }: SetRun,
   storage: Pick<FlagsStorage, 'get' | 'list'>,
 ): Promise<DecidedSet> {
   const unit = new ChangeSetUnit(storage);
@@ -180,6 +176,10 @@ async function decideSet(
     // A single change has no place in the caller's input.
     if (change.path === undefined) await decide();
     else await locateRefusals(change.path, decide, '/input');
+  }
+  if (context.conclude) {
+    unit.begin({});
+    await context.conclude(unit, { id, at });
   }
   return { unit, writes: await unit.toChanges() };
 }
@@ -220,13 +220,13 @@ async function commit(
 }
 
 function toNewEvents(unit: ChangeSetUnit, { id, at, context }: SetRun): NewEvent[] {
-  const { actor, actorToken, reason = null } = context;
+  const { actor, actorToken, reason = null, origin } = context;
   const token = actorToken && { actorTokenId: actorToken.id, actorTokenKind: actorToken.kind };
   return unit.events.map(({ subject, project, event }) => {
     const { type, data, before } = event;
     const { environment = null } = event;
     const recorded = { type, at, actor, changeSet: id, reason, subject, project, environment, data, before };
-    return token ? { ...recorded, ...token } : recorded;
+    return token || origin ? { ...recorded, ...token, ...(origin && { origin }) } : recorded;
   });
 }
 

@@ -2,10 +2,11 @@ import { isObject } from '../base/json.js';
 import { LIMITS } from '../base/limits.js';
 import { paced } from '../base/paced.js';
 import { invalidInput, locateRefusals } from '../base/validator.js';
-import type { PreparedChange } from '../engine/engine.js';
+import type { Engine, PreparedChange } from '../engine/engine.js';
 import { REFERENCE_MEMBERS } from '../engine/operation.js';
 import { type ErrorDetail, FlagsError } from '../errors.js';
 import { PatternMeter } from '../flags/patterns.js';
+import type { Validators } from '../input-schemas.js';
 import { readCommittedSet, readSet, toChangeSet } from '../log/change-set-log.js';
 import type { ChangeSet, DocumentName } from '../log/history.types.js';
 import type { ApplyOptions, Change, PlannedDocument } from './change-set.types.js';
@@ -45,8 +46,8 @@ export async function planPrepared(
 }
 
 /** Validates every change, and creates its ids and times. Adds it to the hash, if there is one. */
-async function prepareAll(
-  engine: ChangeEngine,
+export async function prepareAll(
+  engine: Engine & { readonly validate: Validators },
   changes: readonly Change<string>[],
   hash?: ChangesHash,
 ): Promise<readonly PreparedChange[]> {

@@ -1,9 +1,10 @@
-import type { ChangeContext } from '../base/common.types.js';
+import type { Awaitable, ChangeContext } from '../base/common.types.js';
 import type { Lifetime } from '../base/lifetime.js';
 import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { Validators } from '../input-schemas.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
+import type { ScheduleClock } from '../schedules/schedule.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
 import type { UsageEngine } from '../usage/usage-over-time.operations.js';
@@ -18,6 +19,7 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly usageWriter: UsageWriter;
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
+  readonly schedules: ScheduleClock;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }
@@ -56,15 +58,27 @@ export interface RepetitionKey {
 
 /** The context of a change set. */
 export interface SetContext extends Actor {
-  /** The API token that the actor uses. */
-  readonly actorToken?: { readonly id: string; readonly kind: string };
   /** The id that the caller gives to the set, which is committed only once. */
   readonly repetition?: RepetitionKey | undefined;
   readonly reason?: string | undefined;
   /** Documents that must be at these revisions. */
   readonly expected?: readonly ExpectedRevision[] | undefined;
+  /** What has caused the set, if it was not its actor's call. Its events tell it. */
+  readonly origin?: string | undefined;
+  /**
+   * Called after every decision of the changes, to write what ends with the set, such as the schedule that it applies.
+   * An error refuses the set.
+   */
+  readonly conclude?: ((unit: ChangeSetUnit, set: SetIdentity) => Awaitable<void>) | undefined;
   /** Called after every decision, before its commit. */
   readonly authorize?: AuthorizeChanges | undefined;
+}
+
+/** The id and the time of a set, before its commit. */
+export interface SetIdentity {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /** A change set after its commit. */

@@ -3,6 +3,7 @@ import { locateRefusals } from '../base/validator.js';
 import type { PreparedChange } from '../engine/engine.js';
 import { type ErrorCode, FlagsError } from '../errors.js';
 import { kindOf } from '../kinds.js';
+import type { Versioned } from '../storage/documents.js';
 import type { DocumentKey } from '../storage/port.js';
 
 /** A document that must be at a revision. */
@@ -14,8 +15,8 @@ export interface ExpectedRevision {
 }
 
 interface RevisionSource {
-  /** Resolves to the stored revision; undefined if there is no document. */
-  storedRevision(key: DocumentKey): Promise<number | undefined>;
+  /** Resolves to the stored document; undefined if there is none. */
+  stored(key: DocumentKey): Promise<Versioned<unknown> | undefined>;
 }
 
 /** Throws `revision_mismatch` unless the stored document is at a revision that the caller accepts. */
@@ -24,7 +25,7 @@ export async function assertRevision(
   { subject, revisionOf = subject }: Pick<PreparedChange, 'subject' | 'revisionOf'>,
   accepted: number | readonly number[],
 ): Promise<void> {
-  const revision = await unit.storedRevision(revisionOf);
+  const revision = (await unit.stored(revisionOf))?.revision;
   if (revision !== undefined && [accepted].flat().includes(revision)) return;
   throw revisionMismatch(revisionOf, revision, [accepted].flat());
 }

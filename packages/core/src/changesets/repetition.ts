@@ -45,9 +45,14 @@ export class ChangesHash {
   }
 }
 
+/** Returns a hash that is equal for equal JSON values. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+}
+
 type Actor = Pick<SetContext, 'actor' | 'actorToken'>;
 
-/** The stored record of a change set whose id the caller has given. Schedules may reserve ids in the same way. */
+/** The stored record of a change set whose id the caller has given. */
 interface ChangeSetRecord {
   /** The id of the API token, or the name of the user. */
   readonly actor: string;
@@ -102,13 +107,13 @@ export function readChangeSetId(id: unknown): string {
   throw invalidInput([{ message: 'must be a UUID', path: '/id' }]);
 }
 
-/** Returns an id that follows from the id of a change set, so that a repeated call makes the same one. */
+/** Returns an id that follows from the id of a change set or a schedule, so that a repeated call makes the same one. */
 function deriveId(changeSet: string, name: string): string {
   // As bytes, because the package accepts only some versions of UUIDs as text.
   return nameBasedId(name, Buffer.from(changeSet.replaceAll('-', ''), 'hex'));
 }
 
-/** Returns the engine with ids that follow from the id of a change set. */
+/** Returns the engine with ids that follow from the id of a change set or a schedule. */
 export function withDerivedIds<E extends { readonly newId: () => string }>(engine: E, changeSet: string): E {
   let count = 0;
   const newId = () => deriveId(changeSet, `${count++}`);

@@ -132,10 +132,14 @@ export async function commitPrepared(
   return { prepared, documents: await commitOne(engine, prepared, toContext(context, hash)) };
 }
 
-/** The history keeps no tokens, because their secrets are shown once. */
-function cannotBeRepeated(op: string): Error {
+/** The history keeps no tokens, because their secrets are shown once, and no schedules. */
+export function cannotBeRepeated(op: string): Error {
+  const message = `is not supported for ${op}`;
   return invalidInput([
-    { message: `is not supported for ${op}, because the secret of a token is shown only once`, path: '/id' },
+    {
+      message: /Token$/.test(op) ? `${message}, because the secret of a token is shown only once` : message,
+      path: '/id',
+    },
   ]);
 }
 

@@ -12,6 +12,7 @@ import {
   toChangeSet,
 } from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
+import { scheduleDocuments } from '../schedules/schedule.kind.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
@@ -58,8 +59,11 @@ async function prepareUndo(
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
   if (!subject) {
-    const message = `The change set ${id} changed only API tokens, which cannot be undone; create another token.`;
-    throw new FlagsError('undo_conflict', message);
+    const isOfSchedules = set.events.every(({ subject: { kind } }) => kind === scheduleDocuments.kind);
+    const why = isOfSchedules
+      ? 'only schedules, which cannot be undone; cancel the schedule, or make another one.'
+      : 'only API tokens, which cannot be undone; create another token.';
+    throw new FlagsError('undo_conflict', `The change set ${id} changed ${why}`);
   }
   const decide = async (unit: UnitOfWork) => {
     const restorations = await mergeAll(engine, unit, { set, changed });

@@ -152,11 +152,11 @@ export class ChangeSetUnit implements UnitOfWork {
     return new Map(own.map(({ key, pending }) => [key.id, pending.state as State | undefined]));
   }
 
-  /** Resolves to the revision of the stored document, ignoring the writes of the set; undefined if there is none. */
-  async storedRevision({ kind, id }: DocumentKey): Promise<number | undefined> {
+  /** Resolves to the stored document, ignoring the writes of the set; undefined if there is none. */
+  async stored({ kind, id }: DocumentKey): Promise<Versioned<unknown> | undefined> {
     const entry = this.entryOf(kind, id);
     await this.load(entry);
-    return entry.found?.revision;
+    return entry.found;
   }
 
   /** Sets the next change to decide. */

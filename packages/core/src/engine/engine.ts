@@ -36,6 +36,8 @@ export interface DocumentsInMemory {
 /** The author of a change. */
 export interface Actor {
   readonly actor: string;
+  /** The API token that the actor uses. */
+  readonly actorToken?: { readonly id: string; readonly kind: string };
 }
 
 /** A change with a valid input, ready to be decided any number of times. */

@@ -12,6 +12,7 @@ export const REFERENCE_MEMBERS = {
   application: 'string',
   consumer: 'string',
   changeSet: 'string',
+  schedule: 'string',
   'project?': 'string',
   'strategy?': 'string',
   'strategies?': 'object',
@@ -28,6 +29,7 @@ export const STRATEGY = ['project', 'flag', 'environment', 'strategy'] as const;
 export const SEGMENT = ['segment'] as const;
 export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
+export const SCHEDULE = ['schedule'] as const;
 
 /**
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the

@@ -274,6 +274,11 @@ export interface EvaluationStatus {
    * additional applications, and the oldest rows of `usage` over time. Absent if nothing was dropped.
    */
   readonly dropped?: { readonly names: number; readonly reports: number; readonly usage?: number };
+  /**
+   * The pending schedules, as this process last saw them; `overdue` have been due for more than ten seconds. Only with
+   * `runSchedules: true`.
+   */
+  readonly schedules?: { readonly pending: number; readonly overdue: number };
 }
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */

@@ -8,6 +8,7 @@ import type {
   EvaluationStatus,
   PayloadReader,
 } from '../evaluation/evaluation.types.js';
+import type { ScheduleClock } from '../schedules/schedule.js';
 import type { UsageWriter } from '../usage/usage-writer.js';
 import type { Replica } from './replica.js';
 
@@ -15,6 +16,7 @@ import type { Replica } from './replica.js';
 export interface EvaluationEngine extends Engine {
   readonly replica: Replica;
   readonly usageWriter: Pick<UsageWriter, 'dropped'>;
+  readonly schedules: Pick<ScheduleClock, 'counts'>;
   readonly payloads: PayloadReader;
 }
 
@@ -57,10 +59,12 @@ export class ReplicaEvaluation extends Evaluation implements EvaluationOperation
   private describe(status: EvaluationStatus): EvaluationStatus {
     const walBytes = this.engine.storage.walBytes?.();
     const { names, reports, usage } = this.engine.usageWriter.dropped;
+    const schedules = this.engine.schedules.counts();
     const hasDropped = names + reports + usage > 0;
     return Object.freeze({
       ...status,
       ...(walBytes !== undefined && { walBytes }),
+      ...(schedules && { schedules }),
       ...(hasDropped && { dropped: { names, reports, ...(usage > 0 && { usage }) } }),
     });
   }

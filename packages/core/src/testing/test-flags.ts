@@ -112,7 +112,14 @@ function toCommit(seeds: readonly SeedDocument[], { at, actor }: { at: string; a
 /** Opens the engine of an origin, synchronously. */
 function openState({ options, commits: earlier, ids }: Origin): TestFlags {
   const { storage, commits } = recordingStorage(earlier);
-  const all = { newId: countedIds(ids), ...options, storage, pollInterval: 0, usage: { interval: 0 } };
+  const all = {
+    newId: countedIds(ids),
+    runSchedules: 'elsewhere' as const,
+    ...options,
+    storage,
+    pollInterval: 0,
+    usage: { interval: 0 },
+  };
   const { context, start } = prepareEngine(all, storage);
   const documents = new DocumentCache();
   loadCommits(documents, storage, earlier);

@@ -37,7 +37,7 @@ export async function verifyTokens(
 }
 
 /** Whether the token is valid at this time: before its expiry, not at it. */
-function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
+export function isCurrent({ expiresAt }: Pick<Token, 'expiresAt'>, now: Date): boolean {
   return expiresAt === null || now.getTime() < Date.parse(expiresAt);
 }
 

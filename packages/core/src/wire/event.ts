@@ -42,6 +42,8 @@ export const WIRE_NAMES = {
   'token-created': 'api-token-created',
   'token-updated': 'api-token-updated',
   'token-deleted': 'api-token-deleted',
+  'schedule-created': 'schedule-created',
+  'schedule-ended': 'schedule-ended',
 } as const satisfies Record<EventType, string>;
 
 export type WireEventType = (typeof WIRE_NAMES)[EventType];
@@ -63,6 +65,7 @@ export function eventToWire(event: FlagsEvent) {
     environment: event.environment,
     changeSet: event.changeSet,
     reason: event.reason,
+    origin: event.origin,
     ...toWireState(event),
   };
 }

@@ -1,8 +1,9 @@
 import type { FlagsOptions } from '../../src/index.js';
 
 /** Without timers and warnings: all effects come from the calls of the test. */
-export const SILENT: Pick<FlagsOptions, 'pollInterval' | 'usage' | 'onProblem'> = {
+export const SILENT: Pick<FlagsOptions, 'pollInterval' | 'usage' | 'onProblem' | 'runSchedules'> = {
   pollInterval: 0,
   usage: { interval: 0 },
+  runSchedules: 'elsewhere',
   onProblem: () => undefined,
 };

@@ -7,6 +7,7 @@ import type { Fault } from '../../src/testing.js';
 import { contentOf } from '../invariants/stored-content.js';
 import { type Attempt, EVALUATIONS, furnish, OPERATIONS } from '../operations.js';
 import { CHECKOUT, DEFAULT } from '../references.js';
+import { SILENT } from '../replica/silent.js';
 import { PROPERTY_STORAGES } from '../storage-kinds.js';
 import { type HostileValue, hostileValues, spoil } from './hostile-values.js';
 import { createWorld, expectCurrent, expectReplayed, type World } from './world.js';
@@ -188,7 +189,6 @@ async function settled(promise: Promise<unknown>): Promise<Settled> {
 describe('hostile input', () => {
   const BYTES = extent({ short: 1024 * 1024, full: 50 * 1024 * 1024 });
   const ATTEMPTS = Object.values<Attempt | readonly Attempt[]>(OPERATIONS).flat();
-  const SILENT = { pollInterval: 0, usage: { interval: 0 }, onProblem: () => undefined };
 
   describe.each(PROPERTY_STORAGES)(
     `the interface on $name, given ${BYTES} bytes of hostile input (seed ${SEED})`,

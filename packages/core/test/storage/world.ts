@@ -4,6 +4,7 @@ import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
+import { scheduleDocuments } from '../../src/schedules/schedule.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
 import type { Aggregate } from '../../src/storage/documents.js';
@@ -21,7 +22,9 @@ import { type FaultyUsage, faultyUsage, withUsage } from '../usage/faulty-usage.
 type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
 
 const AGGREGATES = [flagDocuments, projectDocuments, segmentDocuments, tokenDocuments] as readonly Documents[];
-const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries, consumerDocuments].map(({ kind }) => kind);
+const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries, consumerDocuments, scheduleDocuments].map(
+  ({ kind }) => kind,
+);
 
 /** An engine on storages with injectable faults, and access to their contents without the faults. */
 export interface World {

@@ -9,7 +9,13 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 
 const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
-const SELECTED = ['changesets/repeated-ids', 'flags/clone', 'log/event-feed', 'tokens/token-use'];
+const SELECTED = [
+  'changesets/repeated-ids',
+  'flags/clone',
+  'log/event-feed',
+  'schedules/schedules',
+  'tokens/token-use',
+];
 
 /** Undo computes on what the history reads, the same on every storage. */
 const HISTORY = ['log/history.test.ts', 'log/undo.test.ts', 'log/history.property.test.ts'];

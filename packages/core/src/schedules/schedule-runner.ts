@@ -1,0 +1,308 @@
+import { compareCodePoints } from '../base/collections.js';
+import { LIMITS } from '../base/limits.js';
+import type { Change, PlannedSet } from '../changesets/change-set.types.js';
+import { prepareAll } from '../changesets/change-sets.operations.js';
+import type { SetContext, SharedEngine } from '../changesets/engine.js';
+import { withDerivedIds } from '../changesets/repetition.js';
+import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
+import { type ErrorCode, FlagsError, isFlagsError } from '../errors.js';
+import { writeIndexDocuments } from '../storage/index-writer.js';
+import { tokenDocuments } from '../tokens/token.kind.js';
+import { isCurrent } from '../tokens/token-verification.operations.js';
+import { endSchedule } from './schedule.decide.js';
+import type { RunSchedules, ScheduleClock, ScheduleCounts, ScheduleEnd, ScheduleState } from './schedule.js';
+import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
+import type { AuthorizeDue } from './schedule.types.js';
+import { listSummaries } from './schedules.operations.js';
+import { assertUnchanged } from './scope.js';
+
+/** Milliseconds between two looks at the schedules. */
+const POLL = 5_000;
+/** A schedule that is due for longer is overdue: two polls have not carried it out. */
+const OVERDUE = 2 * POLL;
+/** Milliseconds that `authorizeDue` may take. */
+const PATIENCE = 10_000;
+const DAY = 86_400_000;
+/** Ended schedules that one commit deletes. */
+const PRUNED_AT_ONCE = 100;
+
+/** Errors of this node or its storage. They say nothing about the changes, so the schedule stays pending. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['storage_busy', 'storage_unavailable', 'outcome_unknown', 'too_much_contention'] as const),
+  ...(['storage_unsupported', 'closed'] as const),
+]);
+
+/** Another process has ended the schedule: there is nothing to do. */
+class HasEnded extends Error {}
+/** `notAfter` has passed. */
+class HasExpired extends Error {}
+
+interface RunnerOptions {
+  readonly mode: RunSchedules;
+  readonly authorizeDue: AuthorizeDue | undefined;
+  /** The actor of what nobody asked for: the failure and the expiry of a schedule. */
+  readonly actor: string;
+}
+
+/** A pending schedule, as the last look has found it. */
+interface Known {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * Carries schedules out. It reads the pending ones at every poll, and has one timer: for the next poll, or for what is due
+ * before it. All nodes may try: the set and the end of the schedule are one commit, which expects the revision of the
+ * schedule.
+ */
+export class ScheduleRunner implements ScheduleClock {
+  private pending: readonly Known[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  /** When the timer fires, by the engine's clock. */
+  private wakesAt = Number.NEGATIVE_INFINITY;
+  private latest: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+  private isFailing = false;
+  private prunesAt = Number.NEGATIVE_INFINITY;
+  /** Schedules whose error was reported, so that it is reported once. */
+  private readonly reported = new Set<string>();
+
+  constructor(
+    /** Called after the construction: the engine contains its runner. */
+    private readonly engineOf: () => SharedEngine,
+    private readonly options: RunnerOptions,
+  ) {}
+
+  private get engine(): SharedEngine {
+    return this.engineOf();
+  }
+
+  get mode(): RunSchedules {
+    return this.options.mode;
+  }
+
+  /** Starts the timer, if this node carries schedules out. */
+  start(): void {
+    if (this.mode === true) this.wakeAfter(0);
+  }
+
+  expect(id: string, at: number): void {
+    if (this.mode !== true) return;
+    this.pending = [...this.pending.filter((one) => one.id !== id), { id, at }];
+    if (at < this.wakesAt && this.timer) this.wakeAfter(Math.max(0, at - this.now()));
+  }
+
+  counts(): ScheduleCounts | undefined {
+    if (this.mode !== true) return undefined;
+    const latest = this.now() - OVERDUE;
+    return { pending: this.pending.length, overdue: this.pending.filter(({ at }) => at < latest).length };
+  }
+
+  /** One round after the other: two would decide the same schedules. */
+  runDue(): Promise<readonly string[]> {
+    const round = this.latest.then(() => this.round());
+    this.latest = round.catch(() => undefined);
+    return round;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+  }
+
+  private now(): number {
+    return this.engine.now().getTime();
+  }
+
+  private wakeAfter(delay: number): void {
+    clearTimeout(this.timer);
+    if (this.isClosed) return;
+    this.wakesAt = this.now() + delay;
+    this.timer = setTimeout(() => void this.wake(), delay).unref();
+  }
+
+  private async wake(): Promise<void> {
+    this.timer = undefined;
+    // Rejects after `close`, which waits for a round.
+    await this.engine.lifetime.track(() => this.poll()).catch(() => this.close());
+    const now = this.now();
+    const next = this.pending.reduce((soonest, { at }) => (at > now ? Math.min(soonest, at) : soonest), now + POLL);
+    this.wakeAfter(Math.max(1, next - now));
+  }
+
+  private async poll(): Promise<void> {
+    try {
+      await this.runDue();
+      this.isFailing = false;
+    } catch (error) {
+      if (!this.isFailing) this.engine.onError(error);
+      this.isFailing = true;
+    }
+  }
+
+  /** Carries out what is due, in the order of time, then of id. After a failure of the storage the rest waits. */
+  private async round(): Promise<readonly string[]> {
+    this.pending = await this.listPending();
+    const now = this.now();
+    const due = this.pending
+      .filter(({ at }) => at <= now)
+      .sort((one, other) => one.at - other.at || compareCodePoints(one.id, other.id));
+    const ended: string[] = [];
+    for (const { id } of due) {
+      if (this.engine.lifetime.closing.aborted) return ended;
+      const outcome = await this.settle(id);
+      if (outcome === 'stop') return ended;
+      if (outcome === 'pending') continue;
+      this.pending = this.pending.filter((one) => one.id !== id);
+      this.reported.delete(id);
+      if (outcome === 'ended') ended.push(id);
+    }
+    await this.prune(now).catch(this.engine.onError);
+    return ended;
+  }
+
+  private async listPending(): Promise<readonly Known[]> {
+    const pending: Known[] = [];
+    for await (const { summary } of listSummaries(this.engine, OPEN)) {
+      pending.push({ id: summary.id, at: Date.parse(summary.at) });
+    }
+    return pending;
+  }
+
+  /** `gone`: another process has ended it. `stop`: the storage failed. */
+  private async settle(id: string): Promise<'ended' | 'gone' | 'pending' | 'stop'> {
+    try {
+      const found = await this.engine.read(scheduleDocuments, id);
+      if (found?.state.state !== 'pending') return 'gone';
+      await this.carryOut(found.state);
+      return 'ended';
+    } catch (error) {
+      if (error instanceof HasEnded) return 'gone';
+      if (!this.reported.has(id)) this.engine.onError(error);
+      this.reported.add(id);
+      return isFlagsError(error) && error.code !== 'too_much_contention' ? 'stop' : 'pending';
+    }
+  }
+
+  /** Applies the changes, or writes why they are not. Rejects if the schedule stays pending. */
+  private async carryOut(schedule: ScheduleState): Promise<void> {
+    try {
+      this.assertInTime(schedule);
+      await this.apply(schedule);
+    } catch (error) {
+      const endedAt = new Date(this.now()).toISOString();
+      if (error instanceof HasExpired) return this.end(schedule, { state: 'expired', endedAt });
+      if (!isFlagsError(error) || TRANSIENT.has(error.code)) throw error;
+      const { code, message, details } = error;
+      return this.end(schedule, {
+        state: 'failed',
+        endedAt,
+        failure: { code, message, details: details.slice(0, 10) },
+      });
+    }
+  }
+
+  private async apply(schedule: ScheduleState): Promise<void> {
+    const { id, author, reason } = schedule;
+    const changes = await prepareAll(withDerivedIds(this.engine, id), schedule.changes as readonly Change<string>[]);
+    await this.engine.writer.run(changes, {
+      actor: author.name,
+      ...(author.token && { actorToken: author.token }),
+      reason: reason ?? undefined,
+      origin: originOf(id),
+      authorize: (planned) => this.authorize(schedule, planned),
+      conclude: async (unit, { id: changeSet, at }) => {
+        await this.assertAuthor(unit, schedule);
+        if (schedule.contents) await assertUnchanged(unit, schedule.contents);
+        const lateBy = Math.max(0, Date.parse(at) - Date.parse(schedule.at));
+        const hasEffect = unit.events.length > 0;
+        await endIn(unit, id, { state: 'applied', endedAt: at, lateBy, changeSet: hasEffect ? changeSet : null });
+      },
+    });
+  }
+
+  private async end({ id }: ScheduleState, end: ScheduleEnd): Promise<void> {
+    const context: SetContext = {
+      actor: this.options.actor,
+      origin: originOf(id),
+      conclude: (unit) => endIn(unit, id, end),
+    };
+    await this.engine.writer.run([], context);
+  }
+
+  private assertInTime({ notAfter }: ScheduleState): void {
+    if (this.now() > Date.parse(notAfter)) throw new HasExpired();
+  }
+
+  /** The commit checks the token: one that is deleted at the same moment makes it conflict. */
+  private async assertAuthor(unit: ChangeSetUnit, { author: { name, token } }: ScheduleState): Promise<void> {
+    if (!token) return;
+    const found = await unit.read(tokenDocuments, token.id);
+    if (found && isCurrent(found.state, this.engine.now())) return;
+    const message = `The API token ${name} that made the schedule is deleted or expired; make it again with another one.`;
+    throw new FlagsError('author_revoked', message);
+  }
+
+  private async authorize(schedule: ScheduleState, { documents, segmentUses }: PlannedSet): Promise<void> {
+    const { authorizeDue } = this.options;
+    const changed = documents.filter(({ kind }) => kind !== scheduleDocuments.kind);
+    if (authorizeDue && changed.length > 0) {
+      const answer = await this.answerOf(() => authorizeDue(schedule.author, { documents: changed, segmentUses }));
+      if (answer === false) {
+        throw new FlagsError('forbidden', `authorizeDue refused the changes of ${schedule.author.name}.`);
+      }
+      if (answer !== true) throw new TypeError('authorizeDue must return true or false.');
+    }
+    this.assertInTime(schedule);
+  }
+
+  /** Rejects with an error that is not a `FlagsError`: the host's failure is not the refusal of a change. */
+  private async answerOf(ask: () => unknown): Promise<unknown> {
+    const { closing } = this.engine.lifetime;
+    let timer: NodeJS.Timeout | undefined;
+    let giveUp = (): void => undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      giveUp = () => reject(new Error('the engine was closed'));
+      timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE).unref();
+      closing.addEventListener('abort', giveUp, { once: true });
+    });
+    try {
+      return await Promise.race([Promise.resolve().then(ask), tooLong]);
+    } catch (cause) {
+      throw new Error(`authorizeDue failed (${String(cause)}); the schedule is tried again until notAfter.`, { cause });
+    } finally {
+      clearTimeout(timer);
+      closing.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Deletes schedules that ended long ago, once a day. Their events remain. */
+  private async prune(now: number): Promise<void> {
+    if (now < this.prunesAt) return;
+    this.prunesAt = now + DAY;
+    const oldest = new Date(now - LIMITS.scheduleRetention).toISOString();
+    const old: string[] = [];
+    for await (const { summary } of listSummaries(this.engine, ENDED)) {
+      if (summary.endedAt !== undefined && summary.endedAt < oldest) old.push(summary.id);
+    }
+    for (let first = 0; first < old.length; first += PRUNED_AT_ONCE) {
+      const deletions = old.slice(first, first + PRUNED_AT_ONCE).map((id) => ({
+        id,
+        decide: (stored: ScheduleState | undefined) => (stored ? null : undefined),
+      }));
+      await writeIndexDocuments(this.engine.storage, scheduleDocuments, deletions);
+    }
+  }
+}
+
+function originOf(id: string): string {
+  return `${scheduleDocuments.kind}/${id}`;
+}
+
+/** Ends a schedule in the commit of a set. Throws {@link HasEnded} if it is not pending. */
+async function endIn(unit: ChangeSetUnit, id: string, end: ScheduleEnd): Promise<void> {
+  const found = await unit.read(scheduleDocuments, id);
+  if (found?.state.state !== 'pending') throw new HasEnded();
+  await unit.apply(scheduleDocuments, id, endSchedule(found.state, end));
+}

@@ -1,0 +1,30 @@
+import { type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
+import type { ScheduleEvent, ScheduleState, ScheduleSummary } from './schedule.js';
+
+/** The parents of schedules: a poll reads only the open ones. */
+export const [OPEN, ENDED] = ['open', 'ended'] as const;
+
+/** A new schedule is put, because its event does not have its changes. */
+function evolveSchedule(schedule: ScheduleState | undefined, event: ScheduleEvent): ScheduleState | undefined {
+  return schedule && event.type === 'schedule-ended' ? { ...schedule, ...event.data } : schedule;
+}
+
+function withoutChanges({ v: _v, changes: _changes, hash: _hash, contents: _contents, ...summary }: ScheduleState) {
+  return summary satisfies ScheduleSummary;
+}
+
+const scheduleEvents: EventDescriptions<ScheduleEvent> = {
+  'schedule-created': { parts: memberParts },
+  'schedule-ended': { parts: memberParts, shrinks: true },
+};
+
+/** Without a history: an undo never restores a schedule. */
+export const scheduleDocuments: Kind<ScheduleState, ScheduleEvent> = {
+  kind: 'schedule',
+  events: scheduleEvents,
+  smaller: 'make several schedules of fewer changes',
+  evolve: evolveSchedule,
+  parentOf: ({ state }) => (state === 'pending' ? OPEN : ENDED),
+  projectOf: ({ projects }) => (projects.length === 1 ? (projects[0] ?? null) : null),
+  summarize: withoutChanges,
+};

@@ -1,0 +1,254 @@
+import { v7 as timeOrderedId } from 'uuid';
+import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
+import { LIMITS } from '../base/limits.js';
+import { paced } from '../base/paced.js';
+import { pageBounds, takePage } from '../base/pages.js';
+import { invalidInput } from '../base/validator.js';
+import type { Change } from '../changesets/change-set.types.js';
+import { prepareAll } from '../changesets/change-sets.operations.js';
+import type { ChangeEngine } from '../changesets/engine.js';
+import { documentTooLarge } from '../changesets/refusals.js';
+import { hashOf, readChangeSetId, withDerivedIds } from '../changesets/repetition.js';
+import { cannotBeRepeated, toContext } from '../changesets/run-operation.js';
+import type { Actor, PreparedChange } from '../engine/engine.js';
+import { FlagsError } from '../errors.js';
+import { flagDocuments } from '../flags/flag.kind.js';
+import type { DocumentReader, Read } from '../storage/documents.js';
+import * as rules from './schedule.decide.js';
+import type { ScheduleAuthor, ScheduleState, ScheduleSummary } from './schedule.js';
+import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
+import { assertAhead, readTimes, validateScheduleQuery } from './schedule.schema.js';
+import type { ListedSchedule, Schedule, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedule.types.js';
+import { contentsOf, scopeOf } from './scope.js';
+
+const { kind: KIND } = scheduleDocuments;
+
+export async function createSchedule(
+  engine: ChangeEngine,
+  changes: readonly Change<string>[],
+  options: ScheduleOptions,
+): Promise<Schedule> {
+  assertEnabled(engine);
+  const given = readSchedule(engine, changes, options);
+  const { actor, reason } = options;
+  const context = toContext(
+    { ...(actor !== undefined && { actor }), ...(reason !== undefined && { reason }) },
+    undefined,
+  );
+  const isRepeated = options.id !== undefined && (await engine.read(scheduleDocuments, given.id)) !== undefined;
+  const planned = isRepeated ? undefined : await planSchedule(engine, given);
+  const change: PreparedChange = {
+    subject: { kind: KIND, id: given.id },
+    op: 'createSchedule',
+    async decide(unit, by) {
+      const author = authorOf(by);
+      const existing = await unit.read(scheduleDocuments, given.id);
+      if (existing) return rules.assertRepeated(existing.state, { ...given, author });
+      if (!planned) throw scheduleNotFound(given.id);
+      const schedule: ScheduleState = { ...planned, author };
+      // The event does not have the changes, so it cannot create the document.
+      await unit.put(scheduleDocuments, given.id, schedule);
+      await unit.apply(scheduleDocuments, given.id, rules.createSchedule(schedule));
+    },
+    result: () => undefined,
+  };
+  const { documents = engine } = await engine.run([change], context);
+  const schedule = await findSchedule(documents.read, given.id);
+  if (schedule.state === 'pending') engine.schedules.expect(schedule.id, Date.parse(schedule.at));
+  return schedule;
+}
+
+/** Otherwise the host would accept what nobody carries out. */
+function assertEnabled({ schedules }: ChangeEngine): void {
+  if (schedules.mode !== false) return;
+  const message =
+    'Schedules are off: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if another process ' +
+    'carries schedules out.';
+  throw new FlagsError('schedules_disabled', message);
+}
+
+type GivenSchedule = Pick<ScheduleState, 'id' | 'at' | 'notAfter' | 'ifUnchanged' | 'createdAt' | 'hash' | 'reason'> & {
+  readonly changes: readonly Change<string>[];
+};
+
+/** Validates what does not depend on stored state, and copies the changes: the caller may change them afterwards. */
+function readSchedule(
+  { now }: ChangeEngine,
+  given: readonly Change<string>[],
+  options: ScheduleOptions,
+): GivenSchedule {
+  const times = readTimes(options);
+  const created = now();
+  const id =
+    options.id === undefined ? timeOrderedId({ msecs: Math.max(0, created.getTime()) }) : readChangeSetId(options.id);
+  const changes = copyChanges(given);
+  const hash = asStored(() => hashOf([changes, times.at, times.notAfter, times.ifUnchanged]));
+  const { reason = null } = options;
+  return { id, ...times, changes, hash, reason, createdAt: created.toISOString() };
+}
+
+/** Returns the changes as they are stored, without members that nobody reads. */
+function copyChanges(given: unknown): readonly Change<string>[] {
+  if (!Array.isArray(given) || given.length === 0) {
+    throw invalidInput([{ message: 'must be a list of changes, with one at least', path: '/changes' }]);
+  }
+  if (given.length > LIMITS.changesPerSet) return given;
+  const known = given.map((change: unknown) => {
+    if (typeof change !== 'object' || change === null) return change;
+    const { op, ref, input, ifRevision } = change as Readonly<Record<string, unknown>>;
+    return { op, ref, input, ifRevision };
+  });
+  return asStored(() => JSON.parse(JSON.stringify(known)));
+}
+
+function asStored<T>(convert: () => T): T {
+  try {
+    return convert();
+  } catch {
+    const message = 'must be JSON without cycles and of little depth, because they are stored';
+    throw invalidInput([{ message, path: '/changes' }]);
+  }
+}
+
+/** Plans the changes as `plan` does, so that they are refused now if they would be refused now. */
+async function planSchedule(engine: ChangeEngine, given: GivenSchedule): Promise<Omit<ScheduleState, 'author'>> {
+  assertAhead(given, engine.now());
+  const bytes = Buffer.byteLength(JSON.stringify(given.changes));
+  if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
+  const prepared = await prepareAll(withDerivedIds(engine, given.id), given.changes);
+  const decided = await engine.plan(prepared);
+  const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
+  await assertRoom(engine, bytes);
+  return { v: 1, state: 'pending', ...given, ...scopeOf(given.changes, decided), bytes, ...(contents && { contents }) };
+}
+
+async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
+  let [count, total] = [1, bytes];
+  for await (const { summary } of listSummaries(engine, OPEN)) {
+    count += 1;
+    total += summary.bytes;
+  }
+  const full = count > LIMITS.pendingSchedules || total > LIMITS.pendingScheduleBytes;
+  if (!full) return;
+  const message = `would be one too many: at most ${LIMITS.pendingSchedules} schedules may be pending, and ${LIMITS.pendingScheduleBytes} bytes of changes. Cancel some`;
+  throw invalidInput([{ message, path: '' }]);
+}
+
+function authorOf({ actor, actorToken }: Actor): ScheduleAuthor {
+  return actorToken ? { name: actor, token: actorToken as NonNullable<ScheduleAuthor['token']> } : { name: actor };
+}
+
+export function getSchedule({ read }: ChangeEngine, { schedule }: ScheduleRef): Promise<Schedule> {
+  return findSchedule(read, schedule);
+}
+
+/** Rejects with `schedule_not_found`. */
+async function findSchedule(read: Read, id: string): Promise<Schedule> {
+  const { state, revision } = (await read(scheduleDocuments, id)) ?? throwNotFound(id);
+  return { ...toListed(state, revision), changes: state.changes as Schedule['changes'] };
+}
+
+function throwNotFound(id: string): never {
+  throw scheduleNotFound(id);
+}
+
+/** Returns the error for a schedule that does not exist, and for one that the caller may not read. */
+export function scheduleNotFound(id: string): FlagsError {
+  return new FlagsError('schedule_not_found', `There is no schedule ${id}; list the schedules for existing ids.`);
+}
+
+/** Members by name: they are part of the public API. */
+export function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
+  const { id, state, at, notAfter, ifUnchanged, author, createdAt, reason, projects, flags, environments } = summary;
+  const { lateBy = null, changeSet = null, failure = null } = summary;
+  const times = { at, notAfter, ifUnchanged, author, createdAt, reason };
+  return { id, state, ...times, projects, flags, environments, lateBy, changeSet, failure, revision };
+}
+
+/** Decides whether the caller may read a schedule. */
+export type CanReadSchedule = (schedule: ListedSchedule) => Promise<boolean>;
+
+export async function listSchedules(
+  engine: ChangeEngine,
+  query: ScheduleQuery = {},
+  { page, canRead }: { readonly page?: PageQuery | undefined; readonly canRead?: CanReadSchedule } = {},
+): Promise<ListPage<ListedSchedule>> {
+  const selected = validateScheduleQuery(query);
+  const bounds = pageBounds(page);
+  return takePage(select(engine, selected, { after: bounds.after, canRead }), bounds, {
+    cursorOf: ({ id }) => id,
+    sizeOf: (schedule) => JSON.stringify(schedule).length,
+  });
+}
+
+async function* select(
+  engine: ChangeEngine,
+  { state, project, flag }: ScheduleQuery,
+  { after, canRead }: { readonly after: string | undefined; readonly canRead: CanReadSchedule | undefined },
+): AsyncGenerator<ListedSchedule> {
+  const parent = state === undefined ? undefined : state === 'pending' ? OPEN : ENDED;
+  const stored = engine.memory.statesOf(flagDocuments);
+  for await (const { summary, revision } of listSummaries(engine, parent, after)) {
+    if (state !== undefined && summary.state !== state) continue;
+    if (flag !== undefined && !summary.flags.some((one) => one.flag === flag)) continue;
+    const isIn = (one: string) =>
+      summary.projects.includes(one) || summary.flags.some((of) => stored.get(of.flag)?.project === one);
+    if (project !== undefined && !isIn(project)) continue;
+    const listed = toListed(summary, revision);
+    if (!canRead || (await canRead(listed))) yield listed;
+  }
+}
+
+/** Schedules per read: the summary of one names up to 500 flags. */
+const PAGE = 100;
+
+interface StoredSummary {
+  readonly summary: ScheduleSummary;
+  readonly revision: number;
+}
+
+/** Reads the summaries of schedules by id, never their changes. */
+export async function* listSummaries(
+  { list }: Pick<DocumentReader, 'list'>,
+  parent?: string,
+  start?: string,
+): AsyncGenerator<StoredSummary> {
+  let after = start;
+  for (;;) {
+    const bounds = { limit: PAGE, ...(parent !== undefined && { parent }), ...(after !== undefined && { after }) };
+    const found = await list({ kind: KIND, part: 'summary', ...bounds });
+    for await (const { content, revision } of paced(found)) yield { summary: content as ScheduleSummary, revision };
+    if (found.length < PAGE) return;
+    after = found.at(-1)?.key.id;
+  }
+}
+
+export async function cancelSchedule(
+  engine: ChangeEngine,
+  { schedule: id }: ScheduleRef,
+  context: ChangeContext = {},
+): Promise<Schedule> {
+  if (context.id !== undefined) throw cannotBeRepeated('cancelSchedule');
+  const endedAt = engine.now().toISOString();
+  const change: PreparedChange = {
+    subject: { kind: KIND, id },
+    op: 'cancelSchedule',
+    ifRevision: context.ifRevision,
+    async decide(unit) {
+      const { state } = (await unit.read(scheduleDocuments, id)) ?? throwNotFound(id);
+      await unit.apply(scheduleDocuments, id, rules.cancelSchedule(state, endedAt));
+    },
+    result: () => undefined,
+  };
+  const { documents = engine } = await engine.run([change], toContext(context, undefined));
+  return findSchedule(documents.read, id);
+}
+
+export async function runDue(engine: ChangeEngine): Promise<{ readonly items: readonly ListedSchedule[] }> {
+  const items: ListedSchedule[] = [];
+  for (const id of await engine.schedules.runDue()) {
+    const found = await engine.read(scheduleDocuments, id);
+    if (found) items.push(toListed(found.state, found.revision));
+  }
+  return { items };
+}
