@@ -9,6 +9,7 @@ import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
+import type { listedScheduleToWire, scheduleToWire } from './routes/schedules.js';
 import type { segmentUseToWire } from './routes/segments.js';
 import type { evaluatedVariantToWire } from './wire/client.js';
 import type { eventToWire } from './wire/event.js';
@@ -118,6 +119,17 @@ export type WireEvent = Sent<typeof eventToWire>;
 
 /** A durable reader of events. */
 export type Consumer = Sent<typeof consumerToWire>;
+
+/** Changes that are applied at a time. */
+export type Schedule = Sent<typeof scheduleToWire>;
+
+/** A schedule without its changes. */
+export type ListedSchedule = Sent<typeof listedScheduleToWire>;
+
+export interface SchedulePage {
+  readonly schedules: readonly ListedSchedule[];
+  readonly next?: string;
+}
 
 export interface HistoryEntry extends Omit<core.HistoryEntry, 'events'> {
   readonly events: readonly WireEvent[];

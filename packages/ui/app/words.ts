@@ -84,6 +84,8 @@ export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'api-token-created': 'created a token',
   'api-token-updated': 'changed when a token expires',
   'api-token-deleted': 'deleted a token',
+  'schedule-created': 'made a schedule',
+  'schedule-ended': 'ended a schedule',
 };
 
 /** A later release of the server may send other types. */

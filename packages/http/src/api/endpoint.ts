@@ -362,7 +362,8 @@ function reasonOf(request: FlagsRequest): string | undefined {
 function idOf(request: FlagsRequest, route: Route): string | undefined {
   if (headerOf(request, ID_HEADER.toLowerCase()) === undefined) return undefined;
   if (!isRepeatable(route)) {
-    const message = `${ID_HEADER} is not supported here, because the secret of a token is shown only once. Send the request without it`;
+    const why = route.action.endsWith('Token') ? ', because the secret of a token is shown only once' : '';
+    const message = `${ID_HEADER} is not supported here${why}. Send the request without it`;
     throw invalidInput([{ message, path: '' }]);
   }
   const key = keyIn(request);

@@ -38,7 +38,7 @@ import type { Load } from './gate.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
-type Revised = 'flag' | 'project' | 'segment';
+type Revised = 'flag' | 'project' | 'segment' | 'schedule';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
@@ -319,6 +319,7 @@ const PARAMETERS: Readonly<Record<Revised, string>> = {
   flag: '/:featureName',
   project: '/:projectId',
   segment: '/:segmentId',
+  schedule: '/:scheduleId',
 };
 
 /** The paths of SDKs. */
@@ -391,11 +392,17 @@ export const REASON_HEADER = 'X-Change-Reason';
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 
-const TOKEN_ACTIONS: ReadonlySet<string> = new Set<Action>(['createToken', 'rotateToken', 'deleteToken']);
+/** The secret of a token is shown once, and a cancelled schedule stays cancelled. */
+const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
+  'createToken',
+  'rotateToken',
+  'deleteToken',
+  'cancelSchedule',
+]);
 
-/** Whether a route takes the id of its change set. Changes of tokens have none: a secret is shown once. */
+/** Whether a route takes the id of its change set, or of the schedule that it makes. */
 export function isRepeatable(route: Route): boolean {
-  return isLogged(route) && !TOKEN_ACTIONS.has(route.permission ?? route.action);
+  return isLogged(route) && !NOT_REPEATABLE.has(route.permission ?? route.action);
 }
 
 const UNLOGGED: ReadonlySet<string> = new Set([

@@ -7,6 +7,7 @@ import type {
   PlannedDocument,
   PlannedEvent,
   PlannedSet,
+  Schedule,
 } from '@flags/core';
 import { LIMITS } from '@flags/core';
 import { CHANGE_OPERATIONS, describeEvent, paced, projectsOf } from '@flags/core/integration';
@@ -185,8 +186,14 @@ function isLive(flag: unknown): boolean {
  */
 function projectsOfEvent(event: PlannedEvent, document: PlannedDocument): ReadonlySet<string | null> {
   if (event.type === 'project-created') return new Set([null]);
+  if (document.kind === 'schedule') return projectsOfSchedule(document);
   const own = projectsOf([event]);
   return event.op === undefined ? new Set([...own, ...projectsOfDocument(document)]) : own;
+}
+
+/** A schedule of several projects has events without a project. */
+function projectsOfSchedule({ after }: Pick<PlannedDocument, 'after'>): ReadonlySet<string | null> {
+  return new Set((after as Pick<Schedule, 'projects'>).projects);
 }
 
 /** Returns the projects of a document before and after its changes. */

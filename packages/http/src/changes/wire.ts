@@ -208,7 +208,12 @@ const change: JsonSchema = {
   required: ['op'],
 };
 
-const changes: JsonSchema = { type: 'array', items: change, description: 'The changes in order, at most 500.' };
+export const changesSchema: JsonSchema = {
+  type: 'array',
+  items: change,
+  description: 'The changes in order, at most 500.',
+};
+const changes = changesSchema;
 
 const reason: JsonSchema = {
   type: 'string',
@@ -231,6 +236,27 @@ export const BODIES = {
       changes,
     },
     required: ['changes'],
+  },
+  schedule: {
+    type: 'object',
+    properties: {
+      changes,
+      at: {
+        ...example('2030-05-01T09:00:00+02:00'),
+        description: 'When: ISO 8601 with `Z` or an offset, at most a year ahead.',
+      },
+      notAfter: {
+        ...example('2030-05-01T10:00:00+02:00'),
+        description: 'When it expires instead: at most 24 hours after `at`. Default: one hour after it.',
+      },
+      ifUnchanged: {
+        ...boolean,
+        description: 'Fail if a document that the changes touch has other content by then. Default: false.',
+      },
+      id: { type: 'string', format: 'uuid', description: 'The id of the schedule, like `Idempotency-Key`.' },
+      reason,
+    },
+    required: ['changes', 'at'],
   },
   plan: { type: 'object', properties: { changes }, required: ['changes'] },
   preview: {

@@ -13,6 +13,7 @@ import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
+import { scheduleRoutes } from './schedules.js';
 import { segmentRoutes } from './segments.js';
 import { openApiRoutes, sessionRoutes } from './session.js';
 import { tagRoutes } from './tags.js';
@@ -53,6 +54,11 @@ export const GROUPS: readonly RouteGroup[] = [
     routes: [...metricsRoutes, ...usageRoutes],
   },
   { tag: 'Events', description: 'The log of all changes.', routes: eventRoutes },
+  {
+    tag: 'Schedules',
+    description: 'Changes that are applied at a time.',
+    routes: scheduleRoutes,
+  },
   {
     tag: 'Consumers',
     description: 'Durable readers of events, such as webhooks. Each runs on one node at a time.',

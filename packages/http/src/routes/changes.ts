@@ -56,7 +56,7 @@ const CHANGES = '/api/admin/changes';
 const CHANGE = `${CHANGES}/:id`;
 
 /** Every refusal of a single operation, because a set may contain any of them. */
-const CHANGE_ERRORS: readonly ErrorCode[] = [
+export const CHANGE_ERRORS: readonly ErrorCode[] = [
   'invalid_input',
   'project_not_found',
   'flag_not_found',
@@ -267,21 +267,21 @@ export async function visibleEffects(effects: readonly FlagEffect[], maySee: Pro
 }
 
 /** Returns the changes in a body, not validated. The engine refuses values that are not a list. */
-function changesIn(body: unknown): unknown {
+export function changesIn(body: unknown): unknown {
   return (Object(body) as { readonly changes?: unknown }).changes;
 }
 
-/** Returns the id of a set: of the body, or of the header. */
-function idOf(inBody: string | undefined, inHeader: string | undefined): string | undefined {
+/** Returns the id of a set or a schedule: of the body, or of the header. */
+export function idOf(inBody: string | undefined, inHeader: string | undefined): string | undefined {
   const isContradiction = inHeader !== undefined && inBody !== undefined && `${inBody}`.toLowerCase() !== inHeader;
   if (isContradiction) throw invalidInput([{ message: `must be the same as ${ID_HEADER}`, path: '/id' }]);
   return inBody === undefined ? inHeader : inBody;
 }
 
 /** A change set with more changes is heavy. */
-const FEW_CHANGES = 10;
+export const FEW_CHANGES = 10;
 
-function hasAtMost(count: number, body: unknown): boolean {
+export function hasAtMost(count: number, body: unknown): boolean {
   const changes = changesIn(body);
   return !Array.isArray(changes) || changes.length <= count;
 }
@@ -292,7 +292,7 @@ function switchesOff(body: unknown): boolean {
   return Array.isArray(changes) && changes.every((change) => Object(change).op === 'disable');
 }
 
-function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+export function withoutUndefined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
@@ -314,7 +314,7 @@ function flagOf({ events, revisions }: ChangeSet): { readonly flag?: string; rea
   return { flag: last.flag, revision: written[1] };
 }
 
-const PAGE = inputParameters('pageQuery', {
+export const PAGE = inputParameters('pageQuery', {
   limit:
     'Maximum number of items on a page, which is also limited to 1 MiB. Default: 100. The `Link` header has the next page.',
   after: 'Position after which the page starts: `next` of the previous response.',

@@ -36,6 +36,10 @@ export const eventSchema = objectComponent(
     preData: { ...example({ enabled: false }, {}), description: 'The state before it; null if there was none.' },
     changeSet: { ...text, description: 'The id of the change set.' },
     reason: { ...nullableText, description: 'The reason for the change.' },
+    origin: {
+      ...example(null, nullableText),
+      description: '`schedule/ID` if a schedule caused the change; null for a call of its actor.',
+    },
   },
   { user: actorSchema },
 );

@@ -1,4 +1,12 @@
-import { type Constraint, createFlags, type Flags, type FlagsStorage, isFlagsError, memoryStorage } from '@flags/core';
+import {
+  type Constraint,
+  createFlags,
+  type Flags,
+  type FlagsStorage,
+  isFlagsError,
+  LIMITS,
+  memoryStorage,
+} from '@flags/core';
 import type { DocumentPut } from '@flags/core/storage';
 import type { Role } from './row.js';
 
@@ -35,6 +43,8 @@ export interface StoreSize {
   readonly largeEvents: number;
   /** Events of one flag, small ones. */
   readonly manyEvents: number;
+  /** Ended ones; there are as many pending ones as may be, but for those that the requests make, or a tenth of these. */
+  readonly schedules: number;
   readonly applications: number;
   /** Reported by each application. */
   readonly reported: number;
@@ -182,6 +192,7 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
     const stop = await flags.consume(consumer, () => undefined, { from: 'beginning' });
     await stop();
   }
+  await makeSchedules(storage, flags, size);
   await reportUsage(flags, size);
   await inventApplications(flags, size.invented);
 }
@@ -210,6 +221,28 @@ async function makeLargeEvents(flags: Flags, count: number): Promise<void> {
     values[0] = `change-${number}`;
     const constraints = [{ contextName: 'userId', operator: 'IN', values } as const];
     await flags.updateStrategy({ ...place, strategy: id }, { name: 'default', constraints });
+  }
+}
+
+/** The largest of the pending ones has nearly 1 MiB. */
+async function makeSchedules(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
+  const at = new Date(Date.now() + 86_400_000).toISOString();
+  const ref = { ...DEFAULT, flag: flagName(30) };
+  const describing = { op: 'updateFlag', ref, input: { description: 'd'.repeat(10_000) } } as const;
+  await flags.createSchedule(Array(100).fill(describing), { at });
+  const { id } = await flags.createSchedule([{ op: 'archiveFlag', ref }], { at });
+  const key = { kind: 'schedule', id };
+  const template = await storage.get(key);
+  const pending = Math.min(schedules / 10, LIMITS.pendingSchedules - 100);
+  for (let first = 0; first < schedules + pending; first += 500) {
+    const writes = Array.from({ length: Math.min(500, schedules + pending - first) }, (_, index) => {
+      const copy = { ...(template?.body as object), id: strategyId(100_000 + first + index) };
+      const isPending = first + index < pending;
+      const body = isPending ? copy : { ...copy, state: 'cancelled', endedAt: new Date().toISOString() };
+      const { changes: _changes, ...summary } = { changes: undefined, ...body };
+      return { key: { ...key, id: copy.id }, expected: 0, parent: isPending ? 'open' : 'ended', body, summary };
+    });
+    await storage.commit({ writes, events: [] });
   }
 }
 

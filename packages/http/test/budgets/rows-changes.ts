@@ -1,5 +1,5 @@
 import { longText, MEBIBYTE, padded, within, withSlowPatterns } from './bodies.js';
-import { AT_ONCE, flagName } from './definitions.js';
+import { AT_ONCE, flagName, strategyId } from './definitions.js';
 import { type BudgetRow, together } from './row.js';
 
 const granted = { isGranted: true } as const;
@@ -88,6 +88,15 @@ export const redefining = (rest = '') => {
   return `{"definitions":{"version":1,"flags":[${flags}]}${rest}}`;
 };
 
+/** The clock of the server may be ahead. */
+const later = () => `,"at":"${new Date(Date.now() + 30 * 86_400_000).toISOString()}"`;
+const scheduled = () => `${later()}}`;
+/** Descriptions that fit into a document together, without the end of the body. */
+const describingFew = (count: number) => {
+  const changes = Array.from({ length: count }, (_, number) => describing(number, longText(9_000)));
+  return `{"changes":[${changes}]`;
+};
+
 let undone = 0;
 /** Another set for each measurement. */
 const undoneSet = () => `0198a000-0000-7000-8000-${String(undone).padStart(12, '0')}`;
@@ -156,6 +165,26 @@ export const CHANGE_ROWS = {
       body: () => within('{"changes":[],"environment":"production","contexts":[', () => '0', ']}'),
     },
     ...byStranger(contexts(1)),
+  ],
+  createSchedule: [
+    { name: '90 descriptions', body: () => `${describingFew(90)}${scheduled()}`, ...granted },
+    { name: 'eight of 90 descriptions at once', body: () => `${describingFew(90)}${scheduled()}`, ...atOnce },
+    { name: '500 new flags, more than a document', body: () => manyChanges(creating('scheduled'), later()) },
+    { name: 'seven flags of 1 MiB', body: () => markingLarge(`${later()},"ifUnchanged":true`) },
+    { name: '40 slow patterns', body: () => addingPatterns(40, later()), ...granted },
+    { name: 'faulty changes', body: faultyChanges },
+    ...byStranger(later()),
+  ],
+  listSchedules: [
+    ...together({ name: 'limit=100', path: '/api/admin/schedules?limit=100', ...granted }),
+    { name: 'limit=1000', path: '/api/admin/schedules?limit=1000', ...granted },
+    { name: 'of no flag', path: '/api/admin/schedules?flag=nowhere', ...granted },
+    { name: 'eight of no flag at once', path: '/api/admin/schedules?flag=nowhere', ...atOnce },
+  ],
+  getSchedule: [{ name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` }],
+  cancelSchedule: [
+    { name: 'pending', path: `/api/admin/schedules/${strategyId(100_001)}`, ...granted },
+    { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
   ],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],

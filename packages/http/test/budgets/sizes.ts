@@ -13,6 +13,7 @@ export const FULL_STORE: StoreSize = {
   sharing: 100,
   largeEvents: 100,
   manyEvents: 90_000,
+  schedules: 10_000,
   applications: 200,
   reported: 1000,
   invented: 8000,
@@ -37,6 +38,7 @@ export const SHORT_STORE: StoreSize = {
   sharing: 10,
   largeEvents: 5,
   manyEvents: 1000,
+  schedules: 500,
   applications: 20,
   reported: 50,
   invented: 1000,
@@ -45,12 +47,13 @@ export const SHORT_STORE: StoreSize = {
 /** Events and metrics stay in memory where the storage is memory. */
 export function sizeIn(storage: string, size: StoreSize): StoreSize {
   if (storage !== 'memory') return size;
-  const { manyEvents, applications } = size;
+  const { manyEvents, schedules, applications } = size;
   return {
     ...size,
     largeEvents: 3,
     manyEvents: Math.min(manyEvents, 10_000),
     applications: Math.min(applications, 30),
+    schedules: Math.min(schedules, 3000),
     invented: 2000,
   };
 }

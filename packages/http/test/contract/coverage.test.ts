@@ -16,6 +16,7 @@ const ELSEWHERE = new Map<string, string>([
   ['storage_unavailable', 'needs a storage that is away: the tests of faults take one away'],
   ['outcome_unknown', 'needs a database that dies in the middle of a commit: the tests of @flags/postgres kill one'],
   ['too_much_contention', 'needs writers that win every race: the tests of the engine have them'],
+  ['schedules_disabled', 'needs the option runSchedules: false: schedules.test.ts of the HTTP API has it'],
   ['overloaded', 'needs several requests at once: gate.test.ts of the HTTP API has them'],
 ]);
 

@@ -11,6 +11,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     events: await flags.listEvents({ limit: 1000 }),
     counts: await flags.countEvaluations(),
     usage: (await flags.listSeenFlags()).items,
+    schedules: (await flags.listSchedules()).items,
     applications: (await flags.listApplications()).items,
     consumers: (await flags.listConsumers()).items.map(({ name, position }) => ({ name, position })),
   };

@@ -39,7 +39,9 @@ describe.each(extent({ short: [MEMORY], full: [MEMORY, SQLITE] }))('a repeated r
         const request = { ...row.request, headers: { ...row.request.headers, [ID_HEADER]: key } };
         const first = await send(app, request);
         expect(first.status).toBe(row.expect.status);
-        const events = (await flags.listEvents({ limit: 1000 })).items.filter(({ changeSet }) => changeSet === key);
+        const events = (await flags.listEvents({ limit: 1000 })).items.filter(
+          ({ changeSet, data }) => changeSet === key || Object(data).id === key,
+        );
         const after = await everythingIn(flags);
         for (const sent of [key, key.toUpperCase(), `"${key}"`]) {
           const again = await send(app, { ...request, headers: { ...request.headers, [ID_HEADER]: sent } });

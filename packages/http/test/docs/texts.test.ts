@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { json } from 'node:stream/consumers';
 import {
+  type Change,
   type Constraint,
   type CreatedToken,
   createFlags,
@@ -150,6 +151,37 @@ describe('guides', () => {
       receiver.close();
       receiver.closeAllConnections();
       await rm(directory, { recursive: true });
+    });
+  });
+
+  describe('the code of docs/change-at-a-time.md', () => {
+    const [launch = '', cancel = '', due = ''] = codeBlocks(read('docs/change-at-a-time.md'), 'js');
+
+    it('switches the flag on at its time', async () => {
+      const console = { log: jest.fn() };
+      const flags = (await runProgram(launch, { result: 'flags', scope: { console } })) as Flags;
+      expect(console.log.mock.calls).toEqual([[false], [true]]);
+      expect((await flags.listSchedules()).items).toMatchObject([{ state: 'applied', reason: 'Launch' }]);
+      await flags.close();
+    });
+
+    it('cancels what is pending, and asks whether the author may still make the changes', async () => {
+      const isStillEditor = jest.fn(() => false);
+      const flags = (await runProgram(due, {
+        result: 'flags',
+        scope: { createFlags, memoryStorage, isStillEditor },
+      })) as Flags;
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      const archive: Change = { op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } };
+      await flags.createSchedule([archive], { at: new Date(Date.now() + 60_000).toISOString() });
+      await runProgram(cancel, { result: 'undefined', scope: { flags } });
+      await flags.createSchedule([archive], { at: new Date().toISOString(), actor: 'ada' });
+      await until(async () => (await flags.listSchedules({ state: 'failed' })).items.length === 1);
+      expect(isStillEditor).toHaveBeenCalledWith('ada', [expect.objectContaining({ id: 'checkout' })]);
+      expect((await flags.listSchedules({ state: 'cancelled' })).items).toMatchObject([
+        { flags: [{ flag: 'checkout' }] },
+      ]);
+      await flags.close();
     });
   });
 
@@ -456,6 +488,12 @@ describe('the limits of docs/limits.md', () => {
       for (let count = 0; count < amount; count++) await flags.consume(`c${count}`, () => undefined);
     },
     consumerLease: (flags, amount) => flags.consume('audit', () => undefined, { lease: amount }),
+    scheduleWindow(flags, amount) {
+      const due = Date.now() + 60_000;
+      const notAfter = new Date(due + amount).toISOString();
+      const change: Change = { op: 'archiveFlag', ref: CHECKOUT };
+      return flags.createSchedule([change], { at: new Date(due).toISOString(), notAfter });
+    },
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
     contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),
@@ -516,7 +554,8 @@ describe('the limits of docs/limits.md', () => {
   }));
 
   async function outcomeOf(name: string, amount: number): Promise<string> {
-    const flags = await createFlags({ storage: memoryStorage(), onProblem: () => undefined });
+    const options = { onProblem: () => undefined, runSchedules: 'elsewhere' } as const;
+    const flags = await createFlags({ storage: memoryStorage(), ...options });
     try {
       await flags.createFlag(DEFAULT, { name: 'checkout' });
       await PROBES[name]?.(flags, amount);

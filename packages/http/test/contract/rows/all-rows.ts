@@ -20,6 +20,7 @@ import { ofrepRows } from './ofrep.js';
 import { pageRows } from './pages.js';
 import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
+import { scheduleRows } from './schedules.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
 import { switchingRows } from './switching.js';
@@ -55,6 +56,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...toolRows,
   ...eventRows,
   ...consumerRows,
+  ...scheduleRows,
   ...changeRows,
   ...definitionRows,
   ...pageRows,

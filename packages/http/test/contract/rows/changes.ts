@@ -79,10 +79,14 @@ interface Target {
   readonly rest?: object;
 }
 
+/** Any time, because the rows do not reach it. */
+const LATER = '2026-12-24T18:00:00.000Z';
+
 const TARGETS: readonly Target[] = [
   { endpoint: 'applyChanges', path: CHANGES },
   { endpoint: 'planChanges', path: `${CHANGES}/plan` },
   { endpoint: 'previewChanges', path: `${CHANGES}/preview`, rest: QUESTION },
+  { endpoint: 'createSchedule', path: '/api/admin/schedules', rest: { at: LATER } },
 ];
 
 const refusals: readonly Row[] = TARGETS.flatMap(({ endpoint, path, rest }) => [
@@ -145,6 +149,7 @@ const LAUNCH = {
       preData: { enabled: false },
       changeSet: ID,
       reason: 'Launch',
+      origin: null,
     },
   ],
   revisions: { 'flag/checkout': 3 },

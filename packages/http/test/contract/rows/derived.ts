@@ -2,8 +2,8 @@ import { ID_HEADER, isRepeatable, type Route } from '../../../src/api/route.js';
 import { ROUTES } from '../../../src/routes/all-routes.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
-import { type Expectation, inOrder, type Row, type RowRequest } from '../row.js';
-import { DEFAULT } from '../states.js';
+import { type Expectation, inOrder, type Row, type RowRequest, type Step } from '../row.js';
+import { DEFAULT, NOW } from '../states.js';
 import { WRITTEN_ROWS } from './all-rows.js';
 
 const TAKEN = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a99';
@@ -43,7 +43,7 @@ function refusalsOf(route: Route, sample: Row): readonly Row[] {
     },
     ...(route.body === undefined ? [] : bodyRefusals(variation)),
     ...(route.ifMatch === undefined ? [] : [staleState(variation)]),
-    ...(isRepeatable(route) ? [takenId(sample, variation)] : []),
+    ...(isRepeatable(route) ? [takenId(route, sample, variation)] : []),
     ...(route.path.includes(':') ? [undecodablePath(route, sample, variation)] : []),
   ];
 }
@@ -69,7 +69,7 @@ function staleState(variation: Variation): Row {
   });
 }
 
-function takenId({ given, request: { body } }: Row, variation: Variation): Row {
+function takenId({ action }: Route, { given, request: { body } }: Row, variation: Variation): Row {
   const { id: named } = Object(body) as { readonly id?: unknown };
   // The body of a change set may have the id too, and then it is the same. Other documents have ids of their own.
   const id = typeof named === 'string' && /^[\da-f-]{36}$/.test(named) ? named : TAKEN;
@@ -77,8 +77,11 @@ function takenId({ given, request: { body } }: Row, variation: Variation): Row {
     status: 409,
     code: 'id_taken',
   });
-  const taken = (flags: Parameters<NonNullable<Row['given']>>[0]) =>
-    flags.createFlag(DEFAULT, { name: 'taken' }, { id });
+  const at = new Date(Date.parse(NOW) + 60_000).toISOString();
+  const taken: Step = (flags) =>
+    action === 'createSchedule'
+      ? flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id, at })
+      : flags.createFlag(DEFAULT, { name: 'taken' }, { id });
   return { ...refused, given: given ? inOrder(given, taken) : taken };
 }
 

@@ -42,6 +42,7 @@ export const eventRows: readonly Row[] = [
             createdBy: 'system',
             createdByTokenId: null,
             createdByTokenType: null,
+            origin: null,
             project: 'default',
             featureName: 'checkout',
             environment: 'production',
