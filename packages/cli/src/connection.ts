@@ -155,8 +155,8 @@ async function openStore(store: string, options: ConnectionOptions): Promise<Con
   };
 }
 
-/** A command needs neither the changes of other processes nor counts of its evaluations. */
-const READING = { pollInterval: 0, usage: { interval: 0 } };
+/** A command needs neither the changes of other processes nor counts of its evaluations. A service carries schedules out. */
+const READING = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewhere' } as const;
 
 /** Opens the engine on a store. */
 export async function openFlags(
@@ -259,7 +259,8 @@ export interface Api {
   post<T>(path: string, body?: unknown): Promise<T>;
   /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
   change<T>(path: string, body: unknown): Promise<T>;
-  delete(path: string): Promise<void>;
+  /** @param reason shown in the history */
+  delete(path: string, reason?: string): Promise<void>;
 }
 
 interface Sent {
@@ -268,19 +269,21 @@ interface Sent {
   readonly body?: unknown;
   /** Makes repetition safe. */
   readonly key?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** Creates a client of the admin API. Paths are relative to `/api/admin`. */
 export function createApi(connection: Connection): Api {
-  async function send<T>(method: string, path: string, body?: unknown, key?: string): Promise<T> {
-    const { text } = await exchange({ method, path, body, key });
+  async function send<T>(sent: Sent): Promise<T> {
+    const { text } = await exchange(sent);
     return (text === '' ? undefined : parse(connection, text)) as T;
   }
 
-  async function exchange({ method, path, body, key }: Sent): Promise<{ text: string; etag: string }> {
+  async function exchange({ method, path, body, key, reason }: Sent): Promise<{ text: string; etag: string }> {
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
+      ...(reason !== undefined && { 'x-change-reason': encodeURIComponent(reason) }),
     };
     const init = body === undefined ? { headers } : { headers, body: JSON.stringify(body) };
     const response = await connection.fetch(`/api/admin${path}`, { method, ...init });
@@ -294,24 +297,24 @@ export function createApi(connection: Connection): Api {
     get: (path, query = {}) => {
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-      return send('GET', search.size === 0 ? path : `${path}?${search}`);
+      return send({ method: 'GET', path: search.size === 0 ? path : `${path}?${search}` });
     },
     async getRevised<T>(path: string) {
       const { text, etag } = await exchange({ method: 'GET', path });
       // The tag of a document begins with its revision.
       return { state: parse(connection, text) as T, revision: Number(/^(?:W\/)?"(\d+)/.exec(etag)?.[1]) };
     },
-    post: (path, body = {}) => send('POST', path, body),
+    post: (path, body = {}) => send({ method: 'POST', path, body }),
     async change(path, body) {
-      const key = randomUUID();
+      const sent = { method: 'POST', path, body, key: randomUUID() };
       try {
-        return await send('POST', path, body, key);
+        return await send(sent);
       } catch (error) {
         if (error instanceof ApiError && error.code !== 'outcome_unknown') throw error;
-        return send('POST', path, body, key);
+        return send(sent);
       }
     },
-    delete: (path) => send('DELETE', path),
+    delete: async (path, reason) => void (await send({ method: 'DELETE', path, reason })),
   };
 }
 

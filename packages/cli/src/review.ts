@@ -12,30 +12,48 @@ import {
   nameStrategies,
   type ReviewScope,
 } from '@flags/core/admin';
-import type { ChangeSet, Plan } from '@flags/http/wire';
+import type { ChangeSet, Plan, Schedule } from '@flags/http/wire';
 import confirm from '@inquirer/confirm';
 import type { Api } from './connection.js';
-import { CommandError, EXIT, oneLine } from './output.js';
+import { CommandError, EXIT, oneLine, usageError } from './output.js';
 import { type CommandSession, readEnvironments, readSegmentNames, reviewedIn } from './session.js';
 
+/** The option of every command that applies reviewed changes. */
+export const AT = ['--at <time>', 'apply the changes then: 2030-05-01T09:00:00+02:00, with an offset or Z'] as const;
+
 /**
- * Plans changes, reviews them, and applies them as one change set.
+ * Plans changes, reviews them, and applies them as one change set, with `--at` at a time.
  *
- * Writes `{ changed, changeSet }`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
+ * Writes `{ changed, changeSet }`, `{ changed: false, schedule }` with `--at`, or `{ changed: false, documents, effects }` with `--dry-run`, for programs.
  *
  * @throws CommandError without a confirmation
  */
 export async function applyReviewed(session: CommandSession, changes: readonly Change[]): Promise<void> {
   const { api, output } = session;
+  const { at, reason } = session.options;
+  if (at !== undefined) assertTime(at);
   const plan = await api.post<Plan>('/changes/plan', { changes });
   const { documents } = plan;
   const changed = documents.filter(({ events }) => events.length > 0);
   const deletions = deletionsIn(plan);
   if (!(await confirmPlan(session, { ...plan, documents: changed, deletions, json: { documents } }))) return;
-  const { reason } = session.options;
+  if (at !== undefined) return schedule(session, { changes, at, ...(reason !== undefined && { reason }) });
   const changeSet = await api.change<ChangeSet>('/changes', { changes, ...(reason !== undefined && { reason }) });
   output.json({ changed: changeSet.id !== null, changeSet });
   output.line(output.colors.green(`Changed. To undo it: flags undo ${changeSet.id ?? ''}`));
+}
+
+/** A local time would mean another one on the server. */
+function assertTime(at: string): void {
+  if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/i.test(at) && !Number.isNaN(Date.parse(at))) return;
+  throw usageError(`--at is a time with Z or an offset, such as 2030-05-01T09:00:00+02:00, not ${at}.`);
+}
+
+async function schedule({ api, output }: CommandSession, body: object): Promise<void> {
+  const made = await api.change<Schedule>('/schedules', body);
+  output.json({ changed: false, schedule: made });
+  output.line(output.colors.green(`Scheduled for ${made.at}. To cancel it: flags schedules cancel ${made.id}`));
+  if (api.connection.flags) output.line('A service on this store with runSchedules: true must run then.');
 }
 
 /** A plan of changes, of an undo or of an import. */
@@ -62,7 +80,8 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
   const { output, options } = session;
   const scope = await readReviewScope(session);
   const effects = await showPlan(session, planned, choices);
-  if (documents.length === 0) {
+  // Changes that change nothing now may do so later, after other schedules.
+  if (documents.length === 0 && options.at === undefined) {
     output.json({ changed: false, ...json });
     return false;
   }
@@ -71,7 +90,8 @@ export async function confirmPlan(session: CommandSession, planned: Planned, cho
     output.json({ changed: false, ...json, ...effects });
     return false;
   }
-  await confirmChange(session, { ...effects, deletions: planned.deletions, scope });
+  if (documents.length === 0) await confirmOrRefuse(session, 'Nothing would change now. Schedule it for later?');
+  else await confirmChange(session, { ...effects, deletions: planned.deletions, scope });
   return true;
 }
 
@@ -121,7 +141,9 @@ async function confirmChange(
   const seen = effectsToReview(effects, scope);
   const hidden = hiddenToReview(hiddenEffects, scope) > 0 ? ['flags that you may not read'] : [];
   const subjects = [...new Set(seen.map(({ environment }) => environment)), ...hidden, ...deletions];
-  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}. Go on?`);
+  const { at } = session.options;
+  const when = at === undefined ? '' : ` at ${at}`;
+  if (subjects.length > 0) await confirmOrRefuse(session, `This changes ${subjects.join(', ')}${when}. Go on?`);
 }
 
 /** Asks a question on a terminal. Elsewhere only `--yes` confirms. */

@@ -18,6 +18,8 @@ export interface CommonOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  /** When to apply the changes, for commands that take it. */
+  readonly at?: string;
 }
 
 /** The context of a command. */

@@ -317,6 +317,53 @@ describe.each([
     });
   });
 
+  also('plans changes for a time with --at, lists and cancels them', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    expect(await flags('schedules')).toMatchObject({ code: 0, out: 'No schedule is pending.\n' });
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    for (const wrong of ['tomorrow', '2030-05-01', '2030-05-01T09:00:00']) {
+      expect(await flags('on', 'checkout', '--at', wrong, '--yes')).toMatchObject({
+        code: 64,
+        err: expect.stringContaining(`--at is a time with Z or an offset`),
+      });
+    }
+    expect(await flags('on', 'checkout', '--at', at)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`This changes production at ${at}. Go on?`),
+    });
+    const made = await jsonOf<{ changed: boolean; schedule: { id: string } }>(
+      flags('on', 'checkout', '--at', at, '--reason', 'Launch', '--yes', '--json'),
+    );
+    expect(made).toMatchObject({ changed: false, schedule: { state: 'pending', at, reason: 'Launch' } });
+    // It is off now: the second schedule changes something after the first one only.
+    expect(await flags('off', 'checkout', '--at', at)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('Nothing would change now. Schedule it for later?'),
+    });
+    expect((await flags('off', 'checkout', '--at', at, '--yes')).out).toContain(
+      `Scheduled for ${at}. To cancel it: flags schedules cancel `,
+    );
+    expect((await flags('on', 'checkout', '--at', at, '--dry-run')).out).toContain('Nothing has changed: ');
+    expect((await flags('schedules')).out).toMatch(/pending +checkout +production +\S+ +Launch +\S+$/m);
+    expect(await jsonOf<object[]>(flags('schedules', '--flag', 'checkout', '--json'))).toHaveLength(2);
+    expect((await flags('list')).out).toMatch(/^checkout .* off /m);
+    const { id } = made.schedule;
+    expect(await flags('schedules', 'cancel', id)).toMatchObject({ code: 3 });
+    expect((await flags('schedules', 'cancel', id, '--dry-run')).out).toBe(
+      `Would cancel the schedule of ${at} for checkout.\n`,
+    );
+    expect((await flags('schedules', 'cancel', id, '--yes', '--reason', 'Später')).out).toBe(
+      `Cancelled the schedule of ${at} for checkout.\n`,
+    );
+    expect((await flags('schedules', '--state', 'cancelled')).out).toContain(id);
+    expect((await flags('schedules', '--state', 'all')).out).toContain(id);
+    expect(await flags('schedules', 'cancel', 'unknown', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is no schedule unknown'),
+    });
+  });
+
   also('changes nothing with --dry-run', async () => {
     const flags = await open();
     await flags('create', 'checkout');

@@ -3,7 +3,7 @@ import { rolloutTo, switchChanges } from '@flags/core/admin';
 import type { FlagDetail } from '@flags/http/wire';
 import type { Command } from 'commander';
 import { CommandError, type CommandIo, usageError } from '../output.js';
-import { applyReviewed } from '../review.js';
+import { AT, applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, environmentOf, findFlag, inSession } from '../session.js';
 import { percent, readFlag } from './flags.js';
 
@@ -17,6 +17,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
     .option('--label <labels...>', 'labels')
     .option('--owner <owner>')
+    .option(...AT)
     .action(inSession(io, createFlag));
   program
     .command('edit')
@@ -26,6 +27,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .option('--owner <owner>', "'' for none")
     .option('--type <type>', 'release, experiment, operational, kill-switch or permission')
     .option('--label <labels...>', 'labels to add and to remove: +shop -beta')
+    .option(...AT)
     .action(inSession(io, editFlag));
   for (const [name, isOn] of [
     ['on', true],
@@ -35,6 +37,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
       .command(name)
       .description(isOn ? 'switch a flag on in one environment' : 'switch a flag off in one environment')
       .argument('<flag>')
+      .option(...AT)
       .action(inSession(io, (session, flag: string) => switchFlag(session, flag, isOn)));
   }
   program
@@ -43,6 +46,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .argument('<flag>')
     .argument('<percentage>', '0 to 100')
     .option('--strategy <id>', 'the strategy, if the environment has several gradual rollouts')
+    .option(...AT)
     .action(inSession(io, setRollout));
   program
     .command('variants')
@@ -50,6 +54,7 @@ export function addChangeCommands(program: Command, io: CommandIo): void {
     .argument('<flag>')
     .argument('[variants...]', 'names with weights in percent: red=25 blue=75, or names alone for equal weights')
     .option('--clear', 'remove all variants')
+    .option(...AT)
     .action(inSession(io, changeVariants));
 }
 
@@ -106,9 +111,9 @@ async function editFlag(session: CommandSession<NewFlagOptions>, name: string): 
   const labels = [...new Set([...state.labels, ...add])].filter((one) => !remove.includes(one));
   const changed = { ...input, ...(label.length > 0 && { labels }) };
   // Labels are replaced as a whole, so the change expects the ones that were read.
-  await applyReviewed(session, [
-    { op: 'updateFlag', ref: { project, flag: name }, input: changed, ifRevision: revision },
-  ]);
+  const isExpected = label.length > 0 || session.options.at === undefined;
+  const expected = isExpected && { ifRevision: revision };
+  await applyReviewed(session, [{ op: 'updateFlag', ref: { project, flag: name }, input: changed, ...expected }]);
 }
 
 function toLabelChanges(labels: readonly string[]): { readonly add: string[]; readonly remove: string[] } {

@@ -1,7 +1,7 @@
 import type { Project } from '@flags/http/wire';
 import type { Command } from 'commander';
 import type { CommandIo } from '../output.js';
-import { applyReviewed } from '../review.js';
+import { AT, applyReviewed } from '../review.js';
 import { type CommandSession, type CommonOptions, inSession } from '../session.js';
 
 interface NewProjectOptions extends CommonOptions {
@@ -22,6 +22,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .argument('<id>')
     .option('--name <name>', 'its name; default: the id')
     .option('--description <text>')
+    .option(...AT)
     .action(
       inSession(io, (session: CommandSession<NewProjectOptions>, id: string) => {
         const { name = id, description } = session.options;
@@ -34,6 +35,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .description('rename a project; its id stays the same')
     .argument('<id>')
     .argument('<name>')
+    .option(...AT)
     .action(
       inSession(io, (session, project: string, name: string) =>
         applyReviewed(session, [{ op: 'updateProject', ref: { project }, input: { name } }]),
@@ -43,6 +45,7 @@ export function addProjectCommands(program: Command, io: CommandIo): void {
     .command('delete')
     .description('delete a project without flags')
     .argument('<id>')
+    .option(...AT)
     .action(
       inSession(io, (session, project: string) => applyReviewed(session, [{ op: 'deleteProject', ref: { project } }])),
     );

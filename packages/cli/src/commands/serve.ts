@@ -61,7 +61,14 @@ async function serve(io: CommandIo, options: ServeOptions, store: string): Promi
   const isEphemeral = store === ':memory:';
   const auth = options.auth ?? (isEphemeral && isLoopback(options.host) ? 'none' : 'token');
   const environments = namesIn(options.environments);
-  const flags = await openFlags(store, { environments, create: true }, {});
+  const flags = await openFlags(
+    store,
+    { environments, create: true },
+    {
+      // The service of a store carries its schedules out. Of flags in memory there is no other process.
+      runSchedules: isEphemeral ? true : 'elsewhere',
+    },
+  );
   const api = createFlagsApi(flags, { auth });
   const handle = toNodeHandler(api);
   const server = createServer();
