@@ -18,6 +18,7 @@ export async function openFlags(
 ): Promise<Flags> {
   const options = {
     environment,
+    runSchedules: true,
     ...(stateLimit !== undefined && { stateLimit }),
     ...(recentContexts !== undefined && { recentContexts }),
   };

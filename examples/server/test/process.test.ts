@@ -8,6 +8,7 @@ import { until } from '../../../test/until.js';
 import { closeServer } from '../src/close-server.js';
 import { listen, urlOf } from '../src/listen.js';
 import { TIMEOUTS, type Timeouts } from '../src/timeouts.js';
+import { adminClient } from './admin-client.js';
 import { databaseOfEachTest } from './database-file.js';
 import { endAll, runToEnd, type ServerProcess, startServer } from './server-process.js';
 
@@ -53,6 +54,25 @@ describe('a server that cannot start', () => {
     expect(printed.trimEnd().split('\n')).toEqual([expect.stringMatching(new RegExp(`^${variable}[: ].{20,}`))]);
     expect(code).toBe(1);
   }
+});
+
+describe('the schedules of a server', () => {
+  afterEach(endAll);
+
+  it('are applied at their time', async () => {
+    const secret = 'admin-secret-of-at-least-32-characters';
+    const server = await startServer({ FLAGS_DB: ':memory:', FLAGS_ADMIN_TOKEN: secret });
+    const admin = adminClient(server.url, secret);
+    await admin.createFlag('checkout');
+    const changes = [{ op: 'archiveFlag', ref: { project: 'default', flag: 'checkout' } }];
+    const at = new Date(Date.now() + 300).toISOString();
+    const made = await admin.post('/api/admin/schedules', { changes, at });
+    expect(made.status).toBe(201);
+    const { id } = (await made.json()) as { readonly id: string };
+    const stateOf = async () =>
+      ((await (await admin.get(`/api/admin/schedules/${id}`)).json()) as { state: string }).state;
+    await until(async () => (await stateOf()) === 'applied');
+  });
 });
 
 describe('the environment of evaluations', () => {

@@ -78,11 +78,11 @@ function describeEvent(event: FlagsEvent): readonly string[] {
   return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
 }
 
-/** People know a segment and a token by name. */
+/** People know a segment and a token by name. A schedule has none. */
 function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
   const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
-  const { name } = Object(data ?? before) as { readonly name?: unknown };
-  return { kind, id: `${flag ?? (kind === 'project' ? project : name)}` };
+  const { name, id } = Object(data ?? before) as { readonly name?: unknown; readonly id?: unknown };
+  return { kind, id: `${flag ?? (kind === 'project' ? project : (name ?? id))}` };
 }
 
 /** Escapes what Slack takes for links and mentions. */

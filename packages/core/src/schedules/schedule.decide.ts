@@ -18,9 +18,9 @@ export function createSchedule({ id, at }: ScheduleState): ScheduleEvent[] {
 
 /** Throws `schedule_not_pending`. */
 export function endSchedule(schedule: ScheduleState, end: ScheduleEnd): ScheduleEvent[] {
-  const { id, state, at } = schedule;
+  const { id, state } = schedule;
   if (state !== 'pending') throw notPending(schedule);
-  return [{ type: 'schedule-ended', data: { id, ...end }, before: { id, state, at } }];
+  return [{ type: 'schedule-ended', data: { id, ...end }, before: { id, state } }];
 }
 
 /** Repeated, it changes nothing. Throws `schedule_not_pending` for a schedule that has ended otherwise. */

@@ -69,11 +69,11 @@ export interface ScheduleState extends ScheduleSummary {
   readonly contents?: Readonly<Record<string, string>>;
 }
 
-type Pending = { readonly id: string; readonly state: 'pending'; readonly at: string };
+type Pending = { readonly id: string; readonly state: 'pending' };
 
 /** The events tell the states, never the changes: those are in the document. */
 export type ScheduleEvent =
-  | DomainEvent<'schedule-created', Pending, null>
+  | DomainEvent<'schedule-created', Pending & { readonly at: string }, null>
   | DomainEvent<'schedule-ended', { readonly id: string } & ScheduleEnd, Pending>;
 
 /** Whether schedules are carried out, by the option `runSchedules`. */

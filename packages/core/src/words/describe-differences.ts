@@ -104,7 +104,8 @@ function describePart(part: PartDifference, document: DocumentName, names: Names
   return [{ what: describePath(path, names), ...cutToDifference(was, is) }];
 }
 
-const HIDDEN = /^\/(id|createdAt|createdBy|archivedAt)$|^\/environments\/[^/]*\/name$|\/sortOrder$/;
+const HIDDEN =
+  /^\/(id|createdAt|createdBy|archivedAt|endedAt|lateBy|changeSet)$|^\/environments\/[^/]*\/name$|\/sortOrder$/;
 
 /** Whether a part that comes or goes is described by its own parts: a document, an environment, or a list of items. */
 function isContainer(path: string, value: unknown): boolean {
@@ -204,6 +205,8 @@ function describeObject(value: Members, names: Names): string {
   if (typeof value.roleId === 'number') return names.role?.(value.roleId) ?? `role ${value.roleId}`;
   if ('weight' in value) return describeVariant(value as unknown as Parameters<typeof describeVariant>[0]);
   if ('flag' in value || 'feature' in value) return describeNeed(value);
+  // The failure of a schedule.
+  if ('code' in value && typeof value.message === 'string') return value.message;
   return JSON.stringify(value);
 }
 

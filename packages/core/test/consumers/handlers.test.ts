@@ -34,7 +34,8 @@ describe('handlers', () => {
   beforeEach(async () => {
     errors = [];
     const onError = (error: unknown) => void errors.push(error);
-    flags = await createFlags({ storage: memoryStorage(), pollInterval: 0, usage: { interval: 0 }, onError });
+    const options = { pollInterval: 0, usage: { interval: 0 }, runSchedules: 'elsewhere', onError } as const;
+    flags = await createFlags({ ...options, storage: memoryStorage() });
   });
   afterEach(async () => {
     await flags.close();
@@ -258,6 +259,19 @@ describe('handlers', () => {
       const { items } = await flags.listNextEvents({ after: position });
       expect(await post({}, items)).toEqual([
         '*&lt;@ada&gt;* changed:\n• flag checkout: description &lt;!channel&gt; &amp; more',
+      ]);
+    });
+
+    it('tells what became of a schedule', async () => {
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const { position } = await flags.listNextEvents();
+      const archive = { op: 'archiveFlag', ref: CHECKOUT } as const;
+      const { id, at } = await flags.createSchedule([archive], { at: new Date().toISOString(), actor: 'ada' });
+      await flags.runDue();
+      const { items } = await flags.listNextEvents({ after: position });
+      expect(await post({}, items)).toEqual([
+        `*ada* changed:\n• schedule ${id}: state pending\n• schedule ${id}: at ${at}`,
+        `*ada* changed:\n• flag checkout: archived no → yes\n• schedule ${id}: state pending → applied`,
       ]);
     });
 

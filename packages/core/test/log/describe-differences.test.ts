@@ -225,6 +225,19 @@ describe('the differences of a history', () => {
   });
 });
 
+it('words the states of a schedule, and why it failed', () => {
+  const failure = { code: 'flag_archived', message: 'The flag checkout is archived.', details: [] };
+  const parts = [
+    { path: '/id', before: 'a', after: 'a' },
+    { path: '/state', before: 'pending', after: 'failed' },
+    { path: '/endedAt', before: null, after: '2026-03-01T12:00:00.000Z' },
+    { path: '/failure', before: null, after: failure },
+  ];
+  const schedule = { kind: 'schedule', id: 'a', parts };
+  expect(describeDocument(schedule)).toBe('schedule a');
+  expect(linesOf(schedule)).toEqual(['state pending → failed', 'failure The flag checkout is archived.']);
+});
+
 it('shortens long texts to their differences', () => {
   const same = 'Words that stay as they are. '.repeat(20);
   const { before, after } = cutToDifference(`${same}One end.`, `${same}Another end.`);

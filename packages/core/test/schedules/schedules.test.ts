@@ -83,7 +83,7 @@ onEveryStorage((start, share) => {
       const { id, at } = await flags.createSchedule(ENABLE, { at: clock.text(HOUR) });
       await flags.cancelSchedule({ schedule: id }, { reason: 'Not yet' });
       const { items } = await flags.listEvents({ limit: 2 });
-      const before = { id, state: 'pending', at };
+      const before = { id, state: 'pending' };
       expect(items).toEqual([
         expect.objectContaining({
           type: 'schedule-ended',
@@ -92,7 +92,12 @@ onEveryStorage((start, share) => {
           reason: 'Not yet',
           origin: null,
         }),
-        expect.objectContaining({ type: 'schedule-created', data: before, before: null, project: 'default' }),
+        expect.objectContaining({
+          type: 'schedule-created',
+          data: { ...before, at },
+          before: null,
+          project: 'default',
+        }),
       ]);
     });
 

@@ -78,9 +78,9 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
   );
 }
 
-/** Tokens are not restored: their secrets are not stored. */
+/** Tokens are not restored, because their secrets are not stored, and schedules are cancelled instead. */
 function isRevertible({ type }: WireEvent): boolean {
-  return !type.startsWith('api-token-');
+  return !/^(api-token|schedule)-/.test(type);
 }
 
 /** The flags, segments and tokens that a change set has changed. */
