@@ -24,8 +24,9 @@ interface World {
   readonly asked: string[];
 }
 
-/** Ann may do everything; Eve everything in project a, and nothing elsewhere. */
-const LIMITED: Rule = (name, _action, project) => name === 'ann' || project === 'a';
+/** Ann may do everything; Bea everything in the projects a and b; Eve in project a, and nothing elsewhere. */
+const LIMITED: Rule = (name, _action, project) =>
+  name === 'ann' || project === 'a' || (name === 'bea' && project === 'b');
 
 async function start(rule: Rule = LIMITED, runSchedules: boolean | 'elsewhere' = 'elsewhere'): Promise<World> {
   const asked: string[] = [];
@@ -99,6 +100,27 @@ describe('schedules over HTTP', () => {
     await asEve('delete', `${SCHEDULES}/${own}`).expect(200);
     const { items } = await world.flags.listSchedules({ state: 'pending' });
     expect(items.map(({ id }) => id)).toEqual([foreign, both]);
+  });
+
+  it('become a change set that only those see and undo who may read all of its projects', async () => {
+    world = await start();
+    const changes = [OF_A, OF_B];
+    const due = { changes, at: new Date().toISOString(), reason: 'Both' };
+    const { id } = (await request(world.app).post(SCHEDULES).set('x-user', 'bea').send(due).expect(201)).body;
+    expect((await world.flags.runDue()).items).toMatchObject([{ id, state: 'applied' }]);
+    const { changeSet } = await world.flags.getSchedule({ schedule: id });
+    const historyOf = async (user: string) => {
+      const { body } = await request(world.app).get('/api/admin/history').set('x-user', user).expect(200);
+      return JSON.stringify(body);
+    };
+    expect(await historyOf('bea')).toContain(`schedule/${id}`);
+    expect(await historyOf('eve')).not.toMatch(new RegExp(`${id}|Both`));
+    const events = await request(world.app).get('/api/admin/projects/a/features/flag-a/history').set('x-user', 'eve');
+    expect(events.text).not.toMatch(new RegExp(`${id}|Both`));
+    const undo = (user: string) =>
+      request(world.app).post(`/api/admin/changes/${changeSet}/undo`).set('x-user', user).send({});
+    await undo('eve').expect(403);
+    await undo('bea').expect(200);
   });
 
   it('follow a flag into another project', async () => {

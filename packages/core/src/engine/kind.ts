@@ -28,6 +28,8 @@ export interface EventDescription<Event> {
   readonly refers?: (event: Event) => boolean;
   /** May move the document to another project. `data` and `before` name the projects. */
   readonly moves?: true;
+  /** May be about several projects. `data.projects` names them, and `project` is null then. */
+  readonly spans?: true;
   /** `data` is the whole document, or the event ends it. */
   readonly isWhole?: true;
   /** Shows who has access. Histories show it to callers who may read the event log. */

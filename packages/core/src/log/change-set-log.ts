@@ -7,7 +7,7 @@ import { describeEvent, foldEvents, hasHistory } from '../kinds.js';
 import { type Documents, nameOf, type Versioned } from '../storage/documents.js';
 import type { DocumentKey, EventFilter, FlagsStorage, StoredEvent } from '../storage/port.js';
 import { compareByEvents } from './differences.js';
-import { projectsIn } from './event.types.js';
+import { projectsOf } from './event.types.js';
 import { holdsDocument, stateBefore, walkBack } from './event-log.js';
 import { toFlagsEvent } from './feed.js';
 import type { ChangeSet } from './history.types.js';
@@ -58,7 +58,7 @@ function setNotFound(id: string): FlagsError {
 }
 
 /**
- * Reads the projects of a change set. Reads the data of an event only if it may move a document.
+ * Reads the projects of a change set. Reads the data of an event only if it may name projects.
  *
  * @throws FlagsError as `readSet`
  */
@@ -67,13 +67,14 @@ export async function readProjects(storage: FlagsStorage, id: string): Promise<r
   const projects = new Set<string | null>();
   const types = new Set<string>();
   for await (const head of walkBack(storage, { filter, withoutData: true })) {
-    projects.add(head.project);
+    if (head.project !== null || !describeEvent(head.type).spans) projects.add(head.project);
     types.add(head.type);
   }
   if (types.size === 0) throw setNotFound(id);
-  for (const type of [...types].filter((one) => describeEvent(one).moves)) {
+  const isInData = (type: string) => describeEvent(type).moves || describeEvent(type).spans;
+  for (const type of [...types].filter(isInData)) {
     for await (const event of walkBack(storage, { filter: { ...filter, type } })) {
-      for (const project of projectsIn(event)) projects.add(project);
+      for (const project of projectsOf([event])) projects.add(project);
     }
   }
   return [...projects];

@@ -161,5 +161,11 @@ function projectIn(state: unknown): string | null | undefined {
  * callers who may read each of them.
  */
 export function projectsOf(events: Iterable<EventStates>): ReadonlySet<string | null> {
-  return new Set([...events].flatMap((event) => [event.project, ...projectsIn(event)]));
+  return new Set([...events].flatMap((event) => spannedBy(event) ?? [event.project, ...projectsIn(event)]));
+}
+
+/** Returns the projects of an event that is about several; undefined for others. */
+function spannedBy({ type, data }: Omit<EventStates, 'project'>): readonly (string | null)[] | undefined {
+  const { projects } = Object(data) as { readonly projects?: unknown };
+  return describeEvent(type).spans && Array.isArray(projects) ? projects : undefined;
 }

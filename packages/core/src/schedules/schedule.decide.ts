@@ -12,15 +12,21 @@ export function assertRepeated(
   throw new FlagsError('id_taken', message);
 }
 
-export function createSchedule({ id, at }: ScheduleState): ScheduleEvent[] {
-  return [{ type: 'schedule-created', data: { id, state: 'pending', at }, before: null }];
+export function createSchedule(schedule: ScheduleState): ScheduleEvent[] {
+  const { id, at } = schedule;
+  return [{ type: 'schedule-created', data: { id, state: 'pending', at, ...spannedBy(schedule) }, before: null }];
+}
+
+/** The project of an event has no room for several. */
+function spannedBy({ projects }: ScheduleState): Partial<Pick<ScheduleState, 'projects'>> {
+  return projects.length > 1 ? { projects } : {};
 }
 
 /** Throws `schedule_not_pending`. */
 export function endSchedule(schedule: ScheduleState, end: ScheduleEnd): ScheduleEvent[] {
   const { id, state } = schedule;
   if (state !== 'pending') throw notPending(schedule);
-  return [{ type: 'schedule-ended', data: { id, ...end }, before: { id, state } }];
+  return [{ type: 'schedule-ended', data: { id, ...end, ...spannedBy(schedule) }, before: { id, state } }];
 }
 
 /** Repeated, it changes nothing. Throws `schedule_not_pending` for a schedule that has ended otherwise. */

@@ -1,4 +1,4 @@
-import { type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
+import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
 import type { ScheduleEvent, ScheduleState, ScheduleSummary } from './schedule.js';
 
 /** The parents of schedules: a poll reads only the open ones. */
@@ -13,9 +13,14 @@ function withoutChanges({ v: _v, changes: _changes, hash: _hash, contents: _cont
   return summary satisfies ScheduleSummary;
 }
 
+/** The projects do not change. */
+function scheduleParts(event: ScheduleEvent): readonly ChangedPart[] {
+  return memberParts(event, (name) => name !== 'projects');
+}
+
 const scheduleEvents: EventDescriptions<ScheduleEvent> = {
-  'schedule-created': { parts: memberParts },
-  'schedule-ended': { parts: memberParts, shrinks: true },
+  'schedule-created': { parts: scheduleParts, spans: true },
+  'schedule-ended': { parts: scheduleParts, spans: true, shrinks: true },
 };
 
 /** Without a history: an undo never restores a schedule. */

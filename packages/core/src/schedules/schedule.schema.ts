@@ -13,7 +13,7 @@ const zonedTime: JsonSchema = {
 type ScheduleTimes = Pick<ScheduleOptions, 'at' | 'notAfter' | 'ifUnchanged'>;
 
 /** The times and the switch of a schedule. The others are validated as those of a change set. */
-export const scheduleTimes: ObjectSchema<ScheduleTimes> = {
+const scheduleTimes: ObjectSchema<ScheduleTimes> = {
   type: 'object',
   properties: { at: zonedTime, notAfter: zonedTime, ifUnchanged: { type: 'boolean' } },
   required: ['at'],

@@ -70,11 +70,13 @@ export interface ScheduleState extends ScheduleSummary {
 }
 
 type Pending = { readonly id: string; readonly state: 'pending' };
+/** Absent if the schedule is about one project, or the instance: that of the event. */
+type Spanned = { readonly projects?: ScheduleSummary['projects'] };
 
 /** The events tell the states, never the changes: those are in the document. */
 export type ScheduleEvent =
-  | DomainEvent<'schedule-created', Pending & { readonly at: string }, null>
-  | DomainEvent<'schedule-ended', { readonly id: string } & ScheduleEnd, Pending>;
+  | DomainEvent<'schedule-created', Pending & Spanned & { readonly at: string }, null>
+  | DomainEvent<'schedule-ended', { readonly id: string } & Spanned & ScheduleEnd, Pending>;
 
 /** Whether schedules are carried out, by the option `runSchedules`. */
 export type RunSchedules = boolean | 'elsewhere';

@@ -158,7 +158,7 @@ export function scheduleNotFound(id: string): FlagsError {
 }
 
 /** Members by name: they are part of the public API. */
-export function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
+function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
   const { id, state, at, notAfter, ifUnchanged, author, createdAt, reason, projects, flags, environments } = summary;
   const { lateBy = null, changeSet = null, failure = null } = summary;
   const times = { at, notAfter, ifUnchanged, author, createdAt, reason };

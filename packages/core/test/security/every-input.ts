@@ -117,6 +117,19 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
       return flags.rotateToken({ token: token.id }, input);
     },
   },
+  createSchedule: {
+    input: CHANGES,
+    take: (flags, input) => flags.createSchedule(input, { at: new Date(Date.now() + 60_000).toISOString() }),
+  },
+  cancelSchedule: {
+    input: { reason: 'x', ifRevision: [1] },
+    async take(flags, input) {
+      const at = new Date(Date.now() + 60_000).toISOString();
+      const { id } = await flags.createSchedule([{ op: 'archiveFlag', ref: CHECKOUT }], { at });
+      return flags.cancelSchedule({ schedule: id }, input);
+    },
+  },
+  listSchedules: { input: { flag: 'checkout', state: 'pending' }, take: (flags, input) => flags.listSchedules(input) },
   registerApplication: {
     input: { application: 'web', strategies: ['default'] },
     take: (flags, input) => flags.registerApplication(input),

@@ -2,7 +2,7 @@ import type { Flags, FlagsEvent, HistoryEntry } from '@flags/core';
 import { describeEvent, projectsOf } from '@flags/core/integration';
 import type { ProjectFilter } from '../auth/permissions.js';
 
-/** The projects of some events, and the change sets whose reason they show. Does not retain the events. */
+/** The projects of some events, and the change sets whose reason or origin they show. Does not retain the events. */
 interface Subjects {
   readonly projects: ReadonlySet<string | null>;
   readonly reasons: ReadonlySet<string>;
@@ -12,7 +12,7 @@ interface Subjects {
 export function subjectsOf(events: Iterable<FlagsEvent>): Subjects {
   const reasons = new Set<string>();
   const all = [...events];
-  for (const { reason, changeSet } of all) if (reason !== null) reasons.add(changeSet);
+  for (const { reason, origin, changeSet } of all) if (reason !== null || origin !== null) reasons.add(changeSet);
   return { projects: projectsOf(all), reasons };
 }
 
@@ -36,7 +36,7 @@ export interface EventFilterQuestions {
 
 /**
  * Creates the filter of a caller. An event is shown if the caller may read every project that the event is about. Shows the
- * reason of a change set, if the caller may read every project that the set is about. Other reasons are null.
+ * reason and the origin of a change set, if the caller may read every project that the set is about. Others are null.
  */
 export async function eventFilterFor(
   { projects, reasons }: Subjects,
@@ -54,8 +54,9 @@ export async function eventFilterFor(
 
   function show(event: FlagsEvent): FlagsEvent | undefined {
     for (const project of projectsOf([event])) if (!answers.get(project)) return undefined;
-    const { changeSet, reason } = event;
-    return reason === null || shownReasons.has(changeSet) ? event : { ...event, reason: null };
+    const { changeSet, reason, origin } = event;
+    const isPlain = reason === null && origin === null;
+    return isPlain || shownReasons.has(changeSet) ? event : { ...event, reason: null, origin: null };
   }
 
   return {
