@@ -42,7 +42,9 @@ function revisionMismatch(
 ): FlagsError {
   const state = revision === undefined ? 'does not exist' : `is at revision ${revision}`;
   const name = id === '' ? kind : `${kind} ${id}`;
-  const message = `The ${name} ${state}, not at ${accepted.join(' or ')}; read it again and repeat the change.`;
+  // JavaScript callers may pass any value.
+  const numbers = accepted.filter((one) => typeof one === 'number');
+  const message = `The ${name} ${state}, not at ${numbers.join(' or ')}; read it again and repeat the change.`;
   return new FlagsError('revision_mismatch', message);
 }
 
