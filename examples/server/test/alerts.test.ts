@@ -55,6 +55,8 @@ async function startHost(): Promise<Host> {
     usage: { interval: 0 },
     onError: () => undefined,
     onProblem: () => undefined,
+    runSchedules: true,
+    authorizeDue: () => Promise.reject(new Error('The permissions of the host cannot be read.')),
   });
   instrumentFlags(flags, { meterProvider });
   const router: FlagsRouter = createFlagsRouter(flags, { auth: 'none', onError: noteFault });
@@ -188,6 +190,18 @@ const SCENARIOS: readonly Scenario[] = [
       advance(10 * MINUTE);
       const { items } = await flags.listConsumers();
       expect(items).toMatchObject([{ name: 'webhook', lag: { events: 1 } }]);
+    },
+  },
+  {
+    alert: 'FlagsSchedulesOverdue',
+    fault: 'a schedule is due, but the host cannot authorize it',
+    course: 'lasts',
+    async cause({ flags, advance }) {
+      const at = new Date(Date.now() + MINUTE).toISOString();
+      await flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'later' } }], { at });
+      advance(2 * MINUTE);
+      await flags.runDue();
+      expect(flags.status().schedules).toEqual({ pending: 1, overdue: 1 });
     },
   },
   {
@@ -332,7 +346,7 @@ describe('the alert rules', () => {
   }
 
   it('are valid', async () => {
-    expect(await promtool('check', 'rules', RULES)).toContain('SUCCESS: 10 rules found');
+    expect(await promtool('check', 'rules', RULES)).toContain(`SUCCESS: ${SCENARIOS.length} rules found`);
   });
 
   it.each(SCENARIOS.map((scenario) => [scenario.alert, scenario.fault, scenario] as const))(

@@ -43,7 +43,7 @@ const CONSUMERS_TIMEOUT = 5_000;
 
 /**
  * Counts what flags do, as metrics of OpenTelemetry: evaluations, changes, lost histories, dropped usage, whether the flags
- * are current, and the lag of consumers; of a follower evaluations, dropped usage and its connection. Call it once for each
+ * are current, pending schedules, and the lag of consumers; of a follower evaluations, dropped usage and its connection. Call it once for each
  * instance, after the SDK of OpenTelemetry has started. Evaluations are added when usage is recorded, every 10 seconds by
  * default (`usage.interval`), and when the flags close. Errors of the metrics library go to its own logger.
  *
@@ -121,7 +121,15 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
   const connected = meter.createObservableGauge('flags.follower.connected', {
     description: '1 while the follower has a connection to its server, else 0.',
   });
-  return observe(meter, [stale, dropped, walSize, connected], (result) => {
+  const pending = meter.createObservableGauge('flags.schedules.pending', {
+    description: 'Schedules that wait for their time, on nodes that run schedules.',
+    unit: '{schedule}',
+  });
+  const overdue = meter.createObservableGauge('flags.schedules.overdue', {
+    description: 'Pending schedules that have been due for more than ten seconds, on nodes that run schedules.',
+    unit: '{schedule}',
+  });
+  return observe(meter, [stale, dropped, walSize, connected, pending, overdue], (result) => {
     const status = flags.status();
     result.observe(stale, Number(status.state === 'stale'));
     const { names, reports, usage = 0 } = status.dropped ?? { names: 0, reports: 0 };
@@ -130,6 +138,10 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
     }
     if (status.walBytes !== undefined) result.observe(walSize, status.walBytes);
     if (status.connected !== undefined) result.observe(connected, Number(status.connected));
+    if (status.schedules !== undefined) {
+      result.observe(pending, status.schedules.pending);
+      result.observe(overdue, status.schedules.overdue);
+    }
   });
 }
 

@@ -222,6 +222,27 @@ describe('the status', () => {
   });
 });
 
+describe('schedules', () => {
+  it('are counted on nodes that run them', async () => {
+    let ahead = 0;
+    const now = () => new Date(Date.now() + ahead);
+    const flags = await open({ runSchedules: true, pollInterval: 0, authorizeDue: () => false, now });
+    instrument(flags);
+    const read = async (name: string) => valuesOf(await metrics.read(name));
+    const at = new Date(Date.now() + 60_000).toISOString();
+    const change = { op: 'createFlag', ref: { project: 'default' }, input: { name: 'later' } } as const;
+    await flags.createSchedule([change], { at });
+    await flags.runDue();
+    expect([await read('flags.schedules.pending'), await read('flags.schedules.overdue')]).toEqual([
+      { '': 1 },
+      { '': 0 },
+    ]);
+    ahead = 120_000;
+    await flags.runDue();
+    expect(await read('flags.schedules.pending')).toEqual({ '': 0 });
+  });
+});
+
 describe('consumers', () => {
   it('shows their lag', async () => {
     let time = Date.parse('2026-03-01T12:00:00Z');
