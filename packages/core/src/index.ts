@@ -87,7 +87,6 @@ export type {
   ProjectSummary,
 } from './projects/project.types.js';
 // Schedules
-export type { ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
 export type { ListedSchedule, Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages

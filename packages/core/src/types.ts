@@ -37,7 +37,7 @@ export type {
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
-export type { RunSchedules } from './schedules/schedule.js';
+export type { RunSchedules, ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
 export type { AuthorizeDue, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedules/schedule.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
