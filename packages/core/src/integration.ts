@@ -108,6 +108,7 @@ export type { OpenFeatureContext } from './openfeature/values.js';
 // Options
 export { createErrorReporter, createSettings } from './options.js';
 export {
+  acceptsSchedules,
   changeByFlag,
   changeRevised,
   type DataVersionScope,

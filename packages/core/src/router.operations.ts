@@ -92,6 +92,11 @@ export function listReadableSchedules(
   );
 }
 
+/** Resolves to whether `createSchedule` is accepted: whether the option `runSchedules` says who carries schedules out. */
+export function acceptsSchedules(flags: Flags): Promise<boolean> {
+  return run(flags, { op: 'listSchedules' }, async ({ schedules }) => schedules.mode !== false);
+}
+
 /** A result, with the revision of the document after the change, for an `ETag`. */
 export interface Revised<Result> {
   readonly result: Result;

@@ -140,10 +140,17 @@ describe('schedules over HTTP', () => {
     expect((await world.flags.getSchedule({ schedule: id })).state).toBe('pending');
   });
 
-  it('are refused by an engine whose schedules nobody carries out', async () => {
+  it('are refused by an engine whose schedules nobody carries out, and its session does not offer them', async () => {
+    const session = () => request(world.app).get('/api/admin/session?project=a').expect(200);
     world = await start(() => true, false);
     const { body } = await make('ann', [OF_A]).expect(409);
     expect(body.code).toBe('schedules_disabled');
+    const { actions } = (await session()).body;
+    expect(actions).not.toContain('createSchedule');
+    expect(actions).toContain('cancelSchedule');
+    await world.flags.close();
+    world = await start(() => true);
+    expect((await session()).body.actions).toContain('createSchedule');
   });
 
   it('compare If-Match with the revision of the schedule, and log the reason of a cancellation', async () => {

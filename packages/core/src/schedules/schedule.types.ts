@@ -23,6 +23,8 @@ export interface Schedule {
   readonly flags: readonly FlagRef[];
   /** The environments that the changes are about. */
   readonly environments: readonly string[];
+  /** When it was applied, failed, expired or was cancelled; null while it is pending. */
+  readonly endedAt: string | null;
   /** Milliseconds between `at` and the commit; null unless it was applied. */
   readonly lateBy: number | null;
   /** The id of the change set that it became; null if it has not been applied, or changed nothing. */

@@ -160,9 +160,9 @@ export function scheduleNotFound(id: string): FlagsError {
 /** Members by name: they are part of the public API. */
 function toListed(summary: ScheduleSummary, revision: number): ListedSchedule {
   const { id, state, at, notAfter, ifUnchanged, author, createdAt, reason, projects, flags, environments } = summary;
-  const { lateBy = null, changeSet = null, failure = null } = summary;
+  const { endedAt = null, lateBy = null, changeSet = null, failure = null } = summary;
   const times = { at, notAfter, ifUnchanged, author, createdAt, reason };
-  return { id, state, ...times, projects, flags, environments, lateBy, changeSet, failure, revision };
+  return { id, state, ...times, projects, flags, environments, endedAt, lateBy, changeSet, failure, revision };
 }
 
 /** Decides whether the caller may read a schedule. */

@@ -53,6 +53,7 @@ onEveryStorage((start, share) => {
         projects: ['default'],
         flags: [CHECKOUT],
         environments: ['production'],
+        endedAt: null,
         lateBy: null,
         changeSet: null,
         failure: null,

@@ -22,6 +22,7 @@ import {
   listOf,
   nullableText,
   objectComponent,
+  optionalTimestamp,
   strictObject,
   text,
   timestamp,
@@ -47,6 +48,10 @@ const listed = {
   reason: nullableText,
   flags: listOf(strictObject({ project: text, flag: text })),
   environments: listOf(text),
+  endedAt: {
+    ...example(null, optionalTimestamp),
+    description: 'When it was applied, failed, expired or was cancelled; null while it is pending.',
+  },
   lateBy: {
     ...example(null, { anyOf: [count, { type: 'null' }] }),
     description: 'Milliseconds between `at` and the commit; null unless it was applied.',

@@ -1,4 +1,4 @@
-import { BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
+import { acceptsSchedules, BUILT_IN_STRATEGIES, type BuiltInStrategy, type JsonSchema } from '@flags/core/integration';
 import { permissionOf } from '../api/permission.js';
 import { parameter } from '../api/query.js';
 import { type AdminAction, type Route, route } from '../api/route.js';
@@ -44,7 +44,11 @@ const sessionSchema = objectComponent(
       }),
       description: 'The built-in strategies, followed by those of the host.',
     },
-    actions: { ...listOf(text), description: 'The actions that `authorize` permits in the requested project.' },
+    actions: {
+      ...listOf(text),
+      description:
+        'The actions that `authorize` permits in the requested project. Without `createSchedule` while schedules are off.',
+    },
   },
 );
 
@@ -99,7 +103,9 @@ export const sessionRoutes: readonly Route[] = [
         strategies: [...BUILT_IN_STRATEGIES, ...strategies.map(ownStrategy)],
       };
       if (typeof query.project !== 'string') return { body: shown };
-      return { body: { ...shown, actions: await allowedActions(principal, actions, query.project) } };
+      const isOffered = await acceptsSchedules(flags);
+      const offered = isOffered ? actions : actions.filter(({ action }) => action !== 'createSchedule');
+      return { body: { ...shown, actions: await allowedActions(principal, offered, query.project) } };
     },
   }),
 ];

@@ -36,6 +36,7 @@ const LISTED = {
   reason: 'Launch',
   flags: [CHECKOUT],
   environments: ['production'],
+  endedAt: null,
   lateBy: null,
   changeSet: null,
   failure: null,
@@ -188,7 +189,7 @@ const cancelling: readonly Row[] = [
     request: { method: 'DELETE', path: `${SCHEDULES}/${ID}` },
     expect: {
       status: 200,
-      body: { ...SCHEDULE, state: 'cancelled' },
+      body: { ...SCHEDULE, state: 'cancelled', endedAt: NOW },
       afterwards: async (flags) => expect(await stateOf(flags)).toBe('cancelled'),
     },
   },
@@ -197,7 +198,7 @@ const cancelling: readonly Row[] = [
     name: 'leaves a cancelled schedule as it is',
     given: inOrder(planned, (flags) => flags.cancelSchedule({ schedule: ID })),
     request: { method: 'DELETE', path: `${SCHEDULES}/${ID}` },
-    expect: { status: 200, unchanged: true, body: { ...SCHEDULE, state: 'cancelled' } },
+    expect: { status: 200, unchanged: true, body: { ...SCHEDULE, state: 'cancelled', endedAt: NOW } },
   },
   {
     endpoint: 'cancelSchedule',
