@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { createFlags, memoryStorage } from '@flags/core';
 import { createApp } from './app.js';
 
 /** Tests the statements of this example's README over HTTP. */
-const flags = await createFlags({ storage: memoryStorage() });
+const flags = await createFlags({ storage: memoryStorage(), runSchedules: true });
 const server = createApp(flags, 'a secret for this check').listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -41,6 +42,25 @@ await check('an API token is created by neither, and seen by neither', async () 
     assert.equal((await call('POST', tokens, { username: 'mine', type: 'admin' })).status, 403);
     assert.equal((await call('GET', tokens)).status, 403);
   }
+});
+
+await check('an editor plans a change for later, and a viewer sees it', async () => {
+  const call = await callerNamed('ada', 'lovelace');
+  const schedules = '/internal/flags/api/admin/schedules';
+  const ref = { project: 'default', flag: 'checkout' };
+  const changes = [{ op: 'updateFlag', ref, input: { description: 'The new checkout' } }];
+  const made = await call('POST', schedules, { changes, at: new Date(Date.now() + 1_000).toISOString() });
+  assert.equal(made.status, 201);
+  const viewer = await callerNamed('charles', 'babbage');
+  const response = await viewer('GET', schedules);
+  const seen = (await response.json()) as {
+    readonly schedules: readonly { readonly author: { readonly name: string } }[];
+  };
+  assert.deepEqual(
+    seen.schedules.map(({ author }) => author.name),
+    ['ada'],
+  );
+  while ((await flags.getFlag(ref)).description !== 'The new checkout') await setTimeout(50);
 });
 
 await check('the admin page is beside the router, under a policy of its own', async () => {
