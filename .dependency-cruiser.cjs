@@ -87,9 +87,11 @@ const PAGE_LAYERS = [
   'words.ts',
   'router.ts',
   'state',
-  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review'].map((part) => `parts/${part}`),
+  ...['control', 'frame', 'form', 'list', 'flag', 'strategy', 'preview', 'review', 'schedule'].map(
+    (part) => `parts/${part}`,
+  ),
   'layout',
-  ...['applications', 'events', 'flag', 'projects', 'flags', 'segments', 'sign-in', 'tokens', 'why'].map(
+  ...['applications', 'events', 'flag', 'projects', 'flags', 'schedules', 'segments', 'sign-in', 'tokens', 'why'].map(
     (screen) => `screens/${screen}`,
   ),
   'app.tsx',

@@ -22,9 +22,24 @@ export function currentProject(): string {
   return lastProject;
 }
 
-/** Whether the address shows all projects at once: their flags, or their events. */
+/** The screens of a project that also show all projects, beside the flags. */
+const LISTS = ['events', 'schedules'];
+
+/** The screen of {@link LISTS} that the address shows; undefined: another screen. */
+export function currentList(): string | undefined {
+  const [first, , third] = path.value;
+  return LISTS.find((list) => first === list || (first === 'projects' && third === list));
+}
+
+/** The segments of a list of a project, or of all projects if it is empty. */
+export function listOf(list: string, project: string): readonly string[] {
+  return project === '' ? [list] : ['projects', project, list];
+}
+
+/** Whether the address shows all projects at once: their flags, events or schedules. */
 export function isAllProjects(): boolean {
-  return path.value.length === 1 && (path.value[0] === 'projects' || path.value[0] === 'events');
+  const [first = '', ...rest] = path.value;
+  return rest.length === 0 && ['projects', ...LISTS].includes(first);
 }
 
 function decode(text: string): string {

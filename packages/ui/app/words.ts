@@ -36,6 +36,13 @@ export function ago(iso: string, now = Date.now()): string {
   return unit === undefined ? 'just now' : relative.format(Math.round(seconds / unit[1]), unit[0]);
 }
 
+/** Formats the time until a date: "in 2 hr."; undefined for the past. */
+export function until(iso: string, now = Date.now()): string | undefined {
+  const left = new Date(iso).getTime() - now;
+  if (left < 0) return undefined;
+  return left < 60_000 ? 'in less than a minute' : ago(iso, now);
+}
+
 const TYPES: Readonly<Record<string, string>> = {
   release: 'Release',
   experiment: 'Experiment',

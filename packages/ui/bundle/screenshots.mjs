@@ -49,6 +49,10 @@ for (const colorScheme of ['light', 'dark']) {
   await tab.getByRole('button', { name: 'Review changes' }).click();
   await tab.getByRole('dialog').getByText('become on').waitFor();
   await take(tab, `review-${colorScheme}`);
+  await tab.goto(`${page}/schedules`);
+  await tab.getByText('What changes').first().click();
+  await tab.locator('.differences').waitFor();
+  await take(tab, `schedules-${colorScheme}`);
   await context.close();
 }
 await disconnectBrowser();

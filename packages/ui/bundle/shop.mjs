@@ -16,7 +16,7 @@ const FLAGS = [
 /** Returns the engine of the shop. Its changes lie in the past, its usage in the last day. */
 export async function createShop() {
   let clock = Date.now() - 14 * 24 * HOUR;
-  const flags = await createFlags({ storage: memoryStorage(), now: () => new Date(clock) });
+  const flags = await createFlags({ storage: memoryStorage(), now: () => new Date(clock), runSchedules: 'elsewhere' });
   for (const [index, flag] of FLAGS.entries()) {
     clock += 20 * HOUR;
     await addFlag(flags, flag, index % 2 === 0 ? 'ada' : 'bob');
@@ -52,9 +52,45 @@ export async function createShop() {
     ],
     { actor: 'bob', reason: 'Step two is ready' },
   );
-  clock = Date.now();
+  clock = await addSchedules(flags, (time) => {
+    clock = time;
+  });
   await reportUsage(flags, clock);
   return flags;
+}
+
+/** Schedules that were applied, have failed, and are pending. Returns the present time. */
+async function addSchedules(flags, setClock) {
+  const now = Date.now();
+  const at = (hours) => new Date(Math.ceil(now / HOUR) * HOUR + hours * HOUR).toISOString();
+  const inProduction = (flag) => ({ project: 'default', flag, environment: 'production' });
+  const search = { project: 'default', flag: 'search-v2' };
+  const provider = { project: 'default', flag: 'payment-provider-b' };
+  const text = 'Search with suggestions, in all languages';
+  await flags
+    .as('ada')
+    .createSchedule([{ op: 'updateFlag', ref: search, input: { description: text } }], { at: at(-20) });
+  await flags.as('bob').createSchedule([{ op: 'disable', ref: inProduction('payment-provider-b') }], {
+    at: at(-9),
+    ifUnchanged: true,
+    reason: 'The first provider is back',
+  });
+  await flags.as('ada').updateFlag(provider, { description: 'The second provider takes over, if the first one fails' });
+  for (const hours of [-20, -9]) {
+    setClock(Date.parse(at(hours)) + 2_000);
+    await flags.runDue();
+  }
+  setClock(now);
+  await flags.as('bob').createSchedule([{ op: 'disable', ref: inProduction('express-delivery') }], {
+    at: at(14),
+    reason: 'No couriers on Sunday',
+  });
+  await flags.as('ada').createSchedule([{ op: 'disable', ref: inProduction('dark-mode') }], {
+    at: at(62),
+    ifUnchanged: true,
+    reason: 'The old style sheet goes',
+  });
+  return now;
 }
 
 async function addFlag(flags, [name, description, type, rollout, labels, owner], actor) {

@@ -94,13 +94,13 @@ describe('the changes as code', () => {
   ];
 
   it('are a curl command that the shell reads literally', () => {
-    const command = asCurl(changes, 'http://host/api/admin/changes', true);
+    const command = asCurl({ changes }, 'http://host/api/admin/changes', true);
     expect(command).toContain(`-H "Authorization: $FLAGS_ADMIN_TOKEN"`);
     expect(command).toContain(`it'\\''s \\"quoted\\"\\n$HOME`);
   });
 
   it('are TypeScript that makes the same changes', () => {
-    const code = asTypeScript(changes);
+    const code = asTypeScript({ changes });
     const made = new Function('flags', `return ${code.replace('await ', '')}`)({ apply: (given: unknown) => given });
     expect(made).toEqual(changes);
   });

@@ -1,7 +1,8 @@
-import type { Explained } from '../app/api/types.js';
+import type { Explained, ListedSchedule } from '../app/api/types.js';
 import { refusalText } from '../app/model/refusal.js';
 import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
-import { why } from '../app/words.js';
+import { scheduleAdvice } from '../app/parts/schedule/advice.js';
+import { until, why } from '../app/words.js';
 
 it.each([
   [[], 'The flag name a is taken.', 'The flag name a is taken.'],
@@ -101,4 +102,52 @@ it('sums usage by day and by variant', () => {
     ['green', 6],
     ['blue', 5],
   ]);
+});
+
+const NOW = Date.parse('2030-05-01T12:00:00Z');
+const schedule: ListedSchedule = {
+  id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11',
+  state: 'pending',
+  at: '2030-05-01T11:00:00.000Z',
+  notAfter: '2030-05-01T12:00:00.000Z',
+  ifUnchanged: false,
+  author: { name: 'ada', tokenId: null, tokenType: null },
+  createdAt: '2030-05-01T10:00:00.000Z',
+  reason: null,
+  flags: [{ project: 'default', flag: 'checkout' }],
+  environments: ['production'],
+  endedAt: null,
+  lateBy: null,
+  changeSet: null,
+  failure: null,
+};
+const failed = (code: string, message: string): Partial<ListedSchedule> =>
+  ({ state: 'failed', failure: { code, message, details: [] } }) as Partial<ListedSchedule>;
+
+it.each<[Partial<ListedSchedule>, RegExp | undefined]>([
+  [{ at: '2030-05-01T13:00:00.000Z' }, undefined],
+  [{}, /^It is due\. If no service .* it expires\.$/],
+  [{ state: 'applied', changeSet: 'x', lateBy: 900 }, undefined],
+  [
+    { state: 'applied', changeSet: 'x', lateBy: 90_000, endedAt: '2030-05-01T11:01:30.000Z' },
+    /^It was applied late, on /,
+  ],
+  [{ state: 'applied', changeSet: null, lateBy: 0 }, /^It changed nothing/],
+  [failed('flag_archived', 'It is archived'), /^Nothing was changed\. It is archived\. Correct what the message names/],
+  [failed('revision_mismatch', 'It has changed.'), /^Nothing was changed\. It has changed\. If the change still fits/],
+  [failed('author_revoked', 'Make it again.'), /^Nothing was changed\. Make it again\.$/],
+  [{ state: 'expired' }, /^Nothing was changed: no service .* Check that one with runSchedules runs/],
+  [{ state: 'cancelled' }, undefined],
+])('says what to do about the schedule %j', (members, words) => {
+  const advice = scheduleAdvice({ ...schedule, ...members }, NOW);
+  if (words === undefined) expect(advice).toBeUndefined();
+  else expect(advice).toMatch(words);
+});
+
+it.each([
+  [-1, undefined],
+  [1_000, 'in less than a minute'],
+  [7_200_000, 'in 2 hr.'],
+])('says how long it is until %d milliseconds later', (left, words) => {
+  expect(until(new Date(NOW + left).toISOString(), NOW)).toBe(words);
 });

@@ -57,6 +57,10 @@ export const ACTIONS = {
   previewUndo: ['POST', '/api/admin/changes/:id/undo/preview'] as Action<{
     readonly flags: readonly api.PreviewedFlag[];
   }>,
+  listSchedules: ['GET', '/api/admin/schedules'] as Action<api.SchedulePage>,
+  createSchedule: ['POST', '/api/admin/schedules'] as Action<api.Schedule>,
+  getSchedule: ['GET', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
+  cancelSchedule: ['DELETE', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
   planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
 };
 

@@ -7,7 +7,7 @@ import { Button, IconButton, Link, Select, sameText } from '../parts/control/con
 import { Icon } from '../parts/control/icons.js';
 import { measured } from '../parts/control/measured.js';
 import { ReviewDialog } from '../parts/review/review.js';
-import { currentProject, href, isAllProjects, navigate, path } from '../router.js';
+import { currentList, currentProject, href, isAllProjects, listOf, navigate, path } from '../router.js';
 import { settings } from '../settings.js';
 import { ActionGroup } from '../state/actions.js';
 import { isMac, overlay } from '../state/keys.js';
@@ -88,6 +88,7 @@ function Banners() {
 function ProjectPicker() {
   const { data } = useResource('listProjects', {});
   const current = isAllProjects() ? '' : currentProject();
+  const list = currentList();
   const options = (data?.projects ?? []).map(({ id, name }) => [id, name] as const);
   const isKnown = current === '' || options.some(([id]) => id === current);
   return (
@@ -96,33 +97,35 @@ function ProjectPicker() {
       <Select
         value={current}
         options={[['', 'All projects'], ...(isKnown ? [] : sameText([current])), ...options]}
-        onChange={(id) => navigate(href(isEvents() ? eventsOf(id) : ['projects', id]))}
+        onChange={(id) => navigate(href(list === undefined ? ['projects', id] : listOf(list, id)))}
       />
     </label>
   );
 }
 
-function isEvents(): boolean {
-  const [first, , third] = path.value;
-  return first === 'events' || (first === 'projects' && third === 'events');
-}
-
-/** The address of the events of a project, or of all projects if it is empty. */
-function eventsOf(project: string): readonly string[] {
-  return project === '' ? ['events'] : ['projects', project, 'events'];
+interface Tab {
+  readonly label: string;
+  /** The permission that the screen needs. */
+  readonly action: string;
+  readonly target: readonly string[];
+  /** Default: whether the address begins as the target does. */
+  readonly isCurrent?: boolean;
 }
 
 /** The entries of the navigation: one row per screen. */
 function Navigation() {
   const project = currentProject();
   const [first, , third] = path.value;
+  const list = currentList();
   const isMembers = first === 'projects' && third === 'members';
-  const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers && !isEvents());
-  const rows = [
+  const isFlags = first === undefined || first === 'flags' || (first === 'projects' && !isMembers && !list);
+  const inList = (name: string) => ({ target: listOf(name, isAllProjects() ? '' : project), isCurrent: list === name });
+  const rows: readonly Tab[] = [
     { label: 'Segments', action: 'listSegments', target: ['segments'] },
     { label: 'Playground', action: 'explainFlags', target: ['why'] },
     { label: 'Applications', action: 'listApplications', target: ['applications'] },
-    { label: 'Events', action: 'listHistory', target: eventsOf(isAllProjects() ? '' : project), isCurrent: isEvents() },
+    { label: 'Schedules', action: 'listSchedules', ...inList('schedules') },
+    { label: 'Events', action: 'listHistory', ...inList('events') },
     { label: 'Members', action: 'listMembers', target: ['projects', project, 'members'], isCurrent: isMembers },
     { label: 'API tokens', action: 'listTokens', target: ['tokens'] },
   ];

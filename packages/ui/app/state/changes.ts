@@ -4,8 +4,9 @@ import { ApiError, call } from '../api/call.js';
 import { invalidate, invalidateAfterChange } from '../api/resource.js';
 import type { Change, ChangeSet, Plan } from '../api/types.js';
 import { refusalText } from '../model/refusal.js';
-import { currentProject } from '../router.js';
-import { may, reviewScope } from './session.js';
+import { currentProject, href, navigate } from '../router.js';
+import { time } from '../words.js';
+import { may, offers, reviewScope } from './session.js';
 import { showToast } from './toasts.js';
 
 /** Changes that a user is about to make. */
@@ -25,8 +26,8 @@ export interface Proposal {
   readonly done: string;
   /** Leaves the screen before the change, because a deleted document cannot be read again. */
   readonly leave?: () => void;
-  /** Called after the change. */
-  readonly onApplied?: (set: ChangeSet) => void;
+  /** Called after the change, or after it is scheduled: then without a set. */
+  readonly onApplied?: (set?: ChangeSet) => void;
   /** Whether the form merges its draft if a document has a newer revision. Default: a message says so. */
   readonly mergesConflicts?: boolean;
 }
@@ -86,10 +87,61 @@ export function applyReviewed(proposal: Proposal, reason: string): Promise<void>
   return refusable(proposal, () => apply(proposal, reason));
 }
 
+/** When to apply reviewed changes, instead of now. */
+export interface LaterTimes {
+  /** ISO 8601, with `Z`. */
+  readonly at: string;
+  /** Whether to fail if somebody else changes the same documents until then. */
+  readonly ifUnchanged: boolean;
+}
+
+/** Returns whether a proposal can be applied later. A revert cannot: what it takes back may change until then. */
+export function canSchedule(proposal: Proposal): boolean {
+  return proposal.undoes === undefined && projectsOf(proposal).every((project) => offers('createSchedule', project));
+}
+
+/**
+ * Schedules a reviewed proposal.
+ *
+ * @throws ApiError for the review
+ */
+export function scheduleReviewed(proposal: Proposal, times: LaterTimes, reason: string): Promise<void> {
+  // Nothing is deleted yet, so the screen stays.
+  const { leave: _leave, ...staying } = proposal;
+  return refusable(staying, async () => {
+    // Refuses if the reviewed state is outdated. The schedule does not expect its revisions: they change until it is due.
+    await planOf(proposal);
+    const body = { ...scheduleBody(proposal.changes, times), ...(reason && { reason }) };
+    const { data } = await repeatUnknown((key) => call('createSchedule', { body, key }));
+    await invalidateAfterChange();
+    showToast({
+      text: `Scheduled for ${time(data.at)}. Nothing has changed yet.`,
+      tone: 'done',
+      action: { label: 'Show the schedule', run: () => navigate(href(['schedules', data.id])) },
+    });
+    await closeReview();
+    proposal.onApplied?.();
+  });
+}
+
+/** The body of the request that schedules changes. */
+export function scheduleBody(changes: readonly Change[], { at, ifUnchanged }: LaterTimes) {
+  return { changes: withoutRevisions(changes), at, ...(ifUnchanged && { ifUnchanged }) };
+}
+
+/** Returns changes that do not expect the revisions which the user has seen. */
+export function withoutRevisions(changes: readonly Change[]): readonly Change[] {
+  return changes.map(({ ifRevision: _ifRevision, ...change }) => change);
+}
+
+function projectsOf({ changes }: Proposal): readonly string[] {
+  return [...new Set([currentProject(), ...changes.map(({ ref }) => String(ref?.project ?? currentProject()))])];
+}
+
 /** Resolves to undefined if the caller may not plan. It may still apply the changes. */
-async function planOf({ changes, undoes }: Proposal): Promise<Plan | undefined> {
-  const projects = new Set([currentProject(), ...changes.map(({ ref }) => String(ref?.project ?? currentProject()))]);
-  if (![...projects].every((project) => may('previewChanges', project))) return undefined;
+async function planOf(proposal: Proposal): Promise<Plan | undefined> {
+  const { changes, undoes } = proposal;
+  if (!projectsOf(proposal).every((project) => may('previewChanges', project))) return undefined;
   const { data } =
     undoes === undefined
       ? await call('planChanges', { body: { changes } })
@@ -142,21 +194,34 @@ async function refusable(proposal: Proposal, work: () => Promise<void>): Promise
   }
 }
 
-/** Repeats the request after an unknown outcome. The key makes that safe: the API returns the first result. */
-async function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
+function send({ changes, undoes }: Proposal, reason?: string): ReturnType<typeof call<'applyChanges'>> {
   const why = reason ? { reason } : {};
-  const key = crypto.randomUUID?.();
-  const sendOnce = () =>
+  return repeatUnknown((key) =>
     undoes === undefined
       ? call('applyChanges', { body: { ...why, changes }, key })
-      : call('undoChange', { params: { id: undoes }, body: why, key });
+      : call('undoChange', { params: { id: undoes }, body: why, key }),
+  );
+}
+
+/** Repeats a request after an unknown outcome. The key makes that safe: the API returns the first result. */
+async function repeatUnknown<T>(sendOnce: (key: string | undefined) => Promise<T>): Promise<T> {
+  const key = timeOrderedId();
   try {
-    return await sendOnce();
+    return await sendOnce(key);
   } catch (error) {
     const isUnknown = error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown');
     if (!isUnknown || key === undefined) throw error;
-    return sendOnce();
+    return sendOnce(key);
   }
+}
+
+/**
+ * Returns a UUID of version 7, as the API makes them: schedules of the same time run in the order of their ids. Undefined
+ * where the browser makes none, because the page came by plain HTTP.
+ */
+function timeOrderedId(): string | undefined {
+  const now = Date.now().toString(16).padStart(12, '0');
+  return crypto.randomUUID?.().replace(/^.{15}/, `${now.slice(0, 8)}-${now.slice(8)}-7`);
 }
 
 function showDone(text: string, { id }: ChangeSet): void {
@@ -178,6 +243,10 @@ async function refresh({ revisions = {} }: ChangeSet): Promise<void> {
 function inWords(error: ApiError): ApiError {
   if (error.status === 412) {
     error.message = 'Somebody else has changed this in the meantime. The page now shows the newest state: try again.';
+  }
+  if (error.code === 'schedules_disabled') {
+    error.message =
+      'This service carries out no schedules. Apply the changes now, or ask its operators for runSchedules.';
   }
   if (error.status === 403) error.message = `You are not allowed to do this. ${error.message}`;
   return error;

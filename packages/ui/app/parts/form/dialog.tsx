@@ -54,12 +54,15 @@ export function Dialog({ title, onClose, children, size = 'small', focus = 'fiel
 interface FormDialogProps extends DialogProps {
   /** The label of the button that submits the form. */
   readonly submit: string;
+  /** The label of the button that closes the form. Default: Cancel */
+  readonly dismiss?: string;
   readonly isDanger?: boolean;
   readonly onSubmit: () => unknown;
 }
 
 /** A form in a dialog. */
-export function FormDialog({ submit, isDanger = false, onSubmit, children, ...dialog }: FormDialogProps) {
+export function FormDialog({ submit, dismiss = 'Cancel', isDanger = false, ...props }: FormDialogProps) {
+  const { onSubmit, children, ...dialog } = props;
   return (
     <Dialog {...dialog}>
       <Form
@@ -67,7 +70,7 @@ export function FormDialog({ submit, isDanger = false, onSubmit, children, ...di
         onSubmit={onSubmit}
         foot={(isBusy) => (
           <div class="dialog-foot">
-            <Button onClick={dialog.onClose}>Cancel</Button>
+            <Button onClick={dialog.onClose}>{dismiss}</Button>
             <Button type="submit" class={isDanger ? 'danger' : 'primary'} isBusy={isBusy}>
               {submit}
             </Button>
@@ -99,7 +102,7 @@ export function ChangeDialog({ proposal: propose, ...dialog }: ChangeDialogProps
   return <FormDialog {...dialog} onSubmit={save} />;
 }
 
-interface ConfirmProps extends Omit<DialogProps, 'children' | 'size'> {
+interface ConfirmProps extends Omit<DialogProps, 'children' | 'size'>, Pick<FormDialogProps, 'dismiss'> {
   readonly text: string;
   /** The label of the button. */
   readonly confirm: string;

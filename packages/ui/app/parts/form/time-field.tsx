@@ -23,6 +23,7 @@ interface TimeInputProps {
   readonly 'aria-describedby'?: string;
   readonly 'aria-label'?: string;
   readonly class?: string;
+  readonly required?: boolean;
 }
 
 /** Picks a time in the time zone of the browser. */

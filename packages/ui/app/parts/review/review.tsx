@@ -3,17 +3,28 @@ import { useRef, useState } from 'preact/hooks';
 import { addressOf } from '../../api/call.js';
 import type { Change } from '../../api/types.js';
 import { asCurl, asTypeScript } from '../../model/as-code.js';
-import { applyReviewed, currentReview, needsReview, type Review } from '../../state/changes.js';
+import {
+  applyReviewed,
+  canSchedule,
+  currentReview,
+  type LaterTimes,
+  needsReview,
+  type Review,
+  scheduleBody,
+  scheduleReviewed,
+} from '../../state/changes.js';
 import { type Proposed, usePreview } from '../../state/preview.js';
 import { describeUsers } from '../../state/samples.js';
 import { session } from '../../state/session.js';
-import { plural } from '../../words.js';
+import { plural, time } from '../../words.js';
 import { Button, Code, Segmented } from '../control/controls.js';
 import { Icon } from '../control/icons.js';
 import { FormDialog } from '../form/dialog.js';
 import { ReasonField } from '../form/field.js';
+import { isTime } from '../form/time-field.js';
 import { PreviewResult } from '../preview/preview-parts.js';
 import { Differences } from './differences.js';
+import { LaterFields } from './later-fields.js';
 
 /** The review dialog of the current proposal. */
 export function ReviewDialog() {
@@ -24,6 +35,7 @@ export function ReviewDialog() {
 function ReviewForm({ proposal, plan }: Review) {
   const [reason, setReason] = useState('');
   const [isSending, setSending] = useState(false);
+  const [later, setLater] = useState<LaterTimes>();
   const { title, text, changes, undoes } = proposal;
   const undo = undoes === undefined ? undefined : { id: undoes, documents: plan?.documents ?? [] };
   const proposed = { changes, undoes: undo };
@@ -34,11 +46,13 @@ function ReviewForm({ proposal, plan }: Review) {
       title={title}
       size="large"
       focus="title"
-      submit={proposal.confirm ?? label}
+      submit={later === undefined ? (proposal.confirm ?? label) : submitText(later)}
       isDanger={needsReview(plan) || (proposal.confirm !== undefined && !proposal.undoes)}
       onSubmit={() => {
         setSending(true);
-        return applyReviewed(proposal, reason.trim()).finally(() => setSending(false));
+        const why = reason.trim();
+        const sent = later ? scheduleReviewed(proposal, later, why) : applyReviewed(proposal, why);
+        return sent.finally(() => setSending(false));
       }}
       onClose={() => {
         currentReview.value = undefined;
@@ -51,10 +65,15 @@ function ReviewForm({ proposal, plan }: Review) {
       {environments.map((environment) => (
         <Effect key={environment} proposed={proposed} environment={environment} isFixed={isSending} />
       ))}
-      {changes.length > 0 && <ChangesAsCode changes={changes} />}
+      {changes.length > 0 && <ChangesAsCode changes={changes} later={later} />}
+      {canSchedule(proposal) && <LaterFields later={later} onChange={setLater} />}
       <ReasonField value={reason} onChange={setReason} />
     </FormDialog>
   );
+}
+
+function submitText({ at }: LaterTimes): string {
+  return isTime(at) ? `Schedule for ${time(at)}` : 'Schedule';
 }
 
 /** The exact effects on clients, from the plan instead of sampled users. */
@@ -109,14 +128,22 @@ const FORMS = [
 ] as const;
 
 /** The change as a `curl` command and as TypeScript. */
-function ChangesAsCode({ changes }: { readonly changes: readonly Change[] }) {
+function ChangesAsCode({
+  changes,
+  later,
+}: {
+  readonly changes: readonly Change[];
+  readonly later: LaterTimes | undefined;
+}) {
   const [form, setForm] = useState<(typeof FORMS)[number][0]>('curl');
+  const body = later === undefined ? { changes } : scheduleBody(changes, later);
+  const address = addressOf(later === undefined ? 'applyChanges' : 'createSchedule').href;
   const text =
     form === 'curl'
-      ? asCurl(changes, addressOf('applyChanges').href, session.value?.auth !== 'none')
+      ? asCurl(body, address, session.value?.auth !== 'none')
       : form === 'TypeScript'
-        ? asTypeScript(changes)
-        : JSON.stringify(changes, null, 2);
+        ? asTypeScript(body)
+        : JSON.stringify(later === undefined ? changes : body, null, 2);
   return (
     <details class="code">
       <summary>As code</summary>

@@ -52,6 +52,7 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
     <div class="entry-head">
       <strong>{actor}</strong> {summary}
       {isGlobal && <Subjects entry={entry} />}
+      <ScheduleLink events={events} />
       {[...new Set(events.flatMap(({ environment }) => environment ?? []))].map((name) => (
         <span key={name} class="tag">
           {name}
@@ -81,6 +82,26 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
 /** Tokens are not restored, because their secrets are not stored, and schedules are cancelled instead. */
 function isRevertible({ type }: WireEvent): boolean {
   return !/^(api-token|schedule)-/.test(type);
+}
+
+/** A link to the schedule that made a change, or that was made or ended by it. */
+function ScheduleLink({ events }: Pick<HistoryEntry, 'events'>) {
+  const origin = events.find((event) => event.origin?.startsWith(ORIGIN))?.origin?.slice(ORIGIN.length);
+  const own = events.find(({ type }) => type.startsWith('schedule-'))?.data;
+  const id = origin ?? (isSchedule(own) ? own.id : undefined);
+  if (id === undefined) return null;
+  return (
+    <Link class="tag" to={['schedules', id]} action={`Go to the schedule ${id}`}>
+      {origin === undefined ? 'the schedule' : 'by a schedule'}
+    </Link>
+  );
+}
+
+/** The origin of a change that a schedule made: `schedule/ID`. */
+const ORIGIN = 'schedule/';
+
+function isSchedule(state: unknown): state is { readonly id: string } {
+  return typeof state === 'object' && state !== null && 'id' in state && typeof state.id === 'string';
 }
 
 /** The flags, segments and tokens that a change set has changed. */

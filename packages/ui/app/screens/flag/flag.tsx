@@ -15,8 +15,10 @@ import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/scr
 import { Empty } from '../../parts/frame/states.js';
 import { DraftAnswer } from '../../parts/preview/draft-answer.js';
 import { Timeline } from '../../parts/review/timeline.js';
+import { ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { query } from '../../router.js';
 import { draftOf } from '../../state/drafts.js';
+import { useSchedules } from '../../state/schedules.js';
 import { may, offers } from '../../state/session.js';
 import { useExplanations, viewAs } from '../../state/view-as.js';
 import { ago, flagType, plural, time } from '../../words.js';
@@ -84,6 +86,7 @@ function FlagPage({ detail, revision }: FlagPageProps) {
           ))}
         </div>
       )}
+      <PendingSchedules project={project} flag={name} />
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
       <UsedBy project={project} flag={name} />
@@ -198,6 +201,29 @@ function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps
         empty="No strategies: nobody gets it here. Enabling adds a rollout of 100 %."
       />
     </section>
+  );
+}
+
+/** More plans at once would wait for each other. */
+const OPEN_SCHEDULES = 3;
+
+/** The pending schedules of a flag. Absent without any. */
+function PendingSchedules({ project, flag }: FlagScreenProps) {
+  const isOffered = offers('listSchedules', project);
+  const { data = [] } = useSchedules(isOffered ? { state: 'pending', project, flag } : undefined);
+  if (data.length === 0) return null;
+  return (
+    <Card
+      title="Coming up"
+      note={plural(data.length, 'schedule')}
+      actions={
+        <Link to={['projects', project, 'schedules']} query={{ flag }} action={`Go to the schedules of ${flag}`}>
+          All schedules
+        </Link>
+      }
+    >
+      <ScheduleList schedules={data} flag={flag} isOpen={data.length <= OPEN_SCHEDULES} />
+    </Card>
   );
 }
 

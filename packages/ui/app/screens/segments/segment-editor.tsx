@@ -39,9 +39,9 @@ export function NewSegmentScreen() {
       title: `Create segment ${input.name}`,
       changes: [{ op: 'createSegment', input }],
       done: `The segment ${input.name} was created.`,
-      onApplied: ({ revisions }) => {
+      onApplied: (set) => {
         discard();
-        const created = Object.keys(revisions).find((name) => name.startsWith('segment/'));
+        const created = Object.keys(set?.revisions ?? {}).find((name) => name.startsWith('segment/'));
         navigate(href(['segments', ...(created ? [created.slice('segment/'.length)] : [])]));
       },
     });
