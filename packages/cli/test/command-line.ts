@@ -82,7 +82,7 @@ export interface RunningServer {
 export function runningServer(): () => RunningServer {
   let parts: RunningServer & { readonly api: FlagsApi; readonly server: Server };
   beforeEach(async () => {
-    const flags = await createFlags({ storage: memoryStorage(), usage: { interval: 0 } });
+    const flags = await createFlags({ storage: memoryStorage(), runSchedules: 'elsewhere', usage: { interval: 0 } });
     const { secret } = await flags.createToken({ name: 'operator', kind: 'admin' });
     const api = createFlagsApi(flags, { auth: 'token' });
     const server = createServer(toNodeHandler(api));

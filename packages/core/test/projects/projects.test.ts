@@ -161,8 +161,11 @@ onEveryStorage((start) => {
   });
 });
 
-it('projects contain documents of every other kind, which are deleted with them', () => {
-  const others = ALL_KINDS.map(({ documents }) => documents.kind).filter((kind) => kind !== 'project');
+it('projects contain documents of every other kind but schedules, which are deleted with them', () => {
+  // A schedule may change several projects. It fails when it is due, and says which one is gone.
+  const others = ALL_KINDS.map(({ documents }) => documents.kind).filter(
+    (kind) => !['project', 'schedule'].includes(kind),
+  );
   expect([...KINDS_IN_PROJECTS].sort()).toEqual(others.sort());
 });
 
