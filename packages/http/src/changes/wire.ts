@@ -135,21 +135,22 @@ const flagPreview = strictObject({
   contexts: { ...listOf(contextPreview), description: 'The results in the order of the contexts in the request.' },
 });
 
+const documentDifferences = listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) }));
+
 export const changeSetSchema = objectComponent('ChangeSet', changeSet, { user: actorSchema });
+
+/** A change set on its own, as in a history. */
+export const describedChangeSetSchema = objectComponent(
+  'DescribedChangeSet',
+  { ...changeSet, differences: documentDifferences },
+  { user: actorSchema },
+);
 
 export const historySchema = objectComponent(
   'History',
   {
     version,
-    changes: listOf(
-      strictObject(
-        {
-          ...changeSet,
-          differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
-        },
-        { user: actorSchema },
-      ),
-    ),
+    changes: listOf(describedChangeSetSchema),
   },
   { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
 );
@@ -169,7 +170,7 @@ export const importResultSchema = objectComponent(
       anyOf: [strictObject({ id: text, at: timestamp }), { type: 'null' }],
       description: 'null if nothing has changed, and in a dry run.',
     },
-    differences: listOf(strictObject({ kind: text, id: example('checkout'), parts: listOf(difference) })),
+    differences: documentDifferences,
   },
   {
     effects: { ...effects.effects, description: 'The effects, as in a plan. Only for a dry run.' },

@@ -28,6 +28,7 @@ import {
   BODIES,
   changeSetSchema,
   changeSetToWire,
+  describedChangeSetSchema,
   historyEntryToWire,
   historySchema,
   planSchema,
@@ -47,7 +48,7 @@ import {
   subjectsOf,
 } from '../events/event-filter.js';
 import { invalidInput } from '../messages/errors.js';
-import { jsonTexts } from '../messages/json.js';
+import { jsonArray, jsonTexts } from '../messages/json.js';
 import { unchecked } from '../messages/request.js';
 import { contextFromWire } from '../wire/client.js';
 import { FLAG, PROJECT } from './paths.js';
@@ -154,11 +155,11 @@ export const changeRoutes: readonly Route[] = [
   }),
   route('GET', CHANGE, 'getChange', {
     permissionBy: 'anyProject',
-    summary: 'Get a change set with its events',
+    summary: 'Get a change set with its events and differences',
     caching: { by: 'flags' },
     heavy: 'read',
     waits: true,
-    reply: changeSetSchema,
+    reply: describedChangeSetSchema,
     async handle({ flags, params, principal, describeUsers }) {
       const changeSet = await flags.getChangeSet({ changeSet: params.id });
       for (const project of projectsOf(changeSet.events)) await principal.check('getChange', project);
@@ -166,7 +167,8 @@ export const changeRoutes: readonly Route[] = [
         await principal.check('listEvents', project);
       const first = changeSet.events.slice(0, 1);
       const userOf = await describeActors(describeUsers, first);
-      return { body: changeSetToWire(changeSet, userOf(first[0])) };
+      const { differences } = changeSet;
+      return { body: { ...changeSetToWire(changeSet, userOf(first[0])), differences: jsonArray(differences) } };
     },
   }),
   route('POST', `${CHANGE}/undo`, 'undoChange', {

@@ -105,6 +105,7 @@ describeInBrowser('a review', () => {
     await page.getByText('Applied', { exact: true }).waitFor();
     await page.getByRole('link', { name: /^Show the change/ }).click();
     await page.getByRole('heading', { name: /^Change of/ }).waitFor();
+    await page.locator('.differences ins').getByText('60').waitFor();
     await page.goto(`${host.page}projects/default/flags/checkout`);
     await page.getByRole('link', { name: 'by a schedule' }).click();
     await page.getByRole('heading', { name: /^Schedule of/ }).waitFor();

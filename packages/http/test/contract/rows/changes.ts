@@ -154,6 +154,10 @@ const LAUNCH = {
   ],
   revisions: { 'flag/checkout': 3 },
 };
+const DESCRIBED = {
+  ...LAUNCH,
+  differences: [{ kind: 'flag', id: 'checkout', parts: [expect.objectContaining({ after: true })] }],
+};
 
 const applying: readonly Row[] = [
   {
@@ -352,10 +356,10 @@ const HISTORIES = [
 const reading: readonly Row[] = [
   {
     endpoint: 'getChange',
-    name: 'shows a change set with its events',
+    name: 'shows a change set with its events and differences',
     given: launched,
     request: { method: 'GET', path: `${CHANGES}/${ID}` },
-    expect: { status: 200, unchanged: true, body: LAUNCH },
+    expect: { status: 200, unchanged: true, body: DESCRIBED },
   },
   {
     endpoint: 'getChange',
@@ -375,12 +379,7 @@ const reading: readonly Row[] = [
         unchanged: true,
         body: {
           version: 1,
-          changes: [
-            {
-              ...LAUNCH,
-              differences: [{ kind: 'flag', id: 'checkout', parts: [expect.objectContaining({ after: true })] }],
-            },
-          ],
+          changes: [DESCRIBED],
           next: expect.any(String),
         },
         headers: { link: 'rel="next"' },
