@@ -16,6 +16,7 @@ import {
   collectPieces,
   GENERATED_SLICE_LENGTH,
   jsonOf,
+  type Pieces,
   piecesOf,
   type StartedText,
   slicesOf,
@@ -442,19 +443,34 @@ async function replyTwice(
   const visit = gate({ load: 'evaluation', actor: undefined, isPatient: true, request });
   const hashFirst = () =>
     tagOfGenerated({
-      pieces: piecesOf(generate('first')),
+      pieces: inTurn(() => generate('first')),
       longest: keptAs === undefined ? REGENERATED_LENGTH : BUFFERED_LENGTH,
       beforeRest: keptAs === undefined ? visit.enter : async () => undefined,
-      contents: contents && (() => piecesOf(contents())),
+      contents: contents && (() => inTurn(contents)),
     });
   try {
     const { text, etag } = known ? { etag: known } : await hashFirst();
-    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again')), GENERATED_SLICE_LENGTH) };
+    const body = text ?? {
+      first: [],
+      rest: slicesOf(
+        inTurn(() => generate('again')),
+        GENERATED_SLICE_LENGTH,
+      ),
+    };
     const isTagged = method === 'GET' || conditional === true;
     return textReply({ status, headers: { ...(isTagged && { etag }), ...(vary && { vary }) }, body });
   } finally {
     visit.leave();
   }
+}
+
+/**
+ * Begins to generate in a turn of its own. The first piece costs milliseconds, because it selects the flags, and many
+ * clients may begin together.
+ */
+async function* inTurn(generate: () => unknown): Pieces {
+  await nextTurn();
+  yield* piecesOf(generate());
 }
 
 /**

@@ -68,15 +68,19 @@ export function isSelected(
  * Returns the names of the selected flags, in the order of the configuration. Every iteration selects again: many
  * simultaneous evaluations would hold a list of 10,000 names each.
  */
-export function selectedNames(
-  { flags }: Pick<EnvironmentConfiguration, 'flags'>,
-  query: ClientQuery,
-): Iterable<string> {
+export function selectedNames(configuration: SelectedFrom, query: ClientQuery): Iterable<string> {
   return {
     *[Symbol.iterator]() {
-      for (const flag of flags) if (isSelected(flag, query)) yield flag.name;
+      for (const flag of selectedFlags(configuration, query)) yield flag.name;
     },
   };
+}
+
+type SelectedFrom = Pick<EnvironmentConfiguration, 'flags'>;
+
+/** Yields the selected flags, in the order of the configuration. */
+function* selectedFlags({ flags }: SelectedFrom, query: ClientQuery): Generator<FlagConfiguration> {
+  for (const flag of flags) if (isSelected(flag, query)) yield flag;
 }
 
 /** Returns a cache key. Equal queries have equal keys. */
@@ -112,20 +116,26 @@ function sorted(projects: readonly string[]): readonly string[] {
 }
 
 /** The flags that a client asks for, and the segments that they use. */
+interface Selection {
+  readonly flags: Iterable<FlagConfiguration>;
+  readonly segments: Iterable<SegmentConfiguration>;
+}
+
+/** A selection in lists, which two versions of it are compared by. */
 export interface ClientDocument {
   readonly flags: readonly FlagConfiguration[];
   readonly segments: readonly SegmentConfiguration[];
 }
 
 export function clientDocumentOf(configuration: EnvironmentConfiguration, query: ClientQuery): ClientDocument {
-  const flags = configuration.flags.filter((flag) => isSelected(flag, query));
+  const flags = [...selectedFlags(configuration, query)];
   return { flags, segments: segmentsUsedBy(configuration, flags) };
 }
 
 /** Returns the segments that the flags use, in the order of the configuration. */
 function segmentsUsedBy(
   { segments }: EnvironmentConfiguration,
-  flags: readonly FlagConfiguration[],
+  flags: Iterable<FlagConfiguration>,
 ): readonly SegmentConfiguration[] {
   const used = new Set<number>();
   for (const flag of flags) {
@@ -191,7 +201,11 @@ interface ClientReply {
  */
 export function clientFeatures(source: FlagsSource, { asked, segments: form }: ClientRequest): ClientReply {
   const configuration = source.configuration(asked);
-  const document = () => clientDocumentOf(configuration, asked);
+  // Selected while the reply is written: many simultaneous clients would hold a list of 10,000 flags each.
+  const document = () => {
+    const flags = { [Symbol.iterator]: () => selectedFlags(configuration, asked) };
+    return { flags, segments: { [Symbol.iterator]: () => segmentsUsedBy(configuration, flags)[Symbol.iterator]() } };
+  };
   return {
     keptAs: `${form} ${keyOf(asked)} ${configuration.version}`,
     generate: () => featuresToWire(document(), asked, form),
@@ -220,7 +234,7 @@ export function clientFeature(
   };
 }
 
-function featuresToWire({ flags, segments }: ClientDocument, asked: ClientQuery, form: SegmentForm) {
+function featuresToWire({ flags, segments }: Selection, asked: ClientQuery, form: SegmentForm) {
   const { environment, projects, namePrefix, labels } = asked;
   const tag = labels?.map((label) => [SIMPLE, label]);
   const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
@@ -232,6 +246,6 @@ function featuresToWire({ flags, segments }: ClientDocument, asked: ClientQuery,
   return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, known)), query };
 }
 
-function byId(segments: ClientDocument['segments']): SegmentsById {
-  return new Map(segments.map((segment) => [segment.id, segment]));
+function byId(segments: Selection['segments']): SegmentsById {
+  return new Map([...segments].map((segment) => [segment.id, segment]));
 }
