@@ -13,6 +13,8 @@ const CORE_LAYERS = [
   // Kinds are listed below the change sets, and schedules apply those.
   'schedules/schedule.ts',
   'schedules/schedule.kind.ts',
+  'rollouts/rollout.ts',
+  'rollouts/rollout.kind.ts',
   'kinds.ts',
   'usage',
   'replica',
@@ -22,6 +24,7 @@ const CORE_LAYERS = [
   'input-schemas.ts',
   'changesets',
   'schedules',
+  'rollouts',
   'definitions',
   'administration.ts',
   'typed-flags',
@@ -168,7 +171,7 @@ module.exports = {
       to: {
         pathNot: [
           '\\.(decide|types|schema)\\.ts$',
-          '^packages/core/src/(flags/flag|projects/project|schedules/schedule|segments/segment|tokens/token)\\.ts$',
+          '^packages/core/src/(flags/flag|projects/project|rollouts/rollout|schedules/schedule|segments/segment|tokens/token)\\.ts$',
           '^packages/core/src/base/',
           '^packages/core/src/errors\\.ts$',
         ],

@@ -17,6 +17,7 @@ import { projectDocuments } from './projects/project.kind.js';
 import type { DocumentCache } from './replica/document-cache.js';
 import { RecentContexts, ReplicaEvaluation } from './replica/evaluation.operations.js';
 import { closeReplica, openReplica, type Replica, type ReplicaContext } from './replica/replica.js';
+import { RolloutRunner } from './rollouts/rollout-runner.js';
 import { ScheduleRunner } from './schedules/schedule-runner.js';
 import { createReader, type Versioned } from './storage/documents.js';
 import { memoryUsage } from './storage/memory/usage.js';
@@ -100,7 +101,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
   const usage = usageOf(storage) ?? memoryUsage();
   const { now = () => new Date(), newId = () => randomId(), actor = 'system' } = options;
   const onError = createErrorReporter(options.onError);
-  const { pollInterval = 1000, isUser = () => true, runSchedules = false, authorizeDue } = options;
+  const { pollInterval = 1000, isUser = () => true, runSchedules = false, authorizeDue, rolloutGuard } = options;
   const feed = createFeed({ storage, pollInterval, onError });
   let known: DocumentCache | undefined;
   const isFlag = (name: string) => known?.flags.has(name) ?? false;
@@ -128,7 +129,15 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const reader = createReader(storage);
     const tokenUse = createTokenUseRecorder({ storage, now, interval, onError });
     let stopWatching: (() => void) | undefined;
-    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor });
+    let stopFollowing: (() => void) | undefined;
+    const rollouts = new RolloutRunner(() => shared, {
+      guard: rolloutGuard,
+      authorizeDue,
+      actor,
+      isRunning: () => runSchedules === true,
+      wakeBy: (at) => schedules.wakeBy(at),
+    });
+    const schedules = new ScheduleRunner(() => shared, { mode: runSchedules, authorizeDue, actor, rollouts });
     const shared: SharedEngine = {
       settings,
       validate: createValidators(settings),
@@ -155,9 +164,11 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       isUser,
       writer,
       schedules,
+      rollouts,
       lifetime: createLifetime(),
       async release() {
         stopWatching?.();
+        stopFollowing?.();
         schedules.close();
         try {
           await tokenUse.close();
@@ -172,6 +183,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const engine = engineOf(shared, { name: actor });
     const watch = () => {
       schedules.start();
+      if (runSchedules === true) stopFollowing = rollouts.follow();
       stopWatching = storage.watch?.(() => {
         feed.wake();
         void replica.poller.refresh();

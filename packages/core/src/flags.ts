@@ -6,6 +6,7 @@ import type {
   ConsumerRef,
   ListPage,
   PageQuery,
+  StrategyRef,
 } from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import type {
@@ -41,7 +42,7 @@ import type {
 } from './definitions/definition.types.js';
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
-import { CHANGE_SET, SCHEDULE } from './engine/operation.js';
+import { CHANGE_SET, ROLLOUT, SCHEDULE, STRATEGY } from './engine/operation.js';
 import type {
   ConfigurationChange,
   ContextualFlags,
@@ -74,6 +75,17 @@ import type {
 import * as history from './log/history.operations.js';
 import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
+import type {
+  AdvanceOptions,
+  NewRollout,
+  Rollout,
+  RolloutContext,
+  RolloutOperations,
+  RolloutQuery,
+  RolloutRef,
+  StopOptions,
+} from './rollouts/rollout.types.js';
+import * as rollouts from './rollouts/rollouts.operations.js';
 import type {
   ListedSchedule,
   Schedule,
@@ -126,6 +138,7 @@ import { listUsage } from './usage/usage-over-time.operations.js';
  * consumer     a durable reader of events, which runs on one node at a time.
  * change set   an ordered list of changes in one commit; every single change is a set of one.
  * schedule     a change set that is applied at a time.
+ * rollout      the percentage of a strategy, changed in steps.
  * revision     counts the changes to a flag, project, segment or token.
  */
 
@@ -164,7 +177,8 @@ export class Flags<Own extends string = never>
     EventOperations,
     ConsumerOperations,
     ChangeSetOperations<Own>,
-    ScheduleOperations<Own>,
+    ScheduleOperations<Own, Rollout>,
+    RolloutOperations,
     HistoryOperations,
     UndoOperations,
     DefinitionOperations,
@@ -353,8 +367,48 @@ export class Flags<Own extends string = never>
     );
   }
 
-  runDue(): Promise<{ readonly items: readonly ListedSchedule[] }> {
-    return run(this, { op: 'runDue' }, (engine) => schedules.runDue(engine));
+  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
+    return run(this, { op: 'runDue' }, (engine) => rollouts.runDue(engine));
+  }
+
+  // Rollouts
+
+  startRollout(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
+    return run(this, { op: 'startRollout', members: STRATEGY, ref, options: context }, (engine) =>
+      rollouts.startRollout(engine, ref, rollout, context),
+    );
+  }
+
+  getRollout(ref: RolloutRef): Promise<Rollout> {
+    return run(this, { op: 'getRollout', members: ROLLOUT, ref }, (engine) => rollouts.getRollout(engine, ref));
+  }
+
+  listRollouts(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
+    return run(this, { op: 'listRollouts', options: page }, (engine) => rollouts.listRollouts(engine, query, { page }));
+  }
+
+  pauseRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'pauseRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.pauseRollout(engine, ref, context),
+    );
+  }
+
+  resumeRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'resumeRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.resumeRollout(engine, ref, context),
+    );
+  }
+
+  advanceRollout(ref: RolloutRef, options?: AdvanceOptions, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'advanceRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.advanceRollout(engine, ref, options, context),
+    );
+  }
+
+  stopRollout(ref: RolloutRef, options?: StopOptions, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.stopRollout(engine, ref, options, context),
+    );
   }
 
   // Events

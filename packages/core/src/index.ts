@@ -86,6 +86,8 @@ export type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
+// Rollouts
+export type { Rollout } from './rollouts/rollout.types.js';
 // Schedules
 export type { ListedSchedule, Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';

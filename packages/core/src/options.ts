@@ -11,6 +11,7 @@ import type { EvaluationProblem } from './evaluation/problem.js';
 import { defaultEnvironment } from './flags/review.js';
 import { findRepeated } from './flags/variants.schema.js';
 import { OWNER } from './projects/members.decide.js';
+import type { RolloutGuard } from './rollouts/rollout.types.js';
 import type { RunSchedules } from './schedules/schedule.js';
 import type { AuthorizeDue } from './schedules/schedule.types.js';
 import type { FlagsStorage } from './storage/port.js';
@@ -103,6 +104,12 @@ export interface FlagsOptions<Own extends string = string> {
    * fails the schedule. An error, or no answer within ten seconds, keeps it pending until its `notAfter`. Default: true.
    */
   readonly authorizeDue?: AuthorizeDue;
+  /**
+   * Called before each step of a rollout, and every minute while a step stays: returns `go`, `hold`, or `rollback`, from
+   * the host's own metrics. An error, another answer, or none within ten seconds counts as `hold`. Default: none, so that
+   * this process takes no step of a rollout that is `guarded`, and the others without a question.
+   */
+  readonly rolloutGuard?: RolloutGuard;
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */
   readonly onError?: (error: unknown) => void;
 }
@@ -130,7 +137,16 @@ type Configuration = Checked &
   };
 
 /** Options that are functions. */
-const FUNCTIONS = ['onProblem', 'isUser', 'now', 'newId', 'onDrift', 'authorizeDue', 'onError'] as const;
+const FUNCTIONS = [
+  'onProblem',
+  'isUser',
+  'now',
+  'newId',
+  'onDrift',
+  'authorizeDue',
+  'rolloutGuard',
+  'onError',
+] as const;
 
 /** The longest delay of a Node timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -191,6 +207,7 @@ const OPTIONS: Readonly<Record<keyof Checked, JsonSchema>> = {
   declare: { type: 'string', enum: ['report', 'create'] },
   runSchedules: { enum: [true, false, 'elsewhere'] },
   authorizeDue: {},
+  rolloutGuard: {},
   onError: {},
 };
 

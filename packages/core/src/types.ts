@@ -37,6 +37,19 @@ export type {
 } from './flags/strategy.types.js';
 export type { WeightType } from './flags/variant.types.js';
 export type { FeedQuery, FlagsEventListener, SubscribeOptions } from './log/event.types.js';
+export type { RolloutEnd, RolloutEndReason, RolloutStatus, RolloutStep } from './rollouts/rollout.js';
+export type {
+  AdvanceOptions,
+  GuardAnswer,
+  GuardedRollout,
+  NewRollout,
+  NewRolloutStep,
+  RolloutContext,
+  RolloutGuard,
+  RolloutQuery,
+  RolloutRef,
+  StopOptions,
+} from './rollouts/rollout.types.js';
 export type { RunSchedules, ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
 export type { AuthorizeDue, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedules/schedule.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';

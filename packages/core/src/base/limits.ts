@@ -125,6 +125,14 @@ const NUMBERS = {
   scheduleWindow: 86_400_000,
   /** Milliseconds that a schedule exists after its end: 90 days. */
   scheduleRetention: 7_776_000_000,
+  /** Active rollouts. Nodes that start some at the same moment may exceed it. */
+  activeRollouts: 1000,
+  /** Steps of a rollout. */
+  rolloutSteps: 20,
+  /** Milliseconds that one step of a rollout stays: a year. */
+  rolloutHold: 31_536_000_000,
+  /** Milliseconds that a rollout exists after its end: 90 days. */
+  rolloutRetention: 7_776_000_000,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

@@ -4,6 +4,7 @@ import type { ConsumerEngine } from '../consumers/consumers.operations.js';
 import type { Actor, CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { Validators } from '../input-schemas.js';
 import type { EvaluationEngine } from '../replica/evaluation.operations.js';
+import type { RolloutClock } from '../rollouts/rollout.js';
 import type { ScheduleClock } from '../schedules/schedule.js';
 import type { TokenVerifier } from '../tokens/token.js';
 import type { ReportEngine } from '../usage/report.operations.js';
@@ -20,6 +21,7 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
   readonly schedules: ScheduleClock;
+  readonly rollouts: RolloutClock;
   /** Stops everything, and closes the storage. */
   readonly release: () => Promise<void>;
 }

@@ -13,6 +13,7 @@ export const REFERENCE_MEMBERS = {
   consumer: 'string',
   changeSet: 'string',
   schedule: 'string',
+  rollout: 'string',
   'project?': 'string',
   'strategy?': 'string',
   'strategies?': 'object',
@@ -30,6 +31,7 @@ export const SEGMENT = ['segment'] as const;
 export const TOKEN = ['token'] as const;
 export const CHANGE_SET = ['changeSet'] as const;
 export const SCHEDULE = ['schedule'] as const;
+export const ROLLOUT = ['rollout'] as const;
 
 /**
  * An operation that changes documents, described once. The arguments' checks, the repetition of calls, and the

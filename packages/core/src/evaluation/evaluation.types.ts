@@ -275,10 +275,11 @@ export interface EvaluationStatus {
    */
   readonly dropped?: { readonly names: number; readonly reports: number; readonly usage?: number };
   /**
-   * The pending schedules, as this process last saw them; `overdue` have been due for more than ten seconds. Only with
+   * The pending schedules, as this process last saw them; `overdue` have been due for more than ten seconds. `unguarded`
+   * counts the rollouts that wait for a process with `rolloutGuard`, because this one has none. Only with
    * `runSchedules: true`.
    */
-  readonly schedules?: { readonly pending: number; readonly overdue: number };
+  readonly schedules?: { readonly pending: number; readonly overdue: number; readonly unguarded: number };
 }
 
 /** Evaluates flags for one context on one state. Later changes have no effect. */

@@ -5,12 +5,17 @@ import { prepareAll } from '../changesets/change-sets.operations.js';
 import type { SetContext, SharedEngine } from '../changesets/engine.js';
 import { withDerivedIds } from '../changesets/repetition.js';
 import type { ChangeSetUnit } from '../changesets/unit-of-work.js';
-import { type ErrorCode, FlagsError, isFlagsError } from '../errors.js';
-import { writeIndexDocuments } from '../storage/index-writer.js';
-import { tokenDocuments } from '../tokens/token.kind.js';
-import { isCurrent } from '../tokens/token-verification.operations.js';
+import { askDue, assertAuthor, DAY, isStorageError, pruneEnded, refusalOf } from './due.js';
 import { endSchedule } from './schedule.decide.js';
-import type { RunSchedules, ScheduleClock, ScheduleCounts, ScheduleEnd, ScheduleState } from './schedule.js';
+import type {
+  DueItems,
+  DueRollouts,
+  RunSchedules,
+  ScheduleClock,
+  ScheduleCounts,
+  ScheduleEnd,
+  ScheduleState,
+} from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
 import type { AuthorizeDue } from './schedule.types.js';
 import { listSummaries } from './schedules.operations.js';
@@ -20,17 +25,6 @@ import { assertUnchanged } from './scope.js';
 const POLL = 5_000;
 /** A schedule that is due for longer is overdue: two polls have not carried it out. */
 const OVERDUE = 2 * POLL;
-/** Milliseconds that `authorizeDue` may take. */
-const PATIENCE = 10_000;
-const DAY = 86_400_000;
-/** Ended schedules that one commit deletes. */
-const PRUNED_AT_ONCE = 100;
-
-/** Errors of this node or its storage. They say nothing about the changes, so the schedule stays pending. */
-const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  ...(['storage_busy', 'storage_unavailable', 'outcome_unknown', 'too_much_contention'] as const),
-  ...(['storage_unsupported', 'closed'] as const),
-]);
 
 /** Another process has ended the schedule: there is nothing to do. */
 class HasEnded extends Error {}
@@ -42,6 +36,8 @@ interface RunnerOptions {
   readonly authorizeDue: AuthorizeDue | undefined;
   /** The actor of what nobody asked for: the failure and the expiry of a schedule. */
   readonly actor: string;
+  /** The rollouts, which have the same timer. */
+  readonly rollouts: DueRollouts;
 }
 
 /** A pending schedule, as the last look has found it. */
@@ -52,8 +48,8 @@ interface Known {
 }
 
 /**
- * Carries schedules out. It reads the pending ones at every poll, and has one timer: for the next poll, or for what is due
- * before it. All nodes may try: the set and the end of the schedule are one commit, which expects the revision of the
+ * Carries schedules out, and lets rollouts take their steps. It reads the pending ones at every poll, and has one timer: for
+ * the next poll, or for what is due before it. All nodes may try: the set and the end of the schedule are one commit, which expects the revision of the
  * schedule.
  */
 export class ScheduleRunner implements ScheduleClock {
@@ -63,7 +59,9 @@ export class ScheduleRunner implements ScheduleClock {
   private wakesAt = Number.NEGATIVE_INFINITY;
   private latest: Promise<unknown> = Promise.resolve();
   private isClosed = false;
-  private isFailing = false;
+  /** What fails in the storage, so that it is reported once. */
+  private readonly failing = new Set<string>();
+  private isMovingRollouts = false;
   private prunesAt = Number.NEGATIVE_INFINITY;
   /** Schedules whose error was reported, so that it is reported once. */
   private readonly reported = new Set<string>();
@@ -90,17 +88,28 @@ export class ScheduleRunner implements ScheduleClock {
   expect(id: string, at: number): void {
     if (this.mode !== true) return;
     this.pending = [...this.pending.filter((one) => one.id !== id), { id, at }];
+    this.wakeBy(at);
+  }
+
+  /** Moves the timer to an earlier time, in milliseconds since 1970. */
+  wakeBy(at: number): void {
     if (at < this.wakesAt && this.timer) this.wakeAfter(Math.max(0, at - this.now()));
   }
 
   counts(): ScheduleCounts | undefined {
     if (this.mode !== true) return undefined;
     const latest = this.now() - OVERDUE;
-    return { pending: this.pending.length, overdue: this.pending.filter(({ at }) => at < latest).length };
+    const overdue = this.pending.filter(({ at }) => at < latest).length;
+    return { pending: this.pending.length, overdue, unguarded: this.options.rollouts.unguarded() };
+  }
+
+  async runDue(): Promise<DueItems> {
+    const schedules = await this.runSchedules();
+    return { schedules, rollouts: await this.options.rollouts.run() };
   }
 
   /** One round after the other: two would decide the same schedules. */
-  runDue(): Promise<readonly string[]> {
+  private runSchedules(): Promise<readonly string[]> {
     const round = this.latest.then(() => this.round());
     this.latest = round.catch(() => undefined);
     return round;
@@ -125,19 +134,30 @@ export class ScheduleRunner implements ScheduleClock {
   private async wake(): Promise<void> {
     this.timer = undefined;
     // Rejects after `close`, which waits for a round.
-    await this.engine.lifetime.track(() => this.poll()).catch(() => this.close());
+    await this.engine.lifetime.track(() => this.poll('schedules', () => this.runSchedules())).catch(() => this.close());
+    void this.moveRollouts();
     const now = this.now();
-    const next = this.pending.reduce((soonest, { at }) => (at > now ? Math.min(soonest, at) : soonest), now + POLL);
-    this.wakeAfter(Math.max(1, next - now));
+    const due = this.pending.reduce((soonest, { at }) => (at > now ? Math.min(soonest, at) : soonest), now + POLL);
+    this.wakeAfter(Math.max(1, Math.min(due, this.options.rollouts.nextAfter(now)) - now));
   }
 
-  private async poll(): Promise<void> {
+  /** Nobody waits for it: a guard may take ten seconds, and schedules are due meanwhile. */
+  private async moveRollouts(): Promise<void> {
+    if (this.isMovingRollouts) return;
+    this.isMovingRollouts = true;
+    const { rollouts } = this.options;
+    await this.engine.lifetime.track(() => this.poll('rollouts', () => rollouts.run())).catch(() => this.close());
+    this.isMovingRollouts = false;
+    this.wakeBy(rollouts.nextAfter(this.now()));
+  }
+
+  private async poll(name: string, round: () => Promise<unknown>): Promise<void> {
     try {
-      await this.runDue();
-      this.isFailing = false;
+      await round();
+      this.failing.delete(name);
     } catch (error) {
-      if (!this.isFailing) this.engine.onError(error);
-      this.isFailing = true;
+      if (!this.failing.has(name)) this.engine.onError(error);
+      this.failing.add(name);
     }
   }
 
@@ -181,7 +201,7 @@ export class ScheduleRunner implements ScheduleClock {
       if (error instanceof HasEnded) return 'gone';
       if (!this.reported.has(id)) this.engine.onError(error);
       this.reported.add(id);
-      return isFlagsError(error) && error.code !== 'too_much_contention' ? 'stop' : 'pending';
+      return isStorageError(error) ? 'stop' : 'pending';
     }
   }
 
@@ -193,13 +213,9 @@ export class ScheduleRunner implements ScheduleClock {
     } catch (error) {
       const endedAt = new Date(this.now()).toISOString();
       if (error instanceof HasExpired) return this.end(schedule, { state: 'expired', endedAt });
-      if (!isFlagsError(error) || TRANSIENT.has(error.code)) throw error;
-      const { code, message, details } = error;
-      return this.end(schedule, {
-        state: 'failed',
-        endedAt,
-        failure: { code, message, details: details.slice(0, 10) },
-      });
+      const failure = refusalOf(error);
+      if (!failure) throw error;
+      return this.end(schedule, { state: 'failed', endedAt, failure });
     }
   }
 
@@ -213,7 +229,7 @@ export class ScheduleRunner implements ScheduleClock {
       origin: originOf(id),
       authorize: (planned) => this.authorize(schedule, planned),
       conclude: async (unit, { id: changeSet, at }) => {
-        await this.assertAuthor(unit, schedule);
+        await assertAuthor(unit, { author, what: 'schedule' }, this.engine.now());
         if (schedule.contents) await assertUnchanged(unit, schedule.contents);
         const lateBy = Math.max(0, Date.parse(at) - Date.parse(schedule.at));
         const hasEffect = unit.events.length > 0;
@@ -235,64 +251,21 @@ export class ScheduleRunner implements ScheduleClock {
     if (this.now() > Date.parse(notAfter)) throw new HasExpired();
   }
 
-  /** The commit checks the token: one that is deleted at the same moment makes it conflict. */
-  private async assertAuthor(unit: ChangeSetUnit, { author: { name, token } }: ScheduleState): Promise<void> {
-    if (!token) return;
-    const found = await unit.read(tokenDocuments, token.id);
-    if (found && isCurrent(found.state, this.engine.now())) return;
-    const message = `The API token ${name} that made the schedule is deleted or expired; make it again with another one.`;
-    throw new FlagsError('author_revoked', message);
-  }
-
-  private async authorize(schedule: ScheduleState, { documents, segmentUses }: PlannedSet): Promise<void> {
+  private async authorize(schedule: ScheduleState, planned: PlannedSet): Promise<void> {
     const { authorizeDue } = this.options;
-    const changed = documents.filter(({ kind }) => kind !== scheduleDocuments.kind);
-    if (authorizeDue && changed.length > 0) {
-      const answer = await this.answerOf(() => authorizeDue(schedule.author, { documents: changed, segmentUses }));
-      if (answer === false) {
-        throw new FlagsError('forbidden', `authorizeDue refused the changes of ${schedule.author.name}.`);
-      }
-      if (answer !== true) throw new TypeError('authorizeDue must return true or false.');
-    }
+    await askDue(this.engine, { authorizeDue, author: schedule.author, what: 'schedule' }, planned);
     this.assertInTime(schedule);
-  }
-
-  /** Rejects with an error that is not a `FlagsError`: the host's failure is not the refusal of a change. */
-  private async answerOf(ask: () => unknown): Promise<unknown> {
-    const { closing } = this.engine.lifetime;
-    let timer: NodeJS.Timeout | undefined;
-    let giveUp = (): void => undefined;
-    const tooLong = new Promise<never>((_, reject) => {
-      giveUp = () => reject(new Error('the engine was closed'));
-      timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE).unref();
-      closing.addEventListener('abort', giveUp, { once: true });
-    });
-    try {
-      return await Promise.race([Promise.resolve().then(ask), tooLong]);
-    } catch (cause) {
-      throw new Error(`authorizeDue failed (${String(cause)}); the schedule is tried again until notAfter.`, { cause });
-    } finally {
-      clearTimeout(timer);
-      closing.removeEventListener('abort', giveUp);
-    }
   }
 
   /** Deletes schedules that ended long ago, once a day. Their events remain. */
   private async prune(now: number): Promise<void> {
     if (now < this.prunesAt) return;
     this.prunesAt = now + DAY;
-    const oldest = new Date(now - LIMITS.scheduleRetention).toISOString();
-    const old: string[] = [];
-    for await (const { summary } of listSummaries(this.engine, ENDED)) {
-      if (summary.endedAt !== undefined && summary.endedAt < oldest) old.push(summary.id);
-    }
-    for (let first = 0; first < old.length; first += PRUNED_AT_ONCE) {
-      const deletions = old.slice(first, first + PRUNED_AT_ONCE).map((id) => ({
-        id,
-        decide: (stored: ScheduleState | undefined) => (stored ? null : undefined),
-      }));
-      await writeIndexDocuments(this.engine.storage, scheduleDocuments, deletions);
-    }
+    await pruneEnded(this.engine, {
+      documents: scheduleDocuments,
+      ended: listSummaries(this.engine, ENDED),
+      before: now - LIMITS.scheduleRetention,
+    });
   }
 }
 

@@ -86,6 +86,24 @@ export interface ScheduleCounts {
   readonly pending: number;
   /** Those that have been due for more than ten seconds. */
   readonly overdue: number;
+  /** The guarded rollouts that this node does not step, because it has no guard. */
+  readonly unguarded: number;
+}
+
+/** The ids of what a round has carried out. */
+export interface DueItems {
+  readonly schedules: readonly string[];
+  readonly rollouts: readonly string[];
+}
+
+/** The rollouts, as far as the runner of schedules needs to know them. */
+export interface DueRollouts {
+  /** Moves what is due, one step each. Resolves to the ids of the rollouts that moved. */
+  run(): Promise<readonly string[]>;
+  /** Returns when the next hold is over, in milliseconds since 1970: later than the given time. */
+  nextAfter(now: number): number;
+  /** The number of guarded rollouts that this node does not step. */
+  unguarded(): number;
 }
 
 /** The part of the engine that carries schedules out, for the parts of the engine below it. */
@@ -93,8 +111,8 @@ export interface ScheduleClock {
   readonly mode: RunSchedules;
   /** A schedule was made on this node: `at` in milliseconds since 1970. */
   expect(id: string, at: number): void;
-  /** Carries out what is due. Resolves to the ids of the schedules that ended. */
-  runDue(): Promise<readonly string[]>;
+  /** Carries out what is due. Resolves to the ids of the schedules that ended, and of the rollouts that moved. */
+  runDue(): Promise<DueItems>;
   /** Undefined on a node that does not carry schedules out. */
   counts(): ScheduleCounts | undefined;
   /** Stops the timer. */

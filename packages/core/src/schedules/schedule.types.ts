@@ -76,8 +76,12 @@ export interface ScheduleQuery {
  */
 export type AuthorizeDue = (author: ScheduleAuthor, planned: PlannedSet) => Awaitable<boolean>;
 
-/** Operations on changes that are applied later. */
-export interface ScheduleOperations<Own extends string = never> {
+/**
+ * Operations on changes that are applied later.
+ *
+ * @typeParam Moved what `runDue` moves beside schedules
+ */
+export interface ScheduleOperations<Own extends string = never, Moved = never> {
   /**
    * Applies changes at a time, in one commit. They are planned now, so a refusal now is one now, and decided anew when
    * they are due. A node with `runSchedules: true` applies them within 5 seconds of `at`, by its own clock and exactly
@@ -123,11 +127,12 @@ export interface ScheduleOperations<Own extends string = never> {
 
   /**
    * Carries out once what is due, whatever the option `runSchedules` says: for cron jobs and tests. Returns the schedules
-   * that it ended. A schedule that is not ended, because the storage failed for example, goes to `onError`.
+   * that it ended, and the rollouts that it moved by one step, ended or paused. What it could not carry out, because the
+   * storage failed for example, goes to `onError`.
    *
    * @throws FlagsError `storage_busy`, `storage_unavailable`
    * @example
    * const { items } = await flags.runDue();
    */
-  runDue(): Promise<{ readonly items: readonly ListedSchedule[] }>;
+  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Moved)[] }>;
 }

@@ -28,7 +28,7 @@ export async function createSchedule(
   changes: readonly Change<string>[],
   options: ScheduleOptions,
 ): Promise<Schedule> {
-  assertEnabled(engine);
+  assertSchedulesRun(engine);
   const given = readSchedule(engine, changes, options);
   const { actor, reason } = options;
   const context = toContext(
@@ -59,7 +59,7 @@ export async function createSchedule(
 }
 
 /** Otherwise the host would accept what nobody carries out. */
-function assertEnabled({ schedules }: ChangeEngine): void {
+export function assertSchedulesRun({ schedules }: ChangeEngine): void {
   if (schedules.mode !== false) return;
   const message =
     'Schedules are off: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if another process ' +
@@ -134,7 +134,7 @@ async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
   throw invalidInput([{ message, path: '' }]);
 }
 
-function authorOf({ actor, actorToken }: Actor): ScheduleAuthor {
+export function authorOf({ actor, actorToken }: Actor): ScheduleAuthor {
   return actorToken ? { name: actor, token: actorToken as NonNullable<ScheduleAuthor['token']> } : { name: actor };
 }
 
@@ -244,11 +244,15 @@ export async function cancelSchedule(
   return findSchedule(documents.read, id);
 }
 
-export async function runDue(engine: ChangeEngine): Promise<{ readonly items: readonly ListedSchedule[] }> {
+/** Carries schedules and rollouts out, and returns the schedules that ended, with the ids of the rollouts that moved. */
+export async function runDue(
+  engine: ChangeEngine,
+): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly rollouts: readonly string[] }> {
   const items: ListedSchedule[] = [];
-  for (const id of await engine.schedules.runDue()) {
+  const due = await engine.schedules.runDue();
+  for (const id of due.schedules) {
     const found = await engine.read(scheduleDocuments, id);
     if (found) items.push(toListed(found.state, found.revision));
   }
-  return { items };
+  return { schedules: items, rollouts: due.rollouts };
 }

@@ -44,6 +44,10 @@ export const WIRE_NAMES = {
   'token-deleted': 'api-token-deleted',
   'schedule-created': 'schedule-created',
   'schedule-ended': 'schedule-ended',
+  'rollout-started': 'rollout-started',
+  'rollout-stepped': 'rollout-stepped',
+  'rollout-updated': 'rollout-updated',
+  'rollout-ended': 'rollout-ended',
 } as const satisfies Record<EventType, string>;
 
 export type WireEventType = (typeof WIRE_NAMES)[EventType];
