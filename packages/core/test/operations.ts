@@ -21,7 +21,10 @@ export const CHILD = { ...DEFAULT, flag: 'child' };
 export const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
+const ROLLOUT = { rollout: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' };
+const GRADUAL = { ...OLD, flag: 'gradual', environment: 'production' };
 const SCHEDULE = { schedule: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
+const STEPS = { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] };
 const TIME = '2026-03-01T12:00:00.000Z';
 
 /** Changes of several documents. */
@@ -75,6 +78,12 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.reportMetrics(report(3));
   const stop = await flags.consume('audit', () => undefined);
   await stop();
+  await flags.createFlag(SHOP, { name: 'gradual' });
+  const own = async () =>
+    (await flags.addStrategy(GRADUAL, { name: 'flexibleRollout', parameters: { rollout: '1' } })).id;
+  const [first] = [await own(), await own()];
+  await flags.enable(GRADUAL);
+  await flags.startRollout({ ...GRADUAL, strategy: first }, STEPS, { id: ROLLOUT.rollout });
   await flags.createSchedule([{ op: 'archiveFlag', ref: CHILD }], { id: SCHEDULE.schedule, at: await later(flags) });
 }
 
@@ -209,6 +218,17 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   deleteApplication: (flags) => flags.deleteApplication({ application: 'web' }),
   listConsumers: [(flags) => flags.listConsumers(), (flags) => flags.listConsumers({ limit: 1 })],
   resetConsumer: (flags) => flags.resetConsumer({ consumer: 'audit' }, { from: 'beginning' }),
+  startRollout: async (flags) => {
+    const { environments } = await flags.getFlag(GRADUAL);
+    const strategy = environments.find(({ name }) => name === 'production')?.strategies[1]?.id ?? '';
+    return flags.startRollout({ ...GRADUAL, strategy }, STEPS);
+  },
+  getRollout: (flags) => flags.getRollout(ROLLOUT),
+  listRollouts: [(flags) => flags.listRollouts(), (flags) => flags.listRollouts({ flag: 'gradual' }, { limit: 1 })],
+  pauseRollout: (flags) => flags.pauseRollout(ROLLOUT),
+  resumeRollout: (flags) => flags.resumeRollout(ROLLOUT),
+  advanceRollout: (flags) => flags.advanceRollout(ROLLOUT),
+  stopRollout: (flags) => flags.stopRollout(ROLLOUT),
   createSchedule: async (flags) =>
     flags.createSchedule(CHANGES, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a02', at: await later(flags) }),
   getSchedule: (flags) => flags.getSchedule(SCHEDULE),

@@ -93,6 +93,10 @@ export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'api-token-deleted': 'deleted a token',
   'schedule-created': 'made a schedule',
   'schedule-ended': 'ended a schedule',
+  'rollout-started': 'started a rollout',
+  'rollout-stepped': 'took a step of a rollout',
+  'rollout-updated': 'changed a rollout',
+  'rollout-ended': 'ended a rollout',
 };
 
 /** A later release of the server may send other types. */

@@ -24,6 +24,8 @@ type WithoutId =
   | 'resetConsumer'
   | 'deleteConsumer'
   | 'createSchedule'
+  | 'startRollout'
+  | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`
   | 'cancelSchedule'
   | 'runDue'
   | 'preview'

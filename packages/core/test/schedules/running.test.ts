@@ -31,7 +31,7 @@ describe('a node with runSchedules: true', () => {
     await addCheckout(flags);
     const due = await flags.createSchedule(ENABLE, { at: new Date(Date.now() + 150).toISOString() });
     await flags.createSchedule(ENABLE, { at: new Date(Date.now() + HOUR).toISOString() });
-    expect(flags.status().schedules).toEqual({ pending: 2, overdue: 0 });
+    expect(flags.status().schedules).toEqual({ pending: 2, overdue: 0, unguarded: 0 });
     await until(async () => (await flags.getSchedule({ schedule: due.id })).state === 'applied');
     expect(flags.isEnabled('checkout')).toBe(true);
     expect((await flags.getSchedule({ schedule: due.id })).lateBy).toBeLessThan(2 * SECOND);
@@ -76,9 +76,9 @@ describe('a node with runSchedules: true', () => {
     await addCheckout(flags);
     await flags.createSchedule(ENABLE, { at: clock.text(SECOND) });
     clock.advance(11 * SECOND);
-    expect(flags.status().schedules).toEqual({ pending: 1, overdue: 0 });
+    expect(flags.status().schedules).toEqual({ pending: 1, overdue: 0, unguarded: 0 });
     clock.advance(SECOND);
-    expect(flags.status().schedules).toEqual({ pending: 1, overdue: 1 });
+    expect(flags.status().schedules).toEqual({ pending: 1, overdue: 1, unguarded: 0 });
     await flags.close();
   });
 

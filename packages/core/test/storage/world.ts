@@ -4,6 +4,7 @@ import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
 import { createFlags, type Flags } from '../../src/index.js';
 import { projectDocuments } from '../../src/projects/project.kind.js';
+import { rolloutDocuments } from '../../src/rollouts/rollout.kind.js';
 import { scheduleDocuments } from '../../src/schedules/schedule.kind.js';
 import { segmentRegistries } from '../../src/segments/segment.js';
 import { segmentDocuments } from '../../src/segments/segment.kind.js';
@@ -22,9 +23,14 @@ import { type FaultyUsage, faultyUsage, withUsage } from '../usage/faulty-usage.
 type Documents = Pick<Aggregate<unknown, never>, 'kind' | 'evolve'>;
 
 const AGGREGATES = [flagDocuments, projectDocuments, segmentDocuments, tokenDocuments] as readonly Documents[];
-const KINDS = [...AGGREGATES, dependencyEdges, segmentRegistries, consumerDocuments, scheduleDocuments].map(
-  ({ kind }) => kind,
-);
+const KINDS = [
+  ...AGGREGATES,
+  dependencyEdges,
+  segmentRegistries,
+  consumerDocuments,
+  scheduleDocuments,
+  rolloutDocuments,
+].map(({ kind }) => kind);
 
 /** An engine on storages with injectable faults, and access to their contents without the faults. */
 export interface World {

@@ -12,6 +12,7 @@ const SELECTED = [
   'flags/clone',
   'log/event-feed',
   'pages',
+  'rollouts/rollouts',
   'schedules/schedules',
   'tokens/token-use',
 ];

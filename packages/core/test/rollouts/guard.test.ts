@@ -1,0 +1,249 @@
+import type { Flags, FlagsOptions, Rollout } from '../../src/index.js';
+import type { GuardAnswer, GuardedRollout } from '../../src/types.js';
+import { onEveryStorage } from '../on-every-storage.js';
+import { CHECKOUT, PRODUCTION } from '../references.js';
+import { DAY, HOUR, MINUTE, type SettableClock, settableClock } from '../settable-clock.js';
+import { addGradual, type Gradual, percentage, round, STEPS } from './start.js';
+
+onEveryStorage((start, share) => {
+  let clock: SettableClock;
+  let flags: Flags<string>;
+  let ref: Gradual;
+  let asked: GuardedRollout[];
+  let errors: unknown[];
+  /** What the guard of the test answers. */
+  let answer: (rollout: GuardedRollout) => unknown;
+
+  const idOf = ({ id }: Rollout) => ({ rollout: id });
+
+  function guarding(): Omit<FlagsOptions, 'storage'> {
+    return {
+      now: clock.now,
+      runSchedules: 'elsewhere',
+      onError: (error) => errors.push(error),
+      rolloutGuard: (rollout) => {
+        asked.push(rollout);
+        return answer(rollout) as GuardAnswer;
+      },
+    };
+  }
+
+  beforeEach(async () => {
+    clock = settableClock();
+    asked = [];
+    errors = [];
+    answer = () => 'go';
+    flags = await start(guarding());
+    ref = await addGradual(flags);
+  });
+
+  it('is asked before each step, and every minute of a hold, for every rollout', async () => {
+    await flags.startRollout(ref, STEPS);
+    expect(await round(flags)).toEqual([]);
+    expect(asked).toEqual([]);
+    const since = clock.text();
+    clock.advance(MINUTE);
+    await round(flags);
+    expect(asked).toEqual([{ ref, rollout: 5, step: 0, since, signal: expect.any(AbortSignal) }]);
+    clock.advance(MINUTE - 1);
+    await round(flags);
+    expect(asked).toHaveLength(1);
+    clock.advance(1);
+    await round(flags);
+    expect(asked).toHaveLength(2);
+    clock.advance(DAY - 2 * MINUTE);
+    expect(await round(flags)).toEqual([['running', 1]]);
+    expect(asked).toHaveLength(3);
+    expect(asked.every(({ signal }) => signal.aborted)).toBe(true);
+    clock.advance(MINUTE);
+    await round(flags);
+    expect(asked.at(-1)).toMatchObject({ rollout: 25, step: 1, since: clock.text(-MINUTE) });
+    expect(errors).toEqual([]);
+  });
+
+  it('is asked while a rollout waits for a person, not while it is paused, and not before a person’s step', async () => {
+    const steps = [
+      { rollout: 5, hold: null },
+      { rollout: 25, hold: HOUR },
+    ];
+    const rollout = await flags.startRollout(ref, { steps });
+    clock.advance(MINUTE);
+    await round(flags);
+    expect(asked).toHaveLength(1);
+    await flags.pauseRollout(idOf(rollout));
+    clock.advance(HOUR);
+    await round(flags);
+    expect(asked).toHaveLength(1);
+    answer = () => 'hold';
+    await flags.resumeRollout(idOf(rollout));
+    await flags.advanceRollout(idOf(rollout));
+    expect(asked).toHaveLength(1);
+    expect(await percentage(flags)).toBe('25');
+  });
+
+  it('holds until its answer is another one', async () => {
+    answer = () => 'hold';
+    await flags.startRollout(ref, STEPS);
+    clock.advance(DAY);
+    for (let minute = 0; minute < 3; minute++) {
+      expect(await round(flags)).toEqual([]);
+      clock.advance(MINUTE);
+    }
+    expect(asked).toHaveLength(3);
+    answer = () => 'go';
+    expect(await round(flags)).toEqual([['running', 1]]);
+    expect(errors).toEqual([]);
+  });
+
+  const BROKEN: Readonly<Record<string, (rollout: GuardedRollout) => unknown>> = {
+    throws: () => {
+      throw new Error('no metrics');
+    },
+    rejects: () => Promise.reject(new Error('no metrics')),
+    'answers true': () => true,
+    'answers garbage': () => ({ go: true }),
+    'answers nothing': () => undefined,
+  };
+
+  it.each(Object.keys(BROKEN))('that %s holds, and is reported once', async (name) => {
+    answer = BROKEN[name] ?? answer;
+    await flags.startRollout(ref, STEPS);
+    clock.advance(DAY);
+    for (let minute = 0; minute < 3; minute++) {
+      expect(await round(flags)).toEqual([]);
+      clock.advance(MINUTE);
+    }
+    expect(errors.map(String)).toEqual([expect.stringMatching(/rolloutGuard .* holds\.$/)]);
+    expect(await percentage(flags)).toBe('5');
+    answer = () => 'go';
+    expect(await round(flags)).toEqual([['running', 1]]);
+  });
+
+  it('that hangs holds after ten seconds, its signal aborts, and the close does not wait for it', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'queueMicrotask'] });
+    try {
+      answer = () => new Promise(() => undefined);
+      await flags.startRollout(ref, STEPS);
+      clock.advance(DAY);
+      const running = round(flags);
+      while (asked.length === 0) await jest.advanceTimersByTimeAsync(1);
+      await jest.advanceTimersByTimeAsync(9_000);
+      expect(asked[0]?.signal.aborted).toBe(false);
+      await jest.advanceTimersByTimeAsync(1_100);
+      expect(await running).toEqual([]);
+      expect(asked[0]?.signal.aborted).toBe(true);
+      expect(errors.map(String)).toEqual([expect.stringContaining('no answer within 10000 ms')]);
+      clock.advance(MINUTE);
+      const last = round(flags);
+      while (asked.length === 1) await jest.advanceTimersByTimeAsync(1);
+      await flags.close();
+      expect(await last).toEqual([]);
+      expect(asked[1]?.signal.aborted).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('that flips its answer moves the rollout by what it says each time', async () => {
+    const answers: unknown[] = ['go', 'hold', 'go', 'nonsense', 'go', 'hold', 'rollback', 'go'];
+    answer = () => answers.shift();
+    await flags.startRollout(ref, STEPS);
+    const seen: unknown[] = [];
+    for (let day = 0; day < 8; day++) {
+      clock.advance(DAY);
+      seen.push(...(await round(flags)));
+    }
+    expect(seen).toEqual([
+      ['running', 1],
+      ['running', 2],
+      ['running', 3],
+      ['rolled-back', 3],
+    ]);
+    expect(answers).toEqual(['go']);
+    expect(await percentage(flags)).toBe('1');
+  });
+
+  it('rolls back in the middle of a hold: one set, with its reason, which can be undone', async () => {
+    const rollout = await flags.as('ada').startRollout(ref, STEPS);
+    clock.advance(DAY);
+    await round(flags);
+    answer = () => 'rollback';
+    clock.advance(MINUTE);
+    expect(await round(flags)).toEqual([['rolled-back', 1]]);
+    expect(await percentage(flags)).toBe('1');
+    const { ended, endedAt } = await flags.getRollout(idOf(rollout));
+    expect(ended).toEqual({ reason: 'guard', changeSet: expect.any(String) });
+    expect(endedAt).toBe(clock.text());
+    const changeSet = `${ended?.changeSet}`;
+    const { events, reason } = await flags.getChangeSet({ changeSet });
+    expect(reason).toContain('guard');
+    expect(events).toMatchObject([
+      { type: 'strategy-updated', actor: 'system', origin: `rollout/${rollout.id}` },
+      { type: 'rollout-ended', data: { id: rollout.id, state: 'rolled-back' } },
+    ]);
+    await flags.undoChangeSet({ changeSet });
+    expect(await percentage(flags)).toBe('25');
+    clock.advance(DAY);
+    expect(await round(flags)).toEqual([]);
+  });
+
+  it('rolls back although the author is gone, and `authorizeDue` refuses', async () => {
+    const { token } = await flags.createToken({ name: 'ci', kind: 'admin' });
+    await flags.as(token).startRollout(ref, STEPS);
+    await flags.deleteToken({ token: token.id });
+    answer = () => 'rollback';
+    clock.advance(MINUTE);
+    expect(await round(flags)).toEqual([['rolled-back', 0]]);
+  });
+
+  it('does not roll back what another change has ended', async () => {
+    let change: () => Promise<unknown> = () => flags.disable(PRODUCTION);
+    answer = async () => {
+      await change();
+      change = async () => undefined;
+      return 'rollback';
+    };
+    const rollout = await flags.startRollout(ref, STEPS);
+    clock.advance(MINUTE);
+    expect(await round(flags)).toEqual([['ended', 0]]);
+    expect(await flags.getRollout(idOf(rollout))).toMatchObject({ ended: { reason: 'environment-switched' } });
+    expect(await percentage(flags)).toBe('5');
+  });
+
+  it('rolls back in the middle of a race of two nodes, and what follows is refused', async () => {
+    const startShared = await share();
+    const one = await startShared(guarding());
+    const other = await startShared({ ...guarding(), rolloutGuard: () => 'go' });
+    for (let attempt = 0; attempt < 5; attempt++) {
+      flags = one;
+      if (attempt === 0) ref = await addGradual(one);
+      answer = () => 'rollback';
+      const rollout = await one.startRollout(ref, STEPS);
+      clock.advance(DAY);
+      await Promise.all([one.runDue(), other.runDue(), other.updateFlag(CHECKOUT, { description: `${attempt}` })]);
+      // The other node may have taken its step before; then the guard of this one is asked again in a minute.
+      clock.advance(MINUTE);
+      await one.runDue();
+      expect(await one.getRollout(idOf(rollout))).toMatchObject({ state: 'rolled-back', ended: { reason: 'guard' } });
+      expect(await percentage(one)).toBe('1');
+      clock.advance(DAY);
+      await other.runDue();
+      expect(await percentage(one)).toBe('1');
+    }
+  });
+
+  it('is needed for a guarded rollout: a node without one never steps it', async () => {
+    const startShared = await share();
+    const guarded = await startShared(guarding());
+    const plain = await startShared({ now: clock.now, runSchedules: 'elsewhere' });
+    ref = await addGradual(guarded);
+    await guarded.startRollout(ref, { ...STEPS, guarded: true });
+    clock.advance(DAY);
+    expect(await round(plain)).toEqual([]);
+    expect(await percentage(plain)).toBe('5');
+    expect(await round(guarded)).toEqual([['running', 1]]);
+    // Its end is no step: a change of the flag ends it on every node.
+    await plain.disable(PRODUCTION);
+    expect(await round(plain)).toEqual([['ended', 1]]);
+  });
+});
