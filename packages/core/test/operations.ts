@@ -22,7 +22,7 @@ export const STRATEGY = { ...DEVELOPMENT, strategy: 'id-1' };
 const USED = { segment: 1 };
 const UNUSED = { segment: 2 };
 const ROLLOUT = { rollout: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a03' };
-const GRADUAL = { ...OLD, flag: 'gradual', environment: 'production' };
+const GRADUAL = { ...DEFAULT, flag: 'gradual', environment: 'production' };
 const SCHEDULE = { schedule: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a01' };
 const STEPS = { steps: [{ rollout: 5, hold: null }, { rollout: 100 }] };
 const TIME = '2026-03-01T12:00:00.000Z';
@@ -78,7 +78,7 @@ export async function furnish(flags: Flags): Promise<void> {
   await flags.reportMetrics(report(3));
   const stop = await flags.consume('audit', () => undefined);
   await stop();
-  await flags.createFlag(SHOP, { name: 'gradual' });
+  await flags.createFlag(DEFAULT, { name: 'gradual' });
   const own = async () =>
     (await flags.addStrategy(GRADUAL, { name: 'flexibleRollout', parameters: { rollout: '1' } })).id;
   const [first] = [await own(), await own()];
@@ -221,7 +221,7 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   startRollout: async (flags) => {
     const { environments } = await flags.getFlag(GRADUAL);
     const strategy = environments.find(({ name }) => name === 'production')?.strategies[1]?.id ?? '';
-    return flags.startRollout({ ...GRADUAL, strategy }, STEPS);
+    return flags.startRollout({ ...GRADUAL, strategy }, STEPS, { id: '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a04' });
   },
   getRollout: (flags) => flags.getRollout(ROLLOUT),
   listRollouts: [(flags) => flags.listRollouts(), (flags) => flags.listRollouts({ flag: 'gradual' }, { limit: 1 })],

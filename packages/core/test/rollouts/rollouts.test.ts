@@ -432,7 +432,7 @@ onEveryStorage((start, share) => {
       }
       const rollout = await flags.startRollout(ref, STEPS);
       await expectRefusal(flags, 'revision_mismatch', () => flags.pauseRollout(idOf(rollout), { ifRevision: 7 }));
-      const withId = { id: randomUUID() };
+      const withId = { id: randomUUID(), reason: 'x' };
       await expectRefusal(flags, 'invalid_input', () => flags.pauseRollout(idOf(rollout), withId));
     });
 

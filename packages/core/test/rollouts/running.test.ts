@@ -1,5 +1,5 @@
 import { until } from '../../../../test/until.js';
-import { createFlags, LIMITS, memoryStorage } from '../../src/index.js';
+import { createFlags, FlagsError, LIMITS, memoryStorage } from '../../src/index.js';
 import { faultyStorage } from '../../src/testing.js';
 import { PRODUCTION } from '../references.js';
 import { refusalOf } from '../refusal.js';
@@ -94,9 +94,11 @@ describe('a failure', () => {
     const ref = await addGradual(flags);
     const { id } = await flags.startRollout(ref, STEPS);
     clock.advance(DAY);
-    faulty.failNext('commit', 'storage_busy', 1);
+    const fault = faulty.inject({ method: 'commit', error: new FlagsError('storage_busy', 'Busy.') });
+    expect(await round(flags)).toEqual([]);
     expect(await round(flags)).toEqual([]);
     expect(errors).toMatchObject([{ code: 'storage_busy' }]);
+    fault.remove();
     expect(await flags.getRollout({ rollout: id })).toMatchObject({ state: 'running', step: 0, failure: null });
     expect(await round(flags)).toEqual([['running', 1]]);
     await flags.close();

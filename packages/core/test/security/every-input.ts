@@ -24,6 +24,23 @@ async function ownStrategy(flags: Flags) {
   return { ...STRATEGY_REF, strategy: (await flags.addStrategy(PRODUCTION, { name: 'default' })).id };
 }
 
+/** Starts a rollout of a new strategy. Returns its id. */
+async function activeRollout(flags: Flags): Promise<string> {
+  const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout', sortOrder: 1 });
+  await flags.enable(PRODUCTION);
+  const { id: rollout } = await flags.startRollout(
+    { ...PRODUCTION, strategy: id },
+    { steps: [{ rollout: 5, hold: null }] },
+  );
+  return rollout;
+}
+
+async function stoppedRollout(flags: Flags): Promise<{ readonly rollout: string }> {
+  const rollout = await activeRollout(flags);
+  await flags.stopRollout({ rollout });
+  return { rollout };
+}
+
 /** Every operation with an input of a user, by its name. */
 export const TAKERS: Readonly<Record<string, Taker>> = {
   createProject: { input: { id: 'shop', name: 'Shop' }, take: (flags, input) => flags.createProject(input) },
@@ -129,6 +146,37 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
       return flags.cancelSchedule({ schedule: id }, input);
     },
   },
+  startRollout: {
+    input: {
+      steps: [
+        { rollout: 5, hold: 1000 },
+        { rollout: 100, hold: null },
+      ],
+      guarded: false,
+    },
+    async take(flags, input) {
+      const { rollout } = await stoppedRollout(flags);
+      const { ref } = await flags.getRollout({ rollout });
+      return flags.stopRollout({ rollout: (await flags.startRollout(ref, input)).id });
+    },
+  },
+  pauseRollout: {
+    input: { reason: 'x', ifRevision: [2, 1] },
+    take: async (flags, input) => flags.pauseRollout({ rollout: await activeRollout(flags) }, input),
+  },
+  resumeRollout: {
+    input: { reason: 'x', ifRevision: [2, 1] },
+    take: async (flags, input) => flags.resumeRollout({ rollout: await activeRollout(flags) }, input),
+  },
+  advanceRollout: {
+    input: { step: 1 },
+    take: async (flags, input) => flags.advanceRollout({ rollout: await activeRollout(flags) }, input),
+  },
+  stopRollout: {
+    input: { rollback: true },
+    take: async (flags, input) => flags.stopRollout({ rollout: await activeRollout(flags) }, input),
+  },
+  listRollouts: { input: { flag: 'checkout', state: 'running' }, take: (flags, input) => flags.listRollouts(input) },
   listSchedules: { input: { flag: 'checkout', state: 'pending' }, take: (flags, input) => flags.listSchedules(input) },
   registerApplication: {
     input: { application: 'web', strategies: ['default'] },
