@@ -12,6 +12,7 @@ import {
   toChangeSet,
 } from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
+import { rolloutDocuments } from '../rollouts/rollout.kind.js';
 import { scheduleDocuments } from '../schedules/schedule.kind.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
@@ -49,6 +50,12 @@ export function previewUndo(
   return previewPlanned(engine, query, async () => planPrepared(engine, [await prepareUndo(engine, ref, query)]));
 }
 
+/** What to do instead of an undo, by kind. */
+const ADVICE: Readonly<Record<string, string>> = {
+  [scheduleDocuments.kind]: 'only schedules, which cannot be undone; cancel the schedule, or make another one.',
+  [rolloutDocuments.kind]: 'only rollouts, which cannot be undone; stop the rollout, or start another one.',
+};
+
 async function prepareUndo(
   engine: ChangeEngine,
   { changeSet: id }: ChangeSetRef,
@@ -59,10 +66,8 @@ async function prepareUndo(
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
   if (!subject) {
-    const isOfSchedules = set.events.every(({ subject: { kind } }) => kind === scheduleDocuments.kind);
-    const why = isOfSchedules
-      ? 'only schedules, which cannot be undone; cancel the schedule, or make another one.'
-      : 'only API tokens, which cannot be undone; create another token.';
+    const kind = set.events[0]?.subject.kind ?? '';
+    const why = ADVICE[kind] ?? 'only API tokens, which cannot be undone; create another token.';
     throw new FlagsError('undo_conflict', `The change set ${id} changed ${why}`);
   }
   const decide = async (unit: UnitOfWork) => {

@@ -78,7 +78,7 @@ function describeEvent(event: FlagsEvent): readonly string[] {
   return lines.length > 0 ? lines : [type.replaceAll('-', ' ')];
 }
 
-/** People know a segment and a token by name. A schedule has none. */
+/** People know a segment and a token by name. A schedule and a rollout have none. */
 function documentOf({ type, flag, project, data, before }: FlagsEvent): { readonly kind: string; readonly id: string } {
   const kind = ALL_KINDS.find(({ documents }) => type in documents.events)?.documents.kind ?? 'document';
   const { name, id } = Object(data ?? before) as { readonly name?: unknown; readonly id?: unknown };

@@ -36,6 +36,8 @@ import type {
 import { findRollout, originalOf, prepareMove, withParameter } from './rollout-moves.js';
 
 const { kind: KIND } = rolloutDocuments;
+/** A person's change that meets the step of another node is decided so often. */
+const ATTEMPTS = 3;
 
 export async function startRollout(
   engine: ChangeEngine,
@@ -282,15 +284,27 @@ async function moveRollout(
   const { state } = await findRollout(engine.read, id);
   const { changes, context: moving } = prepareMove(engine, state, { op, decide });
   const prepared = changes.map((change) => ({ ...change, ifRevision: context.ifRevision }));
-  const set = { ...toContext(context, undefined), ...moving };
-  try {
-    const { documents = engine } = await engine.run(prepared, set);
-    const moved = await findRollout(documents.read, id);
-    engine.rollouts.expect(moved.state);
-    return toRollout(moved.state, moved.revision);
-  } catch (error) {
-    if (error instanceof FlagHasChanged) await engine.rollouts.endIfChanged(state.id);
-    throw error;
+  const { documents = engine } = await retryOnStep(engine, state, () =>
+    engine.run(prepared, { ...toContext(context, undefined), ...moving }),
+  );
+  const moved = await findRollout(documents.read, id);
+  engine.rollouts.expect(moved.state);
+  return toRollout(moved.state, moved.revision);
+}
+
+/**
+ * Ends a rollout whose flag has changed. If it goes on, its two documents were read around the step of another node, and the
+ * change is decided again.
+ */
+async function retryOnStep<T>(engine: ChangeEngine, { id }: RolloutState, move: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await move();
+    } catch (error) {
+      if (!(error instanceof FlagHasChanged)) throw error;
+      const hasEnded = await engine.rollouts.endIfChanged(id);
+      if (hasEnded || attempt === ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -87,6 +87,7 @@ export async function askHost(
     giveUp = () => reject(new Error('the engine was closed'));
     timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE).unref();
     closing.addEventListener('abort', giveUp, { once: true });
+    if (closing.aborted) giveUp();
   });
   try {
     return await Promise.race([Promise.resolve().then(() => ask(asking.signal)), tooLong]);

@@ -275,6 +275,20 @@ describe('handlers', () => {
       ]);
     });
 
+    it('tells what became of a rollout', async () => {
+      await flags.createFlag(DEFAULT, { name: 'checkout' });
+      const { id: strategy } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout' });
+      await flags.enable(PRODUCTION);
+      const ref = { ...PRODUCTION, strategy };
+      const { id } = await flags.startRollout(ref, { steps: [{ rollout: 5, hold: null }] }, { actor: 'ada' });
+      const { position } = await flags.listNextEvents();
+      await flags.stopRollout({ rollout: id }, {}, { actor: 'bob' });
+      const { items } = await flags.listNextEvents({ after: position });
+      const [message] = await post({}, items);
+      expect(message).toContain(`*bob* changed:\n• rollout ${id}: state waiting → ended`);
+      expect(message).toContain(`rollout ${id}: ended stopped`);
+    });
+
     it('posts one message per change set, of the wanted types, and of at most 20 lines', async () => {
       const { position } = await flags.listNextEvents();
       const names = Array.from({ length: 30 }, (_, n) => `f${n}`);

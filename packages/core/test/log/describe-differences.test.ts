@@ -225,6 +225,23 @@ describe('the differences of a history', () => {
   });
 });
 
+it('words the steps of a rollout, and why it ended', () => {
+  const steps = [
+    { rollout: 5, hold: 1000 },
+    { rollout: 100, hold: null },
+  ];
+  const parts = [
+    { path: '/state', before: 'running', after: 'ended' },
+    { path: '/steps', before: null, after: steps },
+    { path: '/step', before: 0, after: 1 },
+    { path: '/ended', before: null, after: { reason: 'strategy-changed', changeSet: 'a' } },
+  ];
+  const rollout = { kind: 'rollout', id: 'a', parts };
+  expect(describeDocument(rollout)).toBe('rollout a');
+  const lines = ['state running → ended', 'steps · 0 5%', 'steps · 1 100%', 'step 0 → 1', 'ended strategy changed'];
+  expect(linesOf(rollout)).toEqual(lines);
+});
+
 it('words the states of a schedule, and why it failed', () => {
   const failure = { code: 'flag_archived', message: 'The flag checkout is archived.', details: [] };
   const parts = [

@@ -13,6 +13,8 @@ const SELECTED = [
   'changesets/repeated-ids',
   'flags/clone',
   'log/event-feed',
+  'rollouts/guard',
+  'rollouts/rollouts',
   'schedules/schedules',
   'tokens/token-use',
 ];
