@@ -107,6 +107,9 @@ export {
 export type { OpenFeatureContext } from './openfeature/values.js';
 // Options
 export { createErrorReporter, createSettings } from './options.js';
+export { ROLLOUT_STATES } from './rollouts/rollout.js';
+export { rolloutNotFound } from './rollouts/rollout-moves.js';
+export type { CanReadRollout } from './rollouts/rollouts.operations.js';
 export {
   acceptsSchedules,
   changeByFlag,
@@ -114,6 +117,7 @@ export {
   type DataVersionScope,
   dataVersion,
   exportReadableDefinitions,
+  listReadableRollouts,
   listReadableSchedules,
   projectOfSegment,
   type Revised,

@@ -12,6 +12,8 @@ import type { FlagDetail } from './flags/flag.types.js';
 import { type CanReadProject, searchFlags } from './flags/flag-lists.operations.js';
 import type { FlagPage, FlagQuery } from './flags/flag-search.types.js';
 import type { Flags } from './flags.js';
+import type { Rollout, RolloutQuery } from './rollouts/rollout.types.js';
+import { type CanReadRollout, listRollouts } from './rollouts/rollouts.operations.js';
 import type { ListedSchedule, ScheduleQuery } from './schedules/schedule.types.js';
 import { type CanReadSchedule, listSchedules } from './schedules/schedules.operations.js';
 
@@ -90,6 +92,15 @@ export function listReadableSchedules(
   return run(flags, { op: 'listSchedules', options: page }, (engine) =>
     listSchedules(engine, query, { page, canRead }),
   );
+}
+
+/** Like `listRollouts`, for the rollouts that the caller may read. */
+export function listReadableRollouts(
+  flags: Flags,
+  query: RolloutQuery,
+  { page, canRead }: { readonly page: PageQuery; readonly canRead: CanReadRollout },
+): Promise<ListPage<Rollout>> {
+  return run(flags, { op: 'listRollouts', options: page }, (engine) => listRollouts(engine, query, { page, canRead }));
 }
 
 /** Resolves to whether `createSchedule` is accepted: whether the option `runSchedules` says who carries schedules out. */

@@ -9,6 +9,7 @@ import type { consumerToWire } from './routes/consumers.js';
 import type { applicationSummaryToWire, instanceToWire } from './routes/metrics.js';
 import type { explainedDependencyToWire } from './routes/playground.js';
 import type { projectSummaryToWire } from './routes/projects.js';
+import type { rolloutToWire } from './routes/rollouts.js';
 import type { listedScheduleToWire, scheduleToWire } from './routes/schedules.js';
 import type { segmentUseToWire } from './routes/segments.js';
 import type { evaluatedVariantToWire } from './wire/client.js';
@@ -128,6 +129,14 @@ export type ListedSchedule = Sent<typeof listedScheduleToWire>;
 
 export interface SchedulePage {
   readonly schedules: readonly ListedSchedule[];
+  readonly next?: string;
+}
+
+/** A percentage that changes in steps. */
+export type Rollout = Sent<typeof rolloutToWire>;
+
+export interface RolloutPage {
+  readonly rollouts: readonly Rollout[];
   readonly next?: string;
 }
 

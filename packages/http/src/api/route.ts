@@ -38,7 +38,7 @@ import type { Load } from './gate.js';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The documents whose `ETag` has a revision. */
-type Revised = 'flag' | 'project' | 'segment' | 'schedule';
+type Revised = 'flag' | 'project' | 'segment' | 'schedule' | 'rollout';
 
 /** One endpoint as data. `createFlagsApi` serves it, and the OpenAPI document describes it. Created by {@link route}. */
 export interface Route {
@@ -320,6 +320,7 @@ const PARAMETERS: Readonly<Record<Revised, string>> = {
   project: '/:projectId',
   segment: '/:segmentId',
   schedule: '/:scheduleId',
+  rollout: '/:rolloutId',
 };
 
 /** The paths of SDKs. */
@@ -392,12 +393,13 @@ export const REASON_HEADER = 'X-Change-Reason';
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 
-/** The secret of a token is shown once, and a cancelled schedule stays cancelled. */
+/** The secret of a token is shown once. A cancelled schedule stays cancelled, and a repeated move of a rollout changes nothing. */
 const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
   'createToken',
   'rotateToken',
   'deleteToken',
   'cancelSchedule',
+  'changeRollout',
 ]);
 
 /** Whether a route takes the id of its change set, or of the schedule that it makes. */

@@ -164,9 +164,16 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
   }
 }
 
+const MOVES_OF_ROLLOUTS: ReadonlySet<string> = new Set([
+  'pauseRollout',
+  'resumeRollout',
+  'advanceRollout',
+  'stopRollout',
+]);
+
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  // Every operation of a change set has an action with the same name.
-  if (op !== undefined) return [op as Action];
+  // Every operation of a change set has an action with the same name, and so have the others, but for those of rollouts.
+  if (op !== undefined) return [MOVES_OF_ROLLOUTS.has(op) ? 'changeRollout' : (op as Action)];
   const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];
   return type === 'flag-created' && isLive(data) ? [action, 'enable'] : [action];

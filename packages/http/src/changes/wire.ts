@@ -259,6 +259,56 @@ export const BODIES = {
     },
     required: ['changes', 'at'],
   },
+  rollout: {
+    type: 'object',
+    properties: {
+      ref: {
+        type: 'object',
+        properties: {
+          project: example('default'),
+          flag: example('checkout'),
+          environment: example('production'),
+          strategy: { ...example('0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11'), description: 'The id of the strategy.' },
+        },
+        required: ['project', 'flag', 'environment', 'strategy'],
+      },
+      steps: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            rollout: { ...example(25, { type: 'number', minimum: 0, maximum: 100 }), description: 'The percentage.' },
+            hold: {
+              ...example(3_600_000, { type: ['integer', 'null'], minimum: 0 }),
+              description:
+                'Milliseconds until the next step; null: until somebody advances it. Only the last may lack it.',
+            },
+          },
+          required: ['rollout'],
+        },
+        description: 'The steps in order, at most 20. The first one is taken at once.',
+      },
+      guarded: { ...boolean, description: 'Take steps only where `rolloutGuard` is an option. Default: false.' },
+      id: { type: 'string', format: 'uuid', description: 'The id of the rollout, like `Idempotency-Key`.' },
+      reason,
+    },
+    required: ['ref', 'steps'],
+  },
+  advance: {
+    type: 'object',
+    properties: {
+      step: {
+        ...example(1, { type: 'integer', minimum: 0, maximum: 20 }),
+        description: 'The index of the step to reach, so that a repeated request advances once. Default: the next one.',
+      },
+    },
+  },
+  stop: {
+    type: 'object',
+    properties: {
+      rollback: { ...boolean, description: 'Restore the percentage from before the start. Default: false.' },
+    },
+  },
   plan: { type: 'object', properties: { changes }, required: ['changes'] },
   preview: {
     type: 'object',

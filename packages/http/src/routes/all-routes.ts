@@ -13,6 +13,7 @@ import { metricsRoutes, usageRoutes } from './metrics.js';
 import { ofrepRoutes } from './ofrep.js';
 import { playgroundRoutes } from './playground.js';
 import { projectRoutes } from './projects.js';
+import { rolloutRoutes } from './rollouts.js';
 import { scheduleRoutes } from './schedules.js';
 import { segmentRoutes } from './segments.js';
 import { openApiRoutes, sessionRoutes } from './session.js';
@@ -58,6 +59,11 @@ export const GROUPS: readonly RouteGroup[] = [
     tag: 'Schedules',
     description: 'Changes that are applied at a time.',
     routes: scheduleRoutes,
+  },
+  {
+    tag: 'Rollouts',
+    description: 'Percentages that change in steps.',
+    routes: rolloutRoutes,
   },
   {
     tag: 'Consumers',

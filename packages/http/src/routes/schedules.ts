@@ -33,17 +33,26 @@ import { SCHEDULE, SCHEDULES } from './paths.js';
 
 const state = example('pending', { type: 'string', enum: SCHEDULE_STATES });
 
+export const authorSchema = strictObject({
+  name: example('ada@example.org'),
+  tokenId: { ...nullableText, description: 'The id of the API token that made it; null if there was none.' },
+  tokenType: nullableText,
+});
+
+export const failureSchema = example(null, {
+  anyOf: [
+    strictObject({ code: text, message: text, details: listOf(strictObject({ message: text }, { path: text })) }),
+    { type: 'null' },
+  ],
+});
+
 const listed = {
   id: example('0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b11'),
   state,
   at: { ...timestamp, description: 'When it is due.' },
   notAfter: { ...timestamp, description: 'When it expires instead.' },
   ifUnchanged: boolean,
-  author: strictObject({
-    name: example('ada@example.org'),
-    tokenId: { ...nullableText, description: 'The id of the API token that made it; null if there was none.' },
-    tokenType: nullableText,
-  }),
+  author: authorSchema,
   createdAt: timestamp,
   reason: nullableText,
   flags: listOf(strictObject({ project: text, flag: text })),
@@ -60,15 +69,7 @@ const listed = {
     ...example(null, nullableText),
     description: 'The id of its change set; null if it has not been applied, or changed nothing.',
   },
-  failure: {
-    ...example(null, {
-      anyOf: [
-        strictObject({ code: text, message: text, details: listOf(strictObject({ message: text }, { path: text })) }),
-        { type: 'null' },
-      ],
-    }),
-    description: 'Why it failed; null unless it failed.',
-  },
+  failure: { ...failureSchema, description: 'Why it failed; null unless it failed.' },
 };
 
 const scheduleSchema = objectComponent('Schedule', { ...listed, changes: changesSchema });
@@ -79,8 +80,12 @@ const scheduleListSchema = objectComponent(
   { next: { type: 'string', description: '`after` of the next page; absent on the last one.' } },
 );
 
-export function listedScheduleToWire({ author: { name, token }, projects, revision, ...schedule }: ListedSchedule) {
-  return { ...schedule, author: { name, tokenId: token?.id ?? null, tokenType: token?.kind ?? null } };
+export function authorToWire({ name, token }: ListedSchedule['author']) {
+  return { name, tokenId: token?.id ?? null, tokenType: token?.kind ?? null };
+}
+
+export function listedScheduleToWire({ author, projects, revision, ...schedule }: ListedSchedule) {
+  return { ...schedule, author: authorToWire(author) };
 }
 
 export function scheduleToWire({ changes, ...schedule }: Schedule) {

@@ -47,7 +47,7 @@ const sessionSchema = objectComponent(
     actions: {
       ...listOf(text),
       description:
-        'The actions that `authorize` permits in the requested project. Without `createSchedule` while schedules are off.',
+        'The actions that `authorize` permits in the requested project. Without `createSchedule` and `startRollout` while schedules are off.',
     },
   },
 );
@@ -104,11 +104,13 @@ export const sessionRoutes: readonly Route[] = [
       };
       if (typeof query.project !== 'string') return { body: shown };
       const isOffered = await acceptsSchedules(flags);
-      const offered = isOffered ? actions : actions.filter(({ action }) => action !== 'createSchedule');
+      const offered = isOffered ? actions : actions.filter(({ action }) => !NEEDS_SCHEDULES.has(action));
       return { body: { ...shown, actions: await allowedActions(principal, offered, query.project) } };
     },
   }),
 ];
+
+const NEEDS_SCHEDULES: ReadonlySet<string> = new Set<Action>(['createSchedule', 'startRollout']);
 
 /** Only the host knows the parameters of its own strategies. */
 function ownStrategy(name: string): BuiltInStrategy {

@@ -12,6 +12,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     counts: await flags.countEvaluations(),
     usage: (await flags.listSeenFlags()).items,
     schedules: (await flags.listSchedules()).items,
+    rollouts: (await flags.listRollouts()).items,
     applications: (await flags.listApplications()).items,
     consumers: (await flags.listConsumers()).items.map(({ name, position }) => ({ name, position })),
   };

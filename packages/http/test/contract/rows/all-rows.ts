@@ -20,6 +20,7 @@ import { ofrepRows } from './ofrep.js';
 import { pageRows } from './pages.js';
 import { playgroundRows } from './playground.js';
 import { projectRows } from './projects.js';
+import { rolloutRows } from './rollouts.js';
 import { scheduleRows } from './schedules.js';
 import { segmentRows } from './segments.js';
 import { strategyRows } from './strategies.js';
@@ -57,6 +58,7 @@ export const WRITTEN_ROWS: readonly Row[] = [
   ...eventRows,
   ...consumerRows,
   ...scheduleRows,
+  ...rolloutRows,
   ...changeRows,
   ...definitionRows,
   ...pageRows,
