@@ -256,7 +256,8 @@ export interface Api {
   get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
   /** Gets a flag, project or segment with its revision, which a change may expect. */
   getRevised<T>(path: string): Promise<{ readonly state: T; readonly revision: number }>;
-  post<T>(path: string, body?: unknown): Promise<T>;
+  /** @param reason shown in the history, for a change that is safe to repeat by itself */
+  post<T>(path: string, body?: unknown, reason?: string): Promise<T>;
   /** Sends a change. Its key makes repetition safe, so the request is repeated once after a lost reply. */
   change<T>(path: string, body: unknown): Promise<T>;
   /** @param reason shown in the history */
@@ -304,7 +305,7 @@ export function createApi(connection: Connection): Api {
       // The tag of a document begins with its revision.
       return { state: parse(connection, text) as T, revision: Number(/^(?:W\/)?"(\d+)/.exec(etag)?.[1]) };
     },
-    post: (path, body = {}) => send({ method: 'POST', path, body }),
+    post: (path, body = {}, reason = undefined) => send({ method: 'POST', path, body, reason }),
     async change(path, body) {
       const sent = { method: 'POST', path, body, key: randomUUID() };
       try {

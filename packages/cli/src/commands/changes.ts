@@ -142,13 +142,25 @@ interface RolloutOptions extends CommonOptions {
 }
 
 async function setRollout(session: CommandSession<RolloutOptions>, name: string, percentage: string): Promise<void> {
-  const { strategy: wanted } = session.options;
   const value = Number(percentage.replace(/%$/, '').trim() || NaN);
   if (!(value >= 0 && value <= 100)) throw usageError(`A rollout is a number from 0 to 100, not ${percentage}.`);
   const rollout = String(value);
+  const { ref, found } = await findGradual(session, name);
+  if (!found)
+    return applyReviewed(session, [
+      { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
+      { op: 'enable', ref },
+    ]);
+  const { id, ...input } = found;
+  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
+  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+}
+
+/** Finds the gradual rollout of a flag in an environment. Undefined if the flag has no strategy there. */
+export async function findGradual(session: CommandSession<RolloutOptions>, name: string) {
+  const { strategy: wanted } = session.options;
   const { project, environments } = await readFlag(session, name);
   const environment = await environmentOf(session);
-  const ref = { project, flag: name, environment };
   const strategies = environments.find((one) => one.name === environment)?.strategies ?? [];
   const gradual = strategies.filter(
     (one) => one.name === 'flexibleRollout' && (wanted === undefined || one.id === wanted),
@@ -158,22 +170,15 @@ async function setRollout(session: CommandSession<RolloutOptions>, name: string,
     throw usageError(`${name} has several gradual rollouts in ${environment}; choose one with --strategy: ${ids}`);
   }
   const [found] = gradual;
-  if (!found && (wanted !== undefined || strategies.length > 0)) {
-    if (wanted !== undefined) {
-      throw usageError(`${name} has no gradual rollout ${wanted} in ${environment}. Its ids: flags show ${name}`);
-    }
+  if (!found && wanted !== undefined) {
+    throw usageError(`${name} has no gradual rollout ${wanted} in ${environment}. Its ids: flags show ${name}`);
+  }
+  if (!found && strategies.length > 0) {
     throw new CommandError(
       `${name} has no gradual rollout in ${environment}, but other strategies. Any one that holds switches it on.`,
     );
   }
-  if (!found)
-    return applyReviewed(session, [
-      { op: 'addStrategy', ref, input: rolloutTo(name, rollout) },
-      { op: 'enable', ref },
-    ]);
-  const { id, ...input } = found;
-  const replacement = { ...input, parameters: { ...input.parameters, rollout } } as unknown as StrategyInput;
-  await applyReviewed(session, [{ op: 'updateStrategy', ref: { ...ref, strategy: `${id}` }, input: replacement }]);
+  return { ref: { project, flag: name, environment }, found };
 }
 
 interface VariantsOptions extends CommonOptions {
