@@ -364,6 +364,66 @@ describe.each([
     });
   });
 
+  also('starts a rollout in steps, lists and moves it', async () => {
+    const flags = await open();
+    await flags('create', 'checkout');
+    expect(await flags('rollouts', 'start', 'checkout', '50')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('has no strategy in production'),
+    });
+    await flags('rollout', 'checkout', '5', '--yes');
+    expect(await flags('rollouts')).toMatchObject({ code: 0, out: 'No rollout is active.\n' });
+    for (const [wrong, message] of [
+      [['25:soon', '100'], 'A step is PERCENTAGE:HOLD'],
+      [['125'], 'A step is PERCENTAGE:HOLD'],
+      [['25', '100'], 'How long does 25 stay?'],
+    ] as const) {
+      expect(await flags('rollouts', 'start', 'checkout', ...wrong, '--yes')).toMatchObject({
+        code: 64,
+        err: expect.stringContaining(message),
+      });
+    }
+    const steps = ['25:90m', '50:wait', '100'];
+    expect(await flags('rollouts', 'start', 'checkout', ...steps)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('This will roll checkout out in production: 5 → 25 → 50 → 100 %. Go on?'),
+    });
+    expect((await flags('rollouts', 'start', 'checkout', ...steps, '--dry-run')).out).toContain(
+      'Would roll checkout out',
+    );
+    const { rollout } = await jsonOf<{ rollout: { id: string } }>(
+      flags('rollouts', 'start', 'checkout', ...steps, '--reason', 'Launch', '--yes', '--json'),
+    );
+    expect(rollout).toMatchObject({
+      state: 'running',
+      reason: 'Launch',
+      steps: [
+        { rollout: 25, hold: 5_400_000 },
+        { rollout: 50, hold: null },
+        { rollout: 100, hold: 0 },
+      ],
+    });
+    expect((await flags('rollouts')).out).toMatch(/checkout +production +\[25\] → 50 → 100 +running /);
+    const { id } = rollout;
+    const move = async (...args: readonly string[]) => (await flags('rollouts', ...args, '--yes')).out;
+    expect(await flags('rollouts', 'advance', id)).toMatchObject({ code: 3 });
+    expect(await move('pause', id)).toBe('checkout in production: [25] → 50 → 100, paused.\n');
+    expect(await move('resume', id, '--reason', 'Später')).toBe('checkout in production: [25] → 50 → 100, running.\n');
+    expect(await move('advance', id)).toBe('checkout in production: 25 → [50] → 100, waiting.\n');
+    expect((await flags('rollouts', 'stop', id, '--rollback', '--dry-run')).out).toBe(
+      'Would stop the rollout of checkout in production, back to 5 %.\n',
+    );
+    expect(await move('stop', id, '--rollback')).toBe(
+      'checkout in production: 25 → [50] → 100, rolled-back: stopped.\n',
+    );
+    expect((await flags('rollouts', '--state', 'rolled-back', '--flag', 'checkout')).out).toContain(id);
+    expect((await flags('show', 'checkout')).out).toContain('5 %');
+    expect(await flags('rollouts', 'pause', 'unknown', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is no rollout unknown'),
+    });
+  });
+
   also('changes nothing with --dry-run', async () => {
     const flags = await open();
     await flags('create', 'checkout');
