@@ -201,7 +201,24 @@ const SCENARIOS: readonly Scenario[] = [
       await flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'later' } }], { at });
       advance(2 * MINUTE);
       await flags.runDue();
-      expect(flags.status().schedules).toEqual({ pending: 1, overdue: 1 });
+      expect(flags.status().schedules).toMatchObject({ pending: 1, overdue: 1 });
+    },
+  },
+  {
+    alert: 'FlagsRolloutsUnguarded',
+    fault: 'a guarded rollout runs where no guard is',
+    course: 'lasts',
+    async cause({ flags }) {
+      const production = { ...DEFAULT, flag: 'guarded', environment: 'production' };
+      await flags.createFlag(DEFAULT, { name: production.flag });
+      const { id: strategy } = await flags.addStrategy(production, {
+        name: 'flexibleRollout',
+        parameters: { rollout: '5', stickiness: 'default', groupId: 'guarded' },
+      });
+      await flags.enable(production);
+      await flags.startRollout({ ...production, strategy }, { steps: [{ rollout: 25 }], guarded: true });
+      await flags.runDue();
+      expect(flags.status().schedules?.unguarded).toBe(1);
     },
   },
   {

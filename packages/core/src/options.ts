@@ -95,13 +95,15 @@ export interface FlagsOptions<Own extends string = string> {
    */
   readonly declare?: 'report' | 'create';
   /**
-   * Whether this process carries out what `createSchedule` has planned for later. `true`: it looks every 5 seconds.
-   * `'elsewhere'`: another process does, or you call `runDue`. Default: false, and `createSchedule` is refused.
+   * Whether this process carries out what `createSchedule` has planned for later, and takes the steps of rollouts. `true`:
+   * it looks every 5 seconds. `'elsewhere'`: another process does, or you call `runDue`. Default: false, and
+   * `createSchedule` and `startRollout` are refused.
    */
   readonly runSchedules?: RunSchedules;
   /**
-   * Called when a schedule is due, with its author and the changes: returns whether the author may still make them. False
-   * fails the schedule. An error, or no answer within ten seconds, keeps it pending until its `notAfter`. Default: true.
+   * Called when a schedule or a step of a rollout is due, with its author and the changes: returns whether the author may
+   * still make them. False fails the schedule, and pauses the rollout. After an error, or without an answer within ten
+   * seconds, it is tried again, a schedule until its `notAfter`. Default: true.
    */
   readonly authorizeDue?: AuthorizeDue;
   /**

@@ -129,7 +129,11 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
     description: 'Pending schedules that have been due for more than ten seconds, on nodes that run schedules.',
     unit: '{schedule}',
   });
-  return observe(meter, [stale, dropped, walSize, connected, pending, overdue], (result) => {
+  const unguarded = meter.createObservableGauge('flags.rollouts.unguarded', {
+    description: 'Active guarded rollouts whose steps this node does not take, because it has no guard.',
+    unit: '{rollout}',
+  });
+  return observe(meter, [stale, dropped, walSize, connected, pending, overdue, unguarded], (result) => {
     const status = flags.status();
     result.observe(stale, Number(status.state === 'stale'));
     const { names, reports, usage = 0 } = status.dropped ?? { names: 0, reports: 0 };
@@ -141,6 +145,7 @@ function observeStatus(flags: InstrumentedFlags, meter: Meter): () => void {
     if (status.schedules !== undefined) {
       result.observe(pending, status.schedules.pending);
       result.observe(overdue, status.schedules.overdue);
+      result.observe(unguarded, status.schedules.unguarded);
     }
   });
 }

@@ -237,6 +237,7 @@ describe('schedules', () => {
       { '': 1 },
       { '': 0 },
     ]);
+    expect(await read('flags.rollouts.unguarded')).toEqual({ '': 0 });
     ahead = 120_000;
     await flags.runDue();
     expect(await read('flags.schedules.pending')).toEqual({ '': 0 });

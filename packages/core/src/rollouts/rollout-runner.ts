@@ -36,6 +36,8 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   /** The revision of the flag that each rollout was compared with, by id. */
   private readonly compared = new Map<string, number | undefined>();
   private readonly guards: RolloutGuards | undefined;
+  /** What the last round has moved, by id. */
+  private moved: ReadonlySet<string> = new Set();
   private latest: Promise<unknown> = Promise.resolve();
   private prunesAt = Number.NEGATIVE_INFINITY;
   /** Rollouts whose error was reported, so that it is reported once. */
@@ -73,17 +75,20 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     return this.active.filter(({ guarded, state }) => guarded && state !== 'paused').length;
   }
 
+  /** A step that has just been taken may be due again at once. What was not taken for another reason waits for the poll. */
   nextAfter(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     for (const rollout of this.active) {
-      const at = rollout.state === 'running' ? rules.nextAtOf(rollout) : undefined;
-      if (at !== undefined && at > now) next = Math.min(next, at);
+      if (rollout.state !== 'running') continue;
+      const at = timeOf(rollout);
+      if (at > now || this.moved.has(rollout.id)) next = Math.min(next, at);
     }
     return next;
   }
 
   /** One round after the other: two would ask the guard about the same steps. */
   run(): Promise<readonly string[]> {
+    this.moved = new Set();
     const round = this.latest.then(() => this.round());
     this.latest = round.catch(() => undefined);
     return round;
@@ -98,25 +103,22 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     this.active = await this.listActive();
     const now = this.now();
     const moved = new Set<string>();
-    if (
-      !(await this.visit(
-        this.active.filter((one) => this.mayHaveChanged(one)),
-        moved,
-        ({ id }) => this.endIfChanged(id),
-      ))
-    ) {
-      return [...moved];
-    }
-    const rest = this.active.filter(({ id }) => !moved.has(id));
-    const answers = await this.guards?.ask(rest, now);
-    await this.visit(rest, moved, async (rollout) => {
-      const answer = answers?.get(rollout.id);
-      if (answer === 'rollback') return this.rollBack(rollout);
-      return this.maySettle(rollout, answer) && isDue(rollout, now) ? this.takeStep(rollout, now) : false;
-    });
+    const changed = this.active.filter((rollout) => this.mayHaveChanged(rollout));
+    if (await this.visit(changed, moved, ({ id }) => this.endIfChanged(id))) await this.moveAll(moved, now);
     if (moved.size > 0) this.active = await this.listActive();
+    this.moved = moved;
     await this.prune(now).catch(this.engine.onError);
     return [...moved];
+  }
+
+  private async moveAll(moved: Set<string>, now: number): Promise<void> {
+    const rollouts = this.active.filter(({ id }) => !moved.has(id));
+    const answers = await this.guards?.ask(rollouts, now);
+    await this.visit(rollouts, moved, async (rollout) => {
+      const answer = answers?.get(rollout.id);
+      if (answer === 'rollback') return this.rollBack(rollout);
+      return this.mayStep(rollout, answer) && isDue(rollout, now) ? this.takeStep(rollout, now) : false;
+    });
   }
 
   private async listActive(): Promise<readonly RolloutSummary[]> {
@@ -149,7 +151,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   }
 
   /** A node with a guard asks it for every rollout. */
-  private maySettle({ guarded }: RolloutSummary, answer: GuardAnswer | undefined): boolean {
+  private mayStep({ guarded }: RolloutSummary, answer: GuardAnswer | undefined): boolean {
     return this.guards ? answer === 'go' : !guarded;
   }
 

@@ -71,8 +71,9 @@ export interface ScheduleQuery {
 }
 
 /**
- * The option `authorizeDue`: whether the author may still make these changes, asked when a schedule is due. False fails
- * the schedule with `forbidden`. An error, or no answer within ten seconds, keeps it pending until `notAfter`.
+ * The option `authorizeDue`: whether the author may still make these changes, asked when a schedule or a step of a rollout
+ * is due. False fails the schedule with `forbidden`, and pauses the rollout. After an error, or without an answer within
+ * ten seconds, it is tried again, a schedule until `notAfter`.
  */
 export type AuthorizeDue = (author: ScheduleAuthor, planned: PlannedSet) => Awaitable<boolean>;
 

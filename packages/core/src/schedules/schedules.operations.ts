@@ -62,8 +62,8 @@ export async function createSchedule(
 export function assertSchedulesRun({ schedules }: ChangeEngine): void {
   if (schedules.mode !== false) return;
   const message =
-    'Schedules are off: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if another process ' +
-    'carries schedules out.';
+    'Schedules and rollouts are off: open the flags with runSchedules: true, or with runSchedules: "elsewhere" if ' +
+    'another process carries them out.';
   throw new FlagsError('schedules_disabled', message);
 }
 

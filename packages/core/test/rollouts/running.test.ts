@@ -20,6 +20,9 @@ describe('a node with runSchedules: true', () => {
     expect(items).toHaveLength(2);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(100);
     expect((second ?? 0) - (first ?? 0)).toBeLessThan(2 * SECOND);
+    // Not only at the next poll.
+    const { since, endedAt } = await flags.getRollout({ rollout: id });
+    expect(Date.parse(`${endedAt}`) - Date.parse(since)).toBeLessThan(2 * SECOND);
     await flags.close();
   });
 

@@ -97,6 +97,12 @@ const describingFew = (count: number) => {
   return `{"changes":[${changes}]`;
 };
 
+const startingRollout = (count: number, flag = flagName(31)) => {
+  const ref = { project: 'default', flag, environment: 'production', strategy: strategyId(31) };
+  const steps = Array.from({ length: count }, (_, index) => ({ rollout: index % 100, hold: 3_600_000 }));
+  return JSON.stringify({ ref, steps });
+};
+
 let undone = 0;
 /** Another set for each measurement. */
 const undoneSet = () => `0198a000-0000-7000-8000-${String(undone).padStart(12, '0')}`;
@@ -186,6 +192,22 @@ export const CHANGE_ROWS = {
     { name: 'pending', path: `/api/admin/schedules/${strategyId(100_001)}`, ...granted },
     { name: 'long id', path: `/api/admin/schedules/${longText(14_000)}` },
   ],
+  startRollout: [
+    { name: '20 steps', body: () => startingRollout(20), ...granted },
+    { name: 'eight of 20 steps at once', body: () => startingRollout(20), ...atOnce, isGranted: false },
+    { name: 'of a flag of 1 MiB', body: () => startingRollout(20, 'largest') },
+    { name: 'more steps than may be', body: () => startingRollout(10_000) },
+    { name: 'faulty steps', body: () => within('{"ref":{"project":"default"},"steps":[', () => '0', ']}') },
+  ],
+  listRollouts: [
+    ...together({ name: 'limit=100', path: '/api/admin/rollouts?limit=100', ...granted }),
+    { name: 'of no flag', path: '/api/admin/rollouts?flag=nowhere', ...granted },
+  ],
+  getRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}` }],
+  pauseRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/pause` }],
+  resumeRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/resume` }],
+  advanceRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/advance` }],
+  stopRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/stop` }],
   getChange: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}` }],
   planUndo: [{ name: 'long id', path: `/api/admin/changes/${longText(14_000)}/undo/plan` }],
   previewUndo: [

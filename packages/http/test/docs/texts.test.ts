@@ -19,6 +19,7 @@ import {
 } from '@flags/core';
 import { sqliteStorage } from '@flags/core/sqlite';
 import { faultyStorage } from '@flags/core/testing';
+import type { NewRollout } from '@flags/core/types';
 import express from 'express';
 import request from 'supertest';
 import { until } from '../../../../test/until.js';
@@ -181,6 +182,48 @@ describe('guides', () => {
       expect((await flags.listSchedules({ state: 'cancelled' })).items).toMatchObject([
         { flags: [{ flag: 'checkout' }] },
       ]);
+      await flags.close();
+    });
+  });
+
+  describe('the code of docs/roll-out-in-steps.md', () => {
+    const [launch = '', moves = '', guarded = ''] = codeBlocks(read('docs/roll-out-in-steps.md'), 'js');
+
+    it('takes the steps, and moves a rollout by hand', async () => {
+      const console = { log: jest.fn() };
+      const flags = (await runProgram(launch, { result: 'flags', scope: { console } })) as Flags;
+      expect(console.log.mock.calls).toEqual([['5'], ['100'], ['done']]);
+      const { environments } = await flags.getFlag({ project: 'default', flag: 'checkout' });
+      const { name, strategies } = environments.find(({ enabled }) => enabled) ?? { name: '', strategies: [] };
+      const ref = { project: 'default', flag: 'checkout', environment: name, strategy: `${strategies[0]?.id}` };
+      await flags.startRollout(ref, {
+        steps: [
+          { rollout: 5, hold: null },
+          { rollout: 50, hold: null },
+        ],
+      });
+      await runProgram(moves, { result: 'undefined', scope: { flags } });
+      expect((await flags.listRollouts()).items).toMatchObject([
+        { state: 'done', reason: 'Launch' },
+        { state: 'rolled-back', step: 1, startedFrom: 100 },
+      ]);
+      await flags.close();
+    });
+
+    it('asks the metrics of the host', async () => {
+      const errorRate = jest.fn(() => Promise.resolve(0.1));
+      const flags = (await runProgram(guarded, {
+        result: 'flags',
+        scope: { createFlags, memoryStorage, errorRate },
+      })) as Flags;
+      await flags.createFlag({ project: 'default' }, { name: 'checkout' });
+      const production = { project: 'default', flag: 'checkout', environment: 'production' };
+      const { id: strategy } = await flags.addStrategy(production, { name: 'flexibleRollout' });
+      await flags.enable(production);
+      const steps = [{ rollout: 5, hold: 0 }, { rollout: 100 }];
+      const { id } = await flags.startRollout({ ...production, strategy }, { steps, guarded: true });
+      await until(async () => (await flags.getRollout({ rollout: id })).state === 'rolled-back');
+      expect(errorRate).toHaveBeenCalledWith('checkout', expect.objectContaining({ signal: expect.any(AbortSignal) }));
       await flags.close();
     });
   });
@@ -412,6 +455,12 @@ describe('the limits of docs/limits.md', () => {
       if (status >= 400) throw Object.assign(new Error(body.message), { code: body.code });
     };
 
+  async function startRollout(flags: Flags, steps: NewRollout['steps']): Promise<void> {
+    const { id } = await flags.addStrategy(PRODUCTION, { name: 'flexibleRollout' });
+    await flags.enable(PRODUCTION);
+    await flags.startRollout({ ...PRODUCTION, strategy: id }, { steps });
+  }
+
   const FEATURES = '/api/admin/projects/default/features';
   const BULK = '/api/client/metrics/bulk';
   const metric = { appName: 'a', featureName: 'b', timestamp: STOP, yes: 1, no: 0 };
@@ -494,6 +543,12 @@ describe('the limits of docs/limits.md', () => {
       const change: Change = { op: 'archiveFlag', ref: CHECKOUT };
       return flags.createSchedule([change], { at: new Date(due).toISOString(), notAfter });
     },
+    rolloutSteps: (flags, amount) =>
+      startRollout(
+        flags,
+        many(amount, () => ({ rollout: 1, hold: 0 })),
+      ),
+    rolloutHold: (flags, amount) => startRollout(flags, [{ rollout: 1, hold: amount }]),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
     contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),
