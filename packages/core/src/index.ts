@@ -89,7 +89,7 @@ export type {
 // Rollouts
 export type { Rollout } from './rollouts/rollout.types.js';
 // Schedules
-export type { ListedSchedule, Schedule } from './schedules/schedule.types.js';
+export type { Schedule } from './schedules/schedule.types.js';
 export type { NewSegment, Segment, SegmentChanges } from './segments/segment.types.js';
 // Storages
 export { memoryStorage } from './storage/memory/storage.js';

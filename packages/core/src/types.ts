@@ -51,7 +51,13 @@ export type {
   StopOptions,
 } from './rollouts/rollout.types.js';
 export type { RunSchedules, ScheduleAuthor, ScheduleFailure, ScheduleStatus } from './schedules/schedule.js';
-export type { AuthorizeDue, ScheduleOptions, ScheduleQuery, ScheduleRef } from './schedules/schedule.types.js';
+export type {
+  AuthorizeDue,
+  ListedSchedule,
+  ScheduleOptions,
+  ScheduleQuery,
+  ScheduleRef,
+} from './schedules/schedule.types.js';
 export type { SegmentQuery, SegmentRef } from './segments/segment.types.js';
 export type { Reporter } from './storage/usage/port.js';
 export type { TokenChanges, TokenRef, TokenRotation, VerifiedToken } from './tokens/token.types.js';

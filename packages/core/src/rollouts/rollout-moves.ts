@@ -67,7 +67,7 @@ export function prepareMove(
 }
 
 /** Returns the revision in which a set will leave a flag. */
-export async function revisionAfter(unit: ChangeSetUnit, flag: string): Promise<number> {
+async function revisionAfter(unit: ChangeSetUnit, flag: string): Promise<number> {
   const stored = (await unit.stored({ kind: flagDocuments.kind, id: flag }))?.revision ?? 0;
   return unit.written(flagDocuments).has(flag) ? stored + 1 : stored;
 }

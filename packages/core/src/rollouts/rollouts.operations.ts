@@ -175,7 +175,7 @@ export async function getRollout({ read }: ChangeEngine, { rollout }: RolloutRef
 }
 
 /** Members by name: they are part of the public API. */
-export function toRollout(summary: RolloutSummary, revision: number): Rollout {
+function toRollout(summary: RolloutSummary, revision: number): Rollout {
   const { id, state, ref, steps, step, startedFrom, since, guarded } = summary;
   const { author, createdAt, reason, endedAt, ended, failure } = summary;
   const next = rules.nextAtOf(summary);

@@ -1,11 +1,11 @@
-import type { ListedSchedule, Schedule } from '@flags/core';
+import type { Schedule } from '@flags/core';
 import {
   type CanReadSchedule,
   listReadableSchedules,
   SCHEDULE_STATES,
   scheduleNotFound,
 } from '@flags/core/integration';
-import type { ScheduleOptions, ScheduleQuery } from '@flags/core/types';
+import type { ListedSchedule, ScheduleOptions, ScheduleQuery } from '@flags/core/types';
 import { parameter } from '../api/query.js';
 import { type Route, type RouteRequest, revised, route } from '../api/route.js';
 import { createProjectFilter, isPermitted } from '../auth/permissions.js';
