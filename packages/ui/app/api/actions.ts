@@ -61,6 +61,12 @@ export const ACTIONS = {
   createSchedule: ['POST', '/api/admin/schedules'] as Action<api.Schedule>,
   getSchedule: ['GET', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
   cancelSchedule: ['DELETE', '/api/admin/schedules/:schedule'] as Action<api.Schedule>,
+  listRollouts: ['GET', '/api/admin/rollouts'] as Action<api.RolloutPage>,
+  startRollout: ['POST', '/api/admin/rollouts'] as Action<api.Rollout>,
+  pauseRollout: ['POST', '/api/admin/rollouts/:rollout/pause'] as Action<api.Rollout>,
+  resumeRollout: ['POST', '/api/admin/rollouts/:rollout/resume'] as Action<api.Rollout>,
+  advanceRollout: ['POST', '/api/admin/rollouts/:rollout/advance'] as Action<api.Rollout>,
+  stopRollout: ['POST', '/api/admin/rollouts/:rollout/stop'] as Action<api.Rollout>,
   planUndo: ['POST', '/api/admin/changes/:id/undo/plan'] as Action<api.Plan>,
 };
 

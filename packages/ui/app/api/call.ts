@@ -8,6 +8,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** The id of a change, a UUID: a repeated request with it gets the first reply. */
   readonly key?: string | undefined;
+  /** Why, for the history. */
+  readonly reason?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -66,7 +68,13 @@ export function addressOf(action: ActionName, { params = {}, query = {} }: CallO
 export async function send(
   address: URL,
   method: string,
-  { body, key, signal, headers = {} }: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+  {
+    body,
+    key,
+    reason,
+    signal,
+    headers = {},
+  }: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> {
   const token = authorization();
   try {
@@ -75,6 +83,7 @@ export async function send(
       headers: {
         ...headers,
         ...(key !== undefined && { 'idempotency-key': key }),
+        ...(reason && { 'x-change-reason': encodeURIComponent(reason) }),
         ...(token !== undefined && { authorization: token }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

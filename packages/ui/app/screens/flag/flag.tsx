@@ -5,7 +5,7 @@ import { useResource } from '../../api/resource.js';
 import type { FlagDetail, FlagEnvironment } from '../../api/types.js';
 import { changesBetween } from '../../model/flag-changes.js';
 import { Ago, ExplainedAnswer } from '../../parts/control/answer.js';
-import { Button, Link } from '../../parts/control/controls.js';
+import { Button, DialogButton, Link } from '../../parts/control/controls.js';
 import { Icon } from '../../parts/control/icons.js';
 import { AgingTags } from '../../parts/flag/aging-tags.js';
 import { ArchivedActions } from '../../parts/flag/archived-actions.js';
@@ -15,9 +15,11 @@ import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/scr
 import { Empty } from '../../parts/frame/states.js';
 import { DraftAnswer } from '../../parts/preview/draft-answer.js';
 import { Timeline } from '../../parts/review/timeline.js';
+import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { query } from '../../router.js';
 import { draftOf } from '../../state/drafts.js';
+import { isActive, useRollouts } from '../../state/rollouts.js';
 import { useSchedules } from '../../state/schedules.js';
 import { may, offers } from '../../state/session.js';
 import { useExplanations, viewAs } from '../../state/view-as.js';
@@ -25,6 +27,7 @@ import { ago, flagType, plural, time } from '../../words.js';
 import { DependenciesSection } from './dependencies-section.js';
 import { FlagActions } from './flag-actions.js';
 import { AsOfPicker, PastFlag } from './past-flag.js';
+import { StartRollout } from './start-rollout.js';
 import { Strategies } from './strategy-summary.js';
 import { UsageChart } from './usage-chart.js';
 import { VariantsSection } from './variants-section.js';
@@ -86,6 +89,7 @@ function FlagPage({ detail, revision }: FlagPageProps) {
           ))}
         </div>
       )}
+      <Rollouts project={project} flag={name} />
       <PendingSchedules project={project} flag={name} />
       <VariantsSection detail={detail} revision={revision} />
       <DependenciesSection detail={detail} revision={revision} />
@@ -177,6 +181,7 @@ function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps
               Explain
             </Link>
           )}
+          <RolloutButton detail={detail} environment={environment} />
           <Link
             class="button"
             to={['projects', project, 'flags', flag, name]}
@@ -201,6 +206,42 @@ function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps
         empty="No strategies: nobody gets it here. Enabling adds a rollout of 100 %."
       />
     </section>
+  );
+}
+
+interface RolloutButtonProps extends Pick<EnvironmentCardProps, 'detail' | 'environment'> {}
+
+/** Starts a rollout of the only strategy with a percentage. Absent while one goes on, or where a rollout would be refused. */
+function RolloutButton({ detail, environment: { name, enabled, strategies } }: RolloutButtonProps) {
+  const { project, name: flag, archived } = detail;
+  const isOffered = offers('startRollout', project);
+  const { data = [] } = useRollouts(isOffered ? { project, flag } : undefined);
+  const gradual = strategies.filter((one) => one.name === 'flexibleRollout' && !one.disabled);
+  const [strategy] = gradual;
+  const isBusy = data.some((one) => isActive(one) && one.ref.environment === name);
+  if (!isOffered || !enabled || archived || isBusy || gradual.length !== 1 || !strategy) return null;
+  return (
+    <DialogButton
+      class="quiet"
+      needs={['startRollout', 'updateStrategy']}
+      project={project}
+      label={`Roll out in steps in ${name}`}
+      dialog={(close) => <StartRollout detail={detail} environment={name} strategy={strategy} onClose={close} />}
+    >
+      Roll out in steps…
+    </DialogButton>
+  );
+}
+
+/** The rollouts of a flag that go on, and the last one that ended. Absent without any. */
+function Rollouts({ project, flag }: FlagScreenProps) {
+  const { data = [] } = useRollouts(offers('listRollouts', project) ? { project, flag } : undefined);
+  const shown = [...data.filter(isActive), ...data.filter((one) => !isActive(one)).slice(0, 1)];
+  if (shown.length === 0) return null;
+  return (
+    <Card title="Rollout in steps">
+      <RolloutList rollouts={shown} flag={flag} />
+    </Card>
   );
 }
 

@@ -5,9 +5,12 @@ import { Icon } from '../../parts/control/icons.js';
 import { SelectField, TextField } from '../../parts/form/field.js';
 import { Card, ScreenFrame, ScreenHead, WhenLoaded } from '../../parts/frame/screen.js';
 import { Empty } from '../../parts/frame/states.js';
+import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { SCHEDULE_STATES, ScheduleList } from '../../parts/schedule/schedule-list.js';
-import { query, setQuery } from '../../router.js';
+import { currentProject, query, setQuery } from '../../router.js';
+import { isActive, useRollouts } from '../../state/rollouts.js';
 import { type ScheduleState, useSchedules } from '../../state/schedules.js';
+import { offers } from '../../state/session.js';
 import { plural, time } from '../../words.js';
 
 /** The number of schedules at first, and of those that each press of the button adds. */
@@ -43,10 +46,30 @@ export function SchedulesScreen({ project }: SchedulesProps) {
           </Button>
         )}
       </search>
+      {state === '' && <Rollouts project={project} part={part} />}
       <WhenLoaded reply={reply}>
         {(all) => <Found key={state} schedules={part === '' ? all : all.filter(matches)} isFiltered={isFiltered} />}
       </WhenLoaded>
     </section>
+  );
+}
+
+interface RolloutsProps extends SchedulesProps {
+  /** A part of the flag's name, in lower case. */
+  readonly part: string;
+}
+
+/** The rollouts that go on. Absent without any. */
+function Rollouts({ project, part }: RolloutsProps) {
+  const { data = [] } = useRollouts(offers('listRollouts', project ?? currentProject()) ? { project } : undefined);
+  const active = data.filter((one) => isActive(one) && one.ref.flag.toLowerCase().includes(part));
+  if (active.length === 0) return null;
+  return (
+    <Card title="Rollouts in steps" note={plural(active.length, 'rollout')}>
+      <Paged items={active} page={PAGE}>
+        {(shown) => <RolloutList rollouts={shown} />}
+      </Paged>
+    </Card>
   );
 }
 
