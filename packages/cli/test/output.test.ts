@@ -227,7 +227,10 @@ describe('completion', () => {
   });
 
   it.each([
-    [['flags', 'rol'], ['rollout']],
+    [
+      ['flags', 'roll'],
+      ['rollout', 'rollouts'],
+    ],
     [['flags', 'tokens', 'r'], ['rotate']],
     [
       ['flags', 'list', '--st'],

@@ -53,6 +53,9 @@ for (const colorScheme of ['light', 'dark']) {
   await tab.getByText('What changes').first().click();
   await tab.locator('.differences').waitFor();
   await take(tab, `schedules-${colorScheme}`);
+  await tab.goto(`${page}/flags/recommendations`);
+  await tab.getByRole('list', { name: 'Steps of the rollout of recommendations' }).waitFor();
+  await take(tab, `rollout-${colorScheme}`);
   await context.close();
 }
 await disconnectBrowser();

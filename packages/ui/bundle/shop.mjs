@@ -59,6 +59,19 @@ export async function createShop() {
   return flags;
 }
 
+/** A rollout of the first strategy, which has taken two of its steps by now. */
+async function startRollout(flags, place) {
+  const { environments } = await flags.getFlag(place);
+  const [{ id: strategy }] = environments.find(({ name }) => name === place.environment).strategies;
+  const steps = [
+    { rollout: 20, hold: 8 * HOUR },
+    { rollout: 40, hold: 48 * HOUR },
+    { rollout: 70, hold: null },
+    { rollout: 100 },
+  ];
+  await flags.as('ada').startRollout({ ...place, strategy }, { steps }, { reason: 'Half of the shop by Friday' });
+}
+
 /** Schedules that were applied, have failed, and are pending. Returns the present time. */
 async function addSchedules(flags, setClock) {
   const now = Date.now();
@@ -76,6 +89,8 @@ async function addSchedules(flags, setClock) {
     reason: 'The first provider is back',
   });
   await flags.as('ada').updateFlag(provider, { description: 'The second provider takes over, if the first one fails' });
+  setClock(Date.parse(at(-20)));
+  await startRollout(flags, inProduction('recommendations'));
   for (const hours of [-20, -9]) {
     setClock(Date.parse(at(hours)) + 2_000);
     await flags.runDue();

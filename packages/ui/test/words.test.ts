@@ -1,7 +1,8 @@
-import type { Explained, ListedSchedule } from '../app/api/types.js';
+import type { Explained, ListedSchedule, Rollout } from '../app/api/types.js';
 import { refusalText } from '../app/model/refusal.js';
 import { DAY, sumByPeriod, sumByVariant } from '../app/model/usage.js';
 import { scheduleAdvice } from '../app/parts/schedule/advice.js';
+import { holdText, rolloutAdvice } from '../app/parts/schedule/rollout-words.js';
 import { until, why } from '../app/words.js';
 
 it.each([
@@ -151,3 +152,59 @@ it.each([
 ])('says how long it is until %d milliseconds later', (left, words) => {
   expect(until(new Date(NOW + left).toISOString(), NOW)).toBe(words);
 });
+
+const started: Rollout = {
+  id: '0198f4a2-7c1e-7b52-9d3e-5c1c8f2a7b12',
+  state: 'running',
+  ref: { project: 'default', flag: 'checkout', environment: 'production', strategy: 'x' },
+  steps: [
+    { rollout: 25, hold: 3_600_000 },
+    { rollout: 100, hold: 0 },
+  ],
+  step: 0,
+  startedFrom: 5,
+  since: '2030-05-01T11:00:00.000Z',
+  nextAt: '2030-05-01T12:00:00.000Z',
+  guarded: false,
+  author: { name: 'ada', tokenId: null, tokenType: null },
+  createdAt: '2030-05-01T11:00:00.000Z',
+  reason: null,
+  endedAt: null,
+  ended: null,
+  failure: null,
+};
+const endedBy = (reason: string): Partial<Rollout> => ({
+  state: 'ended',
+  ended: { reason: reason as NonNullable<Rollout['ended']>['reason'], changeSet: null },
+});
+
+it.each<[Partial<Rollout>, RegExp | undefined]>([
+  [{}, /^100 % follows on [^,]+, .+[^,]\.$/],
+  [{ guarded: true }, /, if the guard agrees\.$/],
+  [{ step: 1 }, /^It is done on /],
+  [{ state: 'waiting', nextAt: null }, /^100 % follows when you advance it\.$/],
+  [{ state: 'waiting', step: 1, nextAt: null }, /^It is done when you advance it\.$/],
+  [{ state: 'paused' }, undefined],
+  [
+    { state: 'paused', failure: { code: 'forbidden', message: 'It is forbidden', details: [] } },
+    /^A step was refused\. It is forbidden\.$/,
+  ],
+  [{ state: 'rolled-back', ended: { reason: 'guard', changeSet: 'x' } }, /^The guard took it back to 5 %\.$/],
+  [{ state: 'rolled-back', ended: { reason: 'stopped', changeSet: 'x' } }, /^It was taken back to 5 %\.$/],
+  [endedBy('stopped'), undefined],
+  [endedBy('strategy-changed'), /^Somebody changed the strategy/],
+  [endedBy('flag-deleted'), /^The flag was deleted/],
+  [{ state: 'done' }, undefined],
+])('says what comes next in the rollout %j', (members, words) => {
+  const advice = rolloutAdvice({ ...started, ...members });
+  if (words === undefined) expect(advice).toBeUndefined();
+  else expect(advice).toMatch(words);
+});
+
+it.each([
+  [86_400_000, '1 day'],
+  [5_400_000, '90 minutes'],
+  [7_200_000, '2 hours'],
+  [500, '0.5 seconds'],
+  [null, 'until you advance it'],
+])('says that a step stays for %s milliseconds', (hold, words) => expect(holdText(hold)).toBe(words));

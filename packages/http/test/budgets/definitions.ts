@@ -193,6 +193,7 @@ export async function furnish(storage: FlagsStorage, flags: Flags, size: StoreSi
     await stop();
   }
   await makeSchedules(storage, flags, size);
+  await makeRollouts(storage, flags, size);
   await reportUsage(flags, size);
   await inventApplications(flags, size.invented);
 }
@@ -241,6 +242,27 @@ async function makeSchedules(storage: FlagsStorage, flags: Flags, { schedules }:
       const body = isPending ? copy : { ...copy, state: 'cancelled', endedAt: new Date().toISOString() };
       const { changes: _changes, ...summary } = { changes: undefined, ...body };
       return { key: { ...key, id: copy.id }, expected: 0, parent: isPending ? 'open' : 'ended', body, summary };
+    });
+    await storage.commit({ writes, events: [] });
+  }
+}
+
+/** As many as schedules: ended ones, and a tenth that goes on, each of a strategy of its own. */
+async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
+  const place = { ...DEFAULT, flag: flagName(32), environment: 'production' };
+  const steps = Array.from({ length: 20 }, (_, index) => ({ rollout: index, hold: 86_400_000 }));
+  const { id } = await flags.startRollout({ ...place, strategy: strategyId(32) }, { steps });
+  const key = { kind: 'rollout', id };
+  const template = await storage.get(key);
+  const active = Math.min(schedules / 10, LIMITS.activeRollouts - 100);
+  for (let first = 0; first < schedules + active; first += 500) {
+    const writes = Array.from({ length: Math.min(500, schedules + active - first) }, (_, index) => {
+      const own = strategyId(100_000 + first + index);
+      const isActive = first + index < active;
+      const ends = isActive ? {} : { state: 'done', endedAt: new Date().toISOString() };
+      const body = { ...(template?.body as object), id: own, ref: { ...place, strategy: own }, ...ends };
+      const { v: _v, original: _original, hash: _hash, ...summary } = { v: 1, original: null, hash: '', ...body };
+      return { key: { ...key, id: own }, expected: 0, parent: isActive ? 'open' : 'ended', body, summary };
     });
     await storage.commit({ writes, events: [] });
   }

@@ -97,10 +97,11 @@ const describingFew = (count: number) => {
   return `{"changes":[${changes}]`;
 };
 
-const startingRollout = (count: number, flag = flagName(31)) => {
-  const ref = { project: 'default', flag, environment: 'production', strategy: strategyId(31) };
+const startingRollout = (count: number) => {
+  const ref = { project: 'default', flag: flagName(31), environment: 'production', strategy: strategyId(31) };
   const steps = Array.from({ length: count }, (_, index) => ({ rollout: index % 100, hold: 3_600_000 }));
-  return JSON.stringify({ ref, steps });
+  // The same one each time it is repeated.
+  return JSON.stringify({ ref, steps, id: strategyId(200_000 + count) });
 };
 
 let undone = 0;
@@ -195,7 +196,6 @@ export const CHANGE_ROWS = {
   startRollout: [
     { name: '20 steps', body: () => startingRollout(20), ...granted },
     { name: 'eight of 20 steps at once', body: () => startingRollout(20), ...atOnce, isGranted: false },
-    { name: 'of a flag of 1 MiB', body: () => startingRollout(20, 'largest') },
     { name: 'more steps than may be', body: () => startingRollout(10_000) },
     { name: 'faulty steps', body: () => within('{"ref":{"project":"default"},"steps":[', () => '0', ']}') },
   ],
@@ -203,7 +203,10 @@ export const CHANGE_ROWS = {
     ...together({ name: 'limit=100', path: '/api/admin/rollouts?limit=100', ...granted }),
     { name: 'of no flag', path: '/api/admin/rollouts?flag=nowhere', ...granted },
   ],
-  getRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}` }],
+  getRollout: [
+    { name: 'of 20 steps', path: `/api/admin/rollouts/${strategyId(100_001)}`, ...granted },
+    { name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}` },
+  ],
   pauseRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/pause` }],
   resumeRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/resume` }],
   advanceRollout: [{ name: 'long id', path: `/api/admin/rollouts/${longText(14_000)}/advance` }],

@@ -75,7 +75,7 @@ function Steps({ rollout: { ref, steps, step, since, endedAt } }: RolloutProps) 
         return (
           <li key={index} class={isTaken ? 'taken' : undefined} aria-current={isCurrent ? 'step' : undefined}>
             <strong>{rollout} %</strong>
-            <small>{isCurrent ? `since ${time(since)}` : holdText(hold)}</small>
+            <small>{isCurrent ? `since ${time(since)}` : hold !== 0 && holdText(hold)}</small>
           </li>
         );
       })}
