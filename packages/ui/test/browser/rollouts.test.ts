@@ -111,6 +111,7 @@ describeInBrowser('a rollout', () => {
     await page.goto(`${host.page}projects/default/flags/checkout`);
     await page.getByText(`It was taken back to ${before} %.`).waitFor();
     await page.getByText('Zurück').first().waitFor();
+    await page.getByText('by a rollout').first().waitFor();
   });
 
   it('ends when somebody switches the flag off, and says so', async () => {

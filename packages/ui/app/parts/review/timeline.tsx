@@ -53,6 +53,7 @@ function EntryHead({ entry, isGlobal }: EntryProps) {
       <strong>{actor}</strong> {summary}
       {isGlobal && <Subjects entry={entry} />}
       <ScheduleLink events={events} />
+      {events.some(({ origin }) => origin?.startsWith('rollout/')) && <span class="tag">by a rollout</span>}
       {[...new Set(events.flatMap(({ environment }) => environment ?? []))].map((name) => (
         <span key={name} class="tag">
           {name}
