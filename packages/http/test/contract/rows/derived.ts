@@ -3,7 +3,7 @@ import { ROUTES } from '../../../src/routes/all-routes.js';
 import { ADMIN_SECRET, CLIENT_SECRET } from '../contract-host.js';
 import { actionOf } from '../endpoints.js';
 import { type Expectation, inOrder, type Row, type RowRequest, type Step } from '../row.js';
-import { DEFAULT, NOW } from '../states.js';
+import { DEFAULT, NOW, PRODUCTION, strategyId } from '../states.js';
 import { WRITTEN_ROWS } from './all-rows.js';
 
 const TAKEN = '6f1c1f7e-6d0a-4c57-9b8e-4d5b1f2f7a99';
@@ -78,10 +78,14 @@ function takenId({ action }: Route, { given, request: { body } }: Row, variation
     code: 'id_taken',
   });
   const at = new Date(Date.parse(NOW) + 60_000).toISOString();
-  const taken: Step = (flags) =>
-    action === 'createSchedule'
-      ? flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id, at })
-      : flags.createFlag(DEFAULT, { name: 'taken' }, { id });
+  const taken: Step = (flags) => {
+    if (action === 'createSchedule') {
+      return flags.createSchedule([{ op: 'createFlag', ref: DEFAULT, input: { name: 'taken' } }], { id, at });
+    }
+    const ref = { ...PRODUCTION, strategy: strategyId(1) };
+    if (action === 'startRollout') return flags.startRollout(ref, { steps: [{ rollout: 1 }] }, { id });
+    return flags.createFlag(DEFAULT, { name: 'taken' }, { id });
+  };
   return { ...refused, given: given ? inOrder(given, taken) : taken };
 }
 
