@@ -247,7 +247,7 @@ async function makeSchedules(storage: FlagsStorage, flags: Flags, { schedules }:
   }
 }
 
-/** As many as schedules: ended ones, and a tenth that goes on, each of a strategy of its own. */
+/** A tenth of the schedules: as many go on, each of a strategy of its own, as have ended. */
 async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: StoreSize): Promise<void> {
   const place = { ...DEFAULT, flag: flagName(32), environment: 'production' };
   const steps = Array.from({ length: 20 }, (_, index) => ({ rollout: index, hold: 86_400_000 }));
@@ -255,8 +255,8 @@ async function makeRollouts(storage: FlagsStorage, flags: Flags, { schedules }: 
   const key = { kind: 'rollout', id };
   const template = await storage.get(key);
   const active = Math.min(schedules / 10, LIMITS.activeRollouts - 100);
-  for (let first = 0; first < schedules + active; first += 500) {
-    const writes = Array.from({ length: Math.min(500, schedules + active - first) }, (_, index) => {
+  for (let first = 0; first < 2 * active; first += 500) {
+    const writes = Array.from({ length: Math.min(500, 2 * active - first) }, (_, index) => {
       const own = strategyId(100_000 + first + index);
       const isActive = first + index < active;
       const ends = isActive ? {} : { state: 'done', endedAt: new Date().toISOString() };
