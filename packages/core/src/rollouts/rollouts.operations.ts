@@ -2,7 +2,6 @@ import { v7 as timeOrderedId } from 'uuid';
 import type { ChangeContext, ListPage, PageQuery, StrategyRef } from '../base/common.types.js';
 import { assertEnvironment } from '../base/environments.js';
 import { LIMITS } from '../base/limits.js';
-import { paced } from '../base/paced.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { assertText, invalidInput } from '../base/validator.js';
 import type { ChangeEngine } from '../changesets/engine.js';
@@ -19,6 +18,7 @@ import type { Strategy } from '../flags/strategy.types.js';
 import type { ListedSchedule } from '../schedules/schedule.types.js';
 import { assertSchedulesRun, authorOf, runDue as runAll } from '../schedules/schedules.operations.js';
 import type { DocumentReader } from '../storage/documents.js';
+import { listSummaries, type StoredSummary } from '../storage/summaries.js';
 import { FlagHasChanged } from './changed-flag.js';
 import * as rules from './rollout.decide.js';
 import type { RolloutState, RolloutSummary } from './rollout.js';
@@ -217,28 +217,13 @@ async function* select(
   }
 }
 
-/** Rollouts per read. */
-const PAGE = 100;
-
-interface StoredSummary {
-  readonly summary: RolloutSummary;
-  readonly revision: number;
-}
-
 /** Reads the summaries of rollouts by id. */
-export async function* listRolloutSummaries(
-  { list }: Pick<DocumentReader, 'list'>,
+export function listRolloutSummaries(
+  reader: Pick<DocumentReader, 'list'>,
   parent?: string,
-  start?: string,
-): AsyncGenerator<StoredSummary> {
-  let after = start;
-  for (;;) {
-    const bounds = { limit: PAGE, ...(parent !== undefined && { parent }), ...(after !== undefined && { after }) };
-    const found = await list({ kind: KIND, part: 'summary', ...bounds });
-    for await (const { content, revision } of paced(found)) yield { summary: content as RolloutSummary, revision };
-    if (found.length < PAGE) return;
-    after = found.at(-1)?.key.id;
-  }
+  after?: string,
+): AsyncGenerator<StoredSummary<RolloutSummary>> {
+  return listSummaries(reader, { kind: KIND, parent, after });
 }
 
 export function pauseRollout(engine: ChangeEngine, ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {

@@ -18,7 +18,7 @@ import type {
 } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
 import type { AuthorizeDue } from './schedule.types.js';
-import { listSummaries } from './schedules.operations.js';
+import { listScheduleSummaries } from './schedules.operations.js';
 import { assertUnchanged } from './scope.js';
 
 /** Milliseconds between two looks at the schedules. */
@@ -184,7 +184,7 @@ export class ScheduleRunner implements ScheduleClock {
 
   private async listPending(): Promise<readonly Known[]> {
     const pending: Known[] = [];
-    for await (const { summary } of listSummaries(this.engine, OPEN)) {
+    for await (const { summary } of listScheduleSummaries(this.engine, OPEN)) {
       pending.push({ id: summary.id, at: Date.parse(summary.at) });
     }
     return pending;
@@ -263,7 +263,7 @@ export class ScheduleRunner implements ScheduleClock {
     this.prunesAt = now + DAY;
     await pruneEnded(this.engine, {
       documents: scheduleDocuments,
-      ended: listSummaries(this.engine, ENDED),
+      ended: listScheduleSummaries(this.engine, ENDED),
       before: now - LIMITS.scheduleRetention,
     });
   }

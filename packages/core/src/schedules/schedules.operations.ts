@@ -1,7 +1,6 @@
 import { v7 as timeOrderedId } from 'uuid';
 import type { ChangeContext, ListPage, PageQuery } from '../base/common.types.js';
 import { LIMITS } from '../base/limits.js';
-import { paced } from '../base/paced.js';
 import { pageBounds, takePage } from '../base/pages.js';
 import { invalidInput } from '../base/validator.js';
 import type { Change } from '../changesets/change-set.types.js';
@@ -14,6 +13,7 @@ import type { Actor, PreparedChange } from '../engine/engine.js';
 import { FlagsError } from '../errors.js';
 import { flagDocuments } from '../flags/flag.kind.js';
 import type { DocumentReader, Read } from '../storage/documents.js';
+import { listSummaries, type StoredSummary } from '../storage/summaries.js';
 import * as rules from './schedule.decide.js';
 import type { ScheduleAuthor, ScheduleState, ScheduleSummary } from './schedule.js';
 import { ENDED, OPEN, scheduleDocuments } from './schedule.kind.js';
@@ -124,7 +124,7 @@ async function planSchedule(engine: ChangeEngine, given: GivenSchedule): Promise
 
 async function assertRoom(engine: ChangeEngine, bytes: number): Promise<void> {
   let [count, total] = [1, bytes];
-  for await (const { summary } of listSummaries(engine, OPEN)) {
+  for await (const { summary } of listScheduleSummaries(engine, OPEN)) {
     count += 1;
     total += summary.bytes;
   }
@@ -188,7 +188,7 @@ async function* select(
 ): AsyncGenerator<ListedSchedule> {
   const parent = state === undefined ? undefined : state === 'pending' ? OPEN : ENDED;
   const stored = engine.memory.statesOf(flagDocuments);
-  for await (const { summary, revision } of listSummaries(engine, parent, after)) {
+  for await (const { summary, revision } of listScheduleSummaries(engine, parent, after)) {
     if (state !== undefined && summary.state !== state) continue;
     if (flag !== undefined && !summary.flags.some((one) => one.flag === flag)) continue;
     const isIn = (one: string) =>
@@ -199,28 +199,13 @@ async function* select(
   }
 }
 
-/** Schedules per read: the summary of one names up to 500 flags. */
-const PAGE = 100;
-
-interface StoredSummary {
-  readonly summary: ScheduleSummary;
-  readonly revision: number;
-}
-
 /** Reads the summaries of schedules by id, never their changes. */
-export async function* listSummaries(
-  { list }: Pick<DocumentReader, 'list'>,
+export function listScheduleSummaries(
+  reader: Pick<DocumentReader, 'list'>,
   parent?: string,
-  start?: string,
-): AsyncGenerator<StoredSummary> {
-  let after = start;
-  for (;;) {
-    const bounds = { limit: PAGE, ...(parent !== undefined && { parent }), ...(after !== undefined && { after }) };
-    const found = await list({ kind: KIND, part: 'summary', ...bounds });
-    for await (const { content, revision } of paced(found)) yield { summary: content as ScheduleSummary, revision };
-    if (found.length < PAGE) return;
-    after = found.at(-1)?.key.id;
-  }
+  after?: string,
+): AsyncGenerator<StoredSummary<ScheduleSummary>> {
+  return listSummaries(reader, { kind: KIND, parent, after });
 }
 
 export async function cancelSchedule(
