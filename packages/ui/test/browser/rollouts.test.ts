@@ -54,7 +54,7 @@ describeInBrowser('a rollout', () => {
     await page.getByRole('button', { name: 'Roll out in steps in production' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`It is ${before} % now.`).waitFor();
-    await dialog.getByLabel('Percentage of step 1').fill('60');
+    await dialog.getByLabel('Step 1 in percent').fill('60');
     await dialog.getByLabel('Unit of step 1').selectOption('until I advance it');
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByLabel('Reason').fill('Launch');

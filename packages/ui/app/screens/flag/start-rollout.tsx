@@ -84,7 +84,7 @@ export function StartRollout({ detail: { name, project }, environment, strategy,
           return (
             <li key={index}>
               <TextField
-                label={`Percentage of ${label}`}
+                label={`Step ${index + 1} in percent`}
                 type="number"
                 min={0}
                 max={100}
@@ -96,7 +96,7 @@ export function StartRollout({ detail: { name, project }, environment, strategy,
               />
               {!isLast && step.unit !== 'wait' && (
                 <TextField
-                  label={`Stays of ${label}`}
+                  label={`Step ${index + 1} stays`}
                   type="number"
                   min={0}
                   required
