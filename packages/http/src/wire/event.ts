@@ -38,7 +38,7 @@ export const eventSchema = objectComponent(
     reason: { ...nullableText, description: 'The reason for the change.' },
     origin: {
       ...example(null, nullableText),
-      description: '`schedule/ID` if a schedule caused the change; null for a call of its actor.',
+      description: '`schedule/ID` or `rollout/ID` if one caused the change; null for a call of its actor.',
     },
   },
   { user: actorSchema },
