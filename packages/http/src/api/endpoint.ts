@@ -16,7 +16,6 @@ import {
   collectPieces,
   GENERATED_SLICE_LENGTH,
   jsonOf,
-  type Pieces,
   piecesOf,
   type StartedText,
   slicesOf,
@@ -443,34 +442,19 @@ async function replyTwice(
   const visit = gate({ load: 'evaluation', actor: undefined, isPatient: true, request });
   const hashFirst = () =>
     tagOfGenerated({
-      pieces: inTurn(() => generate('first')),
+      pieces: piecesOf(generate('first')),
       longest: keptAs === undefined ? REGENERATED_LENGTH : BUFFERED_LENGTH,
       beforeRest: keptAs === undefined ? visit.enter : async () => undefined,
-      contents: contents && (() => inTurn(contents)),
+      contents: contents && (() => piecesOf(contents())),
     });
   try {
     const { text, etag } = known ? { etag: known } : await hashFirst();
-    const body = text ?? {
-      first: [],
-      rest: slicesOf(
-        inTurn(() => generate('again')),
-        GENERATED_SLICE_LENGTH,
-      ),
-    };
+    const body = text ?? { first: [], rest: slicesOf(piecesOf(generate('again')), GENERATED_SLICE_LENGTH) };
     const isTagged = method === 'GET' || conditional === true;
     return textReply({ status, headers: { ...(isTagged && { etag }), ...(vary && { vary }) }, body });
   } finally {
     visit.leave();
   }
-}
-
-/**
- * Begins to generate in a turn of its own. The first piece costs milliseconds, because it selects the flags, and many
- * clients may begin together.
- */
-async function* inTurn(generate: () => unknown): Pieces {
-  await nextTurn();
-  yield* piecesOf(generate());
 }
 
 /**

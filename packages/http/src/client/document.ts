@@ -68,19 +68,15 @@ export function isSelected(
  * Returns the names of the selected flags, in the order of the configuration. Every iteration selects again: many
  * simultaneous evaluations would hold a list of 10,000 names each.
  */
-export function selectedNames(configuration: SelectedFrom, query: ClientQuery): Iterable<string> {
+export function selectedNames(
+  { flags }: Pick<EnvironmentConfiguration, 'flags'>,
+  query: ClientQuery,
+): Iterable<string> {
   return {
     *[Symbol.iterator]() {
-      for (const flag of selectedFlags(configuration, query)) yield flag.name;
+      for (const flag of flags) if (isSelected(flag, query)) yield flag.name;
     },
   };
-}
-
-type SelectedFrom = Pick<EnvironmentConfiguration, 'flags'>;
-
-/** Yields the selected flags, in the order of the configuration. */
-function* selectedFlags({ flags }: SelectedFrom, query: ClientQuery): Generator<FlagConfiguration> {
-  for (const flag of flags) if (isSelected(flag, query)) yield flag;
 }
 
 /** Returns a cache key. Equal queries have equal keys. */
@@ -116,20 +112,38 @@ function sorted(projects: readonly string[]): readonly string[] {
 }
 
 /** The flags that a client asks for, and the segments that they use. */
-interface Selection {
-  readonly flags: Iterable<FlagConfiguration>;
-  readonly segments: Iterable<SegmentConfiguration>;
-}
-
-/** A selection in lists, which two versions of it are compared by. */
 export interface ClientDocument {
   readonly flags: readonly FlagConfiguration[];
   readonly segments: readonly SegmentConfiguration[];
 }
 
 export function clientDocumentOf(configuration: EnvironmentConfiguration, query: ClientQuery): ClientDocument {
-  const flags = [...selectedFlags(configuration, query)];
+  const flags = configuration.flags.filter((flag) => isSelected(flag, query));
   return { flags, segments: segmentsUsedBy(configuration, flags) };
+}
+
+/** The same, selected while a reply is written. */
+interface Selection {
+  readonly flags: Iterable<FlagConfiguration>;
+  readonly segments: Iterable<SegmentConfiguration>;
+}
+
+/**
+ * Selects at each iteration. Many simultaneous clients would each hold a list of 10,000 flags, and would select them in
+ * one turn of the event loop before the first pause.
+ */
+function selectionOf(configuration: EnvironmentConfiguration, query: ClientQuery): Selection {
+  const flags = {
+    *[Symbol.iterator]() {
+      for (const flag of configuration.flags) if (isSelected(flag, query)) yield flag;
+    },
+  };
+  const segments = {
+    *[Symbol.iterator]() {
+      yield* segmentsUsedBy(configuration, flags);
+    },
+  };
+  return { flags, segments };
 }
 
 /** Returns the segments that the flags use, in the order of the configuration. */
@@ -201,15 +215,11 @@ interface ClientReply {
  */
 export function clientFeatures(source: FlagsSource, { asked, segments: form }: ClientRequest): ClientReply {
   const configuration = source.configuration(asked);
-  // Selected while the reply is written: many simultaneous clients would hold a list of 10,000 flags each.
-  const document = () => {
-    const flags = { [Symbol.iterator]: () => selectedFlags(configuration, asked) };
-    return { flags, segments: { [Symbol.iterator]: () => segmentsUsedBy(configuration, flags)[Symbol.iterator]() } };
-  };
+  const selection = selectionOf(configuration, asked);
   return {
     keptAs: `${form} ${keyOf(asked)} ${configuration.version}`,
-    generate: () => featuresToWire(document(), asked, form),
-    contents: () => featuresToWire(document(), asked, 'beside'),
+    generate: () => featuresToWire(selection, asked, form === 'inlined' ? byId(configuration) : undefined),
+    contents: () => featuresToWire(selection, asked),
   };
 }
 
@@ -226,26 +236,23 @@ export function clientFeature(
   const configuration = source.configuration(asked);
   const flag = findFlag(configuration, name);
   if (!flag || !isSelected(flag, asked)) return undefined;
-  const document = () => ({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) });
   return {
     keptAs: `${form} ${asked.environment} ${name} ${configuration.version}`,
-    generate: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(document().segments)) : clientFlagToWire(flag)),
-    contents: () => featuresToWire(document(), asked, 'beside'),
+    generate: () => (form === 'inlined' ? inlinedFlagToWire(flag, byId(configuration)) : clientFlagToWire(flag)),
+    contents: () => featuresToWire({ flags: [flag], segments: segmentsUsedBy(configuration, [flag]) }, asked),
   };
 }
 
-function featuresToWire({ flags, segments }: Selection, asked: ClientQuery, form: SegmentForm) {
+/** @param inlined all segments, for a client without segment support */
+function featuresToWire({ flags, segments }: Selection, asked: ClientQuery, inlined?: SegmentsById) {
   const { environment, projects, namePrefix, labels } = asked;
   const tag = labels?.map((label) => [SIMPLE, label]);
   const query = { environment, project: projects, ...(namePrefix !== '' && { namePrefix }), tag };
-  if (form === 'beside') {
-    const features = jsonArray(flags, clientFlagToWire);
-    return { version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query };
-  }
-  const known = byId(segments);
-  return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, known)), query };
+  if (inlined) return { version: 2, features: jsonArray(flags, (flag) => inlinedFlagToWire(flag, inlined)), query };
+  const features = jsonArray(flags, clientFlagToWire);
+  return { version: 2, features, segments: jsonArray(segments, clientSegmentToWire), query };
 }
 
-function byId(segments: Selection['segments']): SegmentsById {
-  return new Map([...segments].map((segment) => [segment.id, segment]));
+function byId({ segments }: EnvironmentConfiguration): SegmentsById {
+  return new Map(segments.map((segment) => [segment.id, segment]));
 }
