@@ -9,9 +9,10 @@ import type {
   StrategyRef,
   TokenChangeContext,
 } from './base/common.types.js';
+import type { Change } from './changesets/change-set.types.js';
 import type { ChangeEngine } from './changesets/engine.js';
 import { change, ENGINE, run } from './changesets/run-operation.js';
-import { FLAG, PROJECT, SEGMENT } from './engine/operation.js';
+import { FLAG, PROJECT, ROLLOUT, SCHEDULE, SEGMENT, STRATEGY } from './engine/operation.js';
 import * as dependencies from './flags/dependencies.operations.js';
 import type { Dependency, DependencyInput, DependencyOperations } from './flags/dependency.types.js';
 import * as flags from './flags/flag.operations.js';
@@ -51,6 +52,26 @@ import type {
   ProjectOverview,
   ProjectSummary,
 } from './projects/project.types.js';
+import type {
+  AdvanceOptions,
+  NewRollout,
+  Rollout,
+  RolloutContext,
+  RolloutOperations,
+  RolloutQuery,
+  RolloutRef,
+  StopOptions,
+} from './rollouts/rollout.types.js';
+import * as rollouts from './rollouts/rollouts.operations.js';
+import type {
+  ListedSchedule,
+  Schedule,
+  ScheduleOperations,
+  ScheduleOptions,
+  ScheduleQuery,
+  ScheduleRef,
+} from './schedules/schedule.types.js';
+import * as schedules from './schedules/schedules.operations.js';
 import * as segments from './segments/segment.operations.js';
 import type {
   NewSegment,
@@ -74,7 +95,10 @@ import type {
 } from './tokens/token.types.js';
 import { verifyToken, verifyTokens } from './tokens/token-verification.operations.js';
 
-/** The administration of projects, flags, segments and tokens. Every operation is a change, or a read. */
+/**
+ * The administration of projects, flags, segments and tokens, now and later: as schedules and rollouts. Every operation is a
+ * change, or a read.
+ */
 export class Administration<Own extends string = never>
   implements
     ProjectOperations,
@@ -85,7 +109,9 @@ export class Administration<Own extends string = never>
     DependencyOperations,
     StrategyOperations<Own>,
     SegmentOperations,
-    TokenOperations
+    TokenOperations,
+    ScheduleOperations<Own, Rollout>,
+    RolloutOperations
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;
@@ -309,5 +335,73 @@ export class Administration<Own extends string = never>
 
   verifyTokens(secrets: readonly string[]): Promise<readonly VerifiedToken[]> {
     return run(this, { op: 'verifyTokens' }, (engine) => verifyTokens(engine, secrets));
+  }
+
+  // Schedules
+
+  createSchedule(changes: readonly Change<Own>[], options: ScheduleOptions): Promise<Schedule> {
+    return run(this, { op: 'createSchedule', options }, (engine) =>
+      schedules.createSchedule(engine, changes, options ?? {}),
+    );
+  }
+
+  getSchedule(ref: ScheduleRef): Promise<Schedule> {
+    return run(this, { op: 'getSchedule', members: SCHEDULE, ref }, (engine) => schedules.getSchedule(engine, ref));
+  }
+
+  listSchedules(query?: ScheduleQuery, page?: PageQuery): Promise<ListPage<ListedSchedule>> {
+    return run(this, { op: 'listSchedules', options: page }, (engine) =>
+      schedules.listSchedules(engine, query, { page }),
+    );
+  }
+
+  cancelSchedule(ref: ScheduleRef, context?: Omit<ChangeContext, 'id'>): Promise<Schedule> {
+    return run(this, { op: 'cancelSchedule', members: SCHEDULE, ref, options: context }, (engine) =>
+      schedules.cancelSchedule(engine, ref, context),
+    );
+  }
+
+  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
+    return run(this, { op: 'runDue' }, (engine) => rollouts.runDue(engine));
+  }
+
+  // Rollouts
+
+  startRollout(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
+    return run(this, { op: 'startRollout', members: STRATEGY, ref, options: context }, (engine) =>
+      rollouts.startRollout(engine, ref, rollout, context),
+    );
+  }
+
+  getRollout(ref: RolloutRef): Promise<Rollout> {
+    return run(this, { op: 'getRollout', members: ROLLOUT, ref }, (engine) => rollouts.getRollout(engine, ref));
+  }
+
+  listRollouts(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
+    return run(this, { op: 'listRollouts', options: page }, (engine) => rollouts.listRollouts(engine, query, { page }));
+  }
+
+  pauseRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'pauseRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.pauseRollout(engine, ref, context),
+    );
+  }
+
+  resumeRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'resumeRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.resumeRollout(engine, ref, context),
+    );
+  }
+
+  advanceRollout(ref: RolloutRef, options?: AdvanceOptions, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'advanceRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.advanceRollout(engine, ref, options, context),
+    );
+  }
+
+  stopRollout(ref: RolloutRef, options?: StopOptions, context?: RolloutContext): Promise<Rollout> {
+    return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
+      rollouts.stopRollout(engine, ref, options, context),
+    );
   }
 }

@@ -1,13 +1,5 @@
 import { Administration } from './administration.js';
-import type {
-  ApplicationRef,
-  ChangeContext,
-  ChangeSetRef,
-  ConsumerRef,
-  ListPage,
-  PageQuery,
-  StrategyRef,
-} from './base/common.types.js';
+import type { ApplicationRef, ChangeSetRef, ConsumerRef, ListPage, PageQuery } from './base/common.types.js';
 import type { FlagsSettings } from './base/settings.types.js';
 import type {
   ActorOptions,
@@ -42,7 +34,7 @@ import type {
 } from './definitions/definition.types.js';
 import { exportDefinitions } from './definitions/export.operations.js';
 import { importDefinitions } from './definitions/import.operations.js';
-import { CHANGE_SET, ROLLOUT, SCHEDULE, STRATEGY } from './engine/operation.js';
+import { CHANGE_SET } from './engine/operation.js';
 import type {
   ConfigurationChange,
   ContextualFlags,
@@ -75,26 +67,6 @@ import type {
 import * as history from './log/history.operations.js';
 import type { ChangeSet, FlagsView, HistoryEntry, HistoryOperations, HistoryRef } from './log/history.types.js';
 import type { ReplicaEvaluation } from './replica/evaluation.operations.js';
-import type {
-  AdvanceOptions,
-  NewRollout,
-  Rollout,
-  RolloutContext,
-  RolloutOperations,
-  RolloutQuery,
-  RolloutRef,
-  StopOptions,
-} from './rollouts/rollout.types.js';
-import * as rollouts from './rollouts/rollouts.operations.js';
-import type {
-  ListedSchedule,
-  Schedule,
-  ScheduleOperations,
-  ScheduleOptions,
-  ScheduleQuery,
-  ScheduleRef,
-} from './schedules/schedule.types.js';
-import * as schedules from './schedules/schedules.operations.js';
 import type { Token } from './tokens/token.types.js';
 import type { FlagDrift, FlagsSchema } from './typed-flags/schema.types.js';
 import * as applications from './usage/applications.operations.js';
@@ -177,8 +149,6 @@ export class Flags<Own extends string = never>
     EventOperations,
     ConsumerOperations,
     ChangeSetOperations<Own>,
-    ScheduleOperations<Own, Rollout>,
-    RolloutOperations,
     HistoryOperations,
     UndoOperations,
     DefinitionOperations,
@@ -340,74 +310,6 @@ export class Flags<Own extends string = never>
   listChangeSetProjects(ref: ChangeSetRef): Promise<ListPage<string | null>> {
     return run(this, { op: 'listChangeSetProjects', members: CHANGE_SET, ref }, (engine) =>
       history.listChangeSetProjects(engine, ref),
-    );
-  }
-
-  // Schedules
-
-  createSchedule(changes: readonly Change<Own>[], options: ScheduleOptions): Promise<Schedule> {
-    return run(this, { op: 'createSchedule', options }, (engine) =>
-      schedules.createSchedule(engine, changes, options ?? {}),
-    );
-  }
-
-  getSchedule(ref: ScheduleRef): Promise<Schedule> {
-    return run(this, { op: 'getSchedule', members: SCHEDULE, ref }, (engine) => schedules.getSchedule(engine, ref));
-  }
-
-  listSchedules(query?: ScheduleQuery, page?: PageQuery): Promise<ListPage<ListedSchedule>> {
-    return run(this, { op: 'listSchedules', options: page }, (engine) =>
-      schedules.listSchedules(engine, query, { page }),
-    );
-  }
-
-  cancelSchedule(ref: ScheduleRef, context?: Omit<ChangeContext, 'id'>): Promise<Schedule> {
-    return run(this, { op: 'cancelSchedule', members: SCHEDULE, ref, options: context }, (engine) =>
-      schedules.cancelSchedule(engine, ref, context),
-    );
-  }
-
-  runDue(): Promise<{ readonly items: readonly (ListedSchedule | Rollout)[] }> {
-    return run(this, { op: 'runDue' }, (engine) => rollouts.runDue(engine));
-  }
-
-  // Rollouts
-
-  startRollout(ref: StrategyRef, rollout: NewRollout, context?: ChangeContext): Promise<Rollout> {
-    return run(this, { op: 'startRollout', members: STRATEGY, ref, options: context }, (engine) =>
-      rollouts.startRollout(engine, ref, rollout, context),
-    );
-  }
-
-  getRollout(ref: RolloutRef): Promise<Rollout> {
-    return run(this, { op: 'getRollout', members: ROLLOUT, ref }, (engine) => rollouts.getRollout(engine, ref));
-  }
-
-  listRollouts(query?: RolloutQuery, page?: PageQuery): Promise<ListPage<Rollout>> {
-    return run(this, { op: 'listRollouts', options: page }, (engine) => rollouts.listRollouts(engine, query, { page }));
-  }
-
-  pauseRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'pauseRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.pauseRollout(engine, ref, context),
-    );
-  }
-
-  resumeRollout(ref: RolloutRef, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'resumeRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.resumeRollout(engine, ref, context),
-    );
-  }
-
-  advanceRollout(ref: RolloutRef, options?: AdvanceOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'advanceRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.advanceRollout(engine, ref, options, context),
-    );
-  }
-
-  stopRollout(ref: RolloutRef, options?: StopOptions, context?: RolloutContext): Promise<Rollout> {
-    return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
-      rollouts.stopRollout(engine, ref, options, context),
     );
   }
 

@@ -108,8 +108,8 @@ export interface FlagsOptions<Own extends string = string> {
   readonly authorizeDue?: AuthorizeDue;
   /**
    * Called before each step of a rollout, and every minute while a step stays: returns `go`, `hold`, or `rollback`, from
-   * the host's own metrics. An error, another answer, or none within ten seconds counts as `hold`. Default: none, so that
-   * this process takes no step of a rollout that is `guarded`, and the others without a question.
+   * the host's own metrics. An error, another answer, or none within ten seconds counts as `hold`. Default: none. Then
+   * this process takes no step of a `guarded` rollout, and takes the steps of others without asking.
    */
   readonly rolloutGuard?: RolloutGuard;
   /** Called with background errors, such as a throwing listener or a failed poll. Default: a process warning. */

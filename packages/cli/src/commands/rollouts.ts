@@ -8,6 +8,9 @@ import { findGradual } from './changes.js';
 const ACTIVE = ['running', 'waiting', 'paused'] as const;
 const STATES = [...ACTIVE, 'done', 'ended', 'rolled-back'] as const;
 
+/** The states to ask for, one after the other. Undefined: any. */
+const STATES_OF: Readonly<Record<string, readonly (string | undefined)[]>> = { active: ACTIVE, all: [undefined] };
+
 interface ListOptions extends CommonOptions {
   readonly state: (typeof STATES)[number] | 'active' | 'all';
   readonly flag?: string;
@@ -63,18 +66,14 @@ export function addRolloutCommands(program: Command, io: CommandIo): void {
 async function listRollouts({ api, output, options }: CommandSession<ListOptions>): Promise<void> {
   const { state, flag, project } = options;
   const found: Rollout[] = [];
-  for (let after: string | undefined; ; ) {
-    const query = {
-      state: state === 'all' || state === 'active' ? undefined : state,
-      flag,
-      project,
-      limit: 1000,
-      after,
-    };
-    const page: RolloutPage = await api.get<RolloutPage>('/rollouts', query);
-    found.push(...page.rollouts.filter((one) => state !== 'active' || isActive(one)));
-    after = page.next;
-    if (after === undefined) break;
+  for (const one of STATES_OF[state] ?? [state]) {
+    for (let after: string | undefined; ; ) {
+      const query = { state: one, flag, project, limit: 1000, after };
+      const page: RolloutPage = await api.get<RolloutPage>('/rollouts', query);
+      found.push(...page.rollouts);
+      after = page.next;
+      if (after === undefined) break;
+    }
   }
   output.json(found);
   if (found.length === 0) return output.line(state === 'all' ? 'There are no rollouts.' : `No rollout is ${state}.`);
@@ -92,8 +91,6 @@ async function listRollouts({ api, output, options }: CommandSession<ListOptions
     ]),
   );
 }
-
-const isActive = ({ state }: Rollout) => ACTIVE.some((active) => active === state);
 
 /** Such as `5 → [25] → 100`: the step in brackets is taken. */
 function stepsIn({ steps, step }: Rollout): string {

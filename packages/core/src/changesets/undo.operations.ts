@@ -2,7 +2,7 @@ import type { ChangeSetRef } from '../base/common.types.js';
 import { paced } from '../base/paced.js';
 import type { PreparedChange, UnitOfWork } from '../engine/engine.js';
 import { type ErrorDetail, FlagsError, isFlagsError } from '../errors.js';
-import { KINDS_WITH_HISTORY } from '../kinds.js';
+import { KINDS_WITH_HISTORY, kindOf } from '../kinds.js';
 import {
   type LoggedDocument,
   type LoggedSet,
@@ -12,8 +12,6 @@ import {
   toChangeSet,
 } from '../log/change-set-log.js';
 import type { ChangeSet } from '../log/history.types.js';
-import { rolloutDocuments } from '../rollouts/rollout.kind.js';
-import { scheduleDocuments } from '../schedules/schedule.kind.js';
 import type { DocumentKey } from '../storage/port.js';
 import type { ChangePlan, ChangePreview, PreviewQuery, UndoOptions } from './change-set.types.js';
 import { commitSet, planPrepared } from './change-sets.operations.js';
@@ -50,12 +48,6 @@ export function previewUndo(
   return previewPlanned(engine, query, async () => planPrepared(engine, [await prepareUndo(engine, ref, query)]));
 }
 
-/** What to do instead of an undo, by kind. */
-const ADVICE: Readonly<Record<string, string>> = {
-  [scheduleDocuments.kind]: 'only schedules, which cannot be undone; cancel the schedule, or make another one.',
-  [rolloutDocuments.kind]: 'only rollouts, which cannot be undone; stop the rollout, or start another one.',
-};
-
 async function prepareUndo(
   engine: ChangeEngine,
   { changeSet: id }: ChangeSetRef,
@@ -66,9 +58,8 @@ async function prepareUndo(
   const changed = await readLoggedDocuments(engine.storage, set);
   const subject = changed[0]?.key;
   if (!subject) {
-    const kind = set.events[0]?.subject.kind ?? '';
-    const why = ADVICE[kind] ?? 'only API tokens, which cannot be undone; create another token.';
-    throw new FlagsError('undo_conflict', `The change set ${id} changed ${why}`);
+    const why = kindOf(set.events[0]?.subject.kind ?? '')?.cannotUndo ?? 'documents that cannot be undone.';
+    throw new FlagsError('undo_conflict', `The change set ${id} changed only ${why}`);
   }
   const decide = async (unit: UnitOfWork) => {
     const restorations = await mergeAll(engine, unit, { set, changed });

@@ -66,6 +66,8 @@ export interface Kind<State, Event extends DomainEvent> extends Aggregate<State,
   readonly events: EventDescriptions<Event>;
   /** How to make a document smaller, for refusals. */
   readonly smaller: string;
+  /** Of a kind without history: that it cannot be undone, and what to do instead, for refusals. */
+  readonly cannotUndo?: string;
   /** The replica keeps these documents in memory, for evaluation. */
   readonly isInMemory?: true;
 }

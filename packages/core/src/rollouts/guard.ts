@@ -48,7 +48,7 @@ export class RolloutGuards {
     return latest + INTERVAL <= now || (isDue && !wasAskedWhenDue);
   }
 
-  /** Whatever is not an answer holds. */
+  /** An error, and any other value, counts as `hold`. */
   private async askAbout({ id, ref, steps, step, since }: RolloutSummary): Promise<GuardAnswer> {
     const rollout = steps[step]?.rollout ?? 0;
     const asked = { name: 'rolloutGuard', later: `the rollout ${id} holds` };

@@ -18,7 +18,7 @@ import { listRolloutSummaries } from './rollouts.operations.js';
 interface RunnerOptions {
   readonly guard: RolloutGuard | undefined;
   readonly authorizeDue: AuthorizeDue | undefined;
-  /** The actor of what nobody asked for: a pause after a refusal, an end, and a rollback by the guard. */
+  /** The actor of a pause after a refusal, of an end by another change, and of a rollback by the guard. */
   readonly actor: string;
   /** Whether this node follows its replica. Called after the construction. */
   readonly isRunning: () => boolean;
@@ -36,7 +36,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
   /** The revision of the flag that each rollout was compared with, by id. */
   private readonly compared = new Map<string, number | undefined>();
   private readonly guards: RolloutGuards | undefined;
-  /** What the last round has moved, by id. */
+  /** The ids of the rollouts that the last round has moved. */
   private moved: ReadonlySet<string> = new Set();
   private latest: Promise<unknown> = Promise.resolve();
   private prunesAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +75,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     return this.active.filter(({ guarded, state }) => guarded && state !== 'paused').length;
   }
 
-  /** A step that has just been taken may be due again at once. What was not taken for another reason waits for the poll. */
+  /** After a step, the next one may be due at once. A step that could not be taken waits for the next poll. */
   nextAfter(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     for (const rollout of this.active) {
@@ -129,7 +129,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     return active.sort((one, other) => timeOf(one) - timeOf(other) || compareCodePoints(one.id, other.id));
   }
 
-  /** Moves rollouts one after the other. Resolves to false after a failure of the storage: the rest waits for the next poll. */
+  /** Moves rollouts one by one. Resolves to false if the storage failed: the other rollouts wait for the next poll. */
   private async visit(
     rollouts: readonly RolloutSummary[],
     moved: Set<string>,
@@ -224,7 +224,7 @@ export class RolloutRunner implements RolloutClock, DueRollouts {
     }
   }
 
-  /** Nothing may refuse it but another change of the flag: neither the author's token nor `authorizeDue`. */
+  /** Only another change of the flag refuses it. The author's token and `authorizeDue` do not matter. */
   private async rollBack(rollout: RolloutSummary): Promise<boolean> {
     const decide = (state: RolloutState) =>
       rules.isActive(state) && state.state !== 'paused' ? rules.rollBack(state, 'guard') : undefined;

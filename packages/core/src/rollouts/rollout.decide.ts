@@ -46,7 +46,7 @@ export function stateIn({ hold }: RolloutStep): Exclude<ActiveStatus, 'paused'> 
   return hold === null ? 'waiting' : 'running';
 }
 
-/** Returns when the hold of the step is over, in milliseconds since 1970; undefined if a person decides, and after the end. */
+/** Returns when the hold is over, in milliseconds since 1970; undefined if it has no end, and after the rollout. */
 export function nextAtOf({
   steps,
   step,

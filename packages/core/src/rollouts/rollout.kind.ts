@@ -25,6 +25,7 @@ export const rolloutDocuments: Kind<RolloutState, RolloutEvent> = {
   kind: 'rollout',
   events: rolloutEvents,
   smaller: 'start it with a shorter reason and fewer steps',
+  cannotUndo: 'rollouts, which cannot be undone; stop the rollout, or start another one.',
   evolve: evolveRollout,
   parentOf: ({ endedAt }) => (endedAt === null ? OPEN : ENDED),
   projectOf: ({ ref }) => ref.project,

@@ -15,7 +15,7 @@ export interface Rollout {
   readonly startedFrom: number;
   /** When the step was taken: ISO 8601, UTC, milliseconds. */
   readonly since: string;
-  /** When the next step is due, or the rollout is done; null if a person decides, and after the end. */
+  /** When the next step is due, or the rollout is done; null if the hold has no end, and after the rollout. */
   readonly nextAt: string | null;
   /** Whether only a process with `rolloutGuard` takes its steps. */
   readonly guarded: boolean;
@@ -77,7 +77,7 @@ export interface StopOptions {
 /** The actor, the reason and the expected revision of a change of a rollout. */
 export type RolloutContext = Omit<ChangeContext, 'id'>;
 
-/** What a guard is asked about. */
+/** The rollout that a guard is asked about. */
 export interface GuardedRollout {
   readonly ref: StrategyRef;
   /** The percentage now. */

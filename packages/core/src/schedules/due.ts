@@ -9,7 +9,7 @@ import type { ScheduleAuthor, ScheduleFailure } from './schedule.js';
 import type { AuthorizeDue } from './schedule.types.js';
 
 /*
- * What schedules and rollouts share when they are due: what may refuse a set, and what the host is asked.
+ * Schedules and rollouts share the checks of a set that is due: its author's token, the host's answer, and its errors.
  */
 
 /** Milliseconds that a function of the host may take. */

@@ -48,9 +48,9 @@ interface Known {
 }
 
 /**
- * Carries schedules out, and lets rollouts take their steps. It reads the pending ones at every poll, and has one timer: for
- * the next poll, or for what is due before it. All nodes may try: the set and the end of the schedule are one commit, which expects the revision of the
- * schedule.
+ * Carries schedules out, and lets rollouts take their steps. It reads the pending schedules at every poll, and has one
+ * timer: for the next poll, or for a schedule or a step that is due before it. All nodes may try: the set and the end of the
+ * schedule are one commit, which expects the revision of the schedule.
  */
 export class ScheduleRunner implements ScheduleClock {
   private pending: readonly Known[] = [];
@@ -59,7 +59,7 @@ export class ScheduleRunner implements ScheduleClock {
   private wakesAt = Number.NEGATIVE_INFINITY;
   private latest: Promise<unknown> = Promise.resolve();
   private isClosed = false;
-  /** What fails in the storage, so that it is reported once. */
+  /** The rounds that failed at the last poll, so that a failure is reported once. */
   private readonly failing = new Set<string>();
   private isMovingRollouts = false;
   private prunesAt = Number.NEGATIVE_INFINITY;
@@ -141,7 +141,7 @@ export class ScheduleRunner implements ScheduleClock {
     this.wakeAfter(Math.max(1, Math.min(due, this.options.rollouts.nextAfter(now)) - now));
   }
 
-  /** Nobody waits for it: a guard may take ten seconds, and schedules are due meanwhile. */
+  /** The timer does not wait for rollouts: a guard may take ten seconds, and schedules may be due meanwhile. */
   private async moveRollouts(): Promise<void> {
     if (this.isMovingRollouts) return;
     this.isMovingRollouts = true;

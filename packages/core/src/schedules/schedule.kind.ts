@@ -28,6 +28,7 @@ export const scheduleDocuments: Kind<ScheduleState, ScheduleEvent> = {
   kind: 'schedule',
   events: scheduleEvents,
   smaller: 'make several schedules of fewer changes',
+  cannotUndo: 'schedules, which cannot be undone; cancel the schedule, or make another one.',
   evolve: evolveSchedule,
   parentOf: ({ state }) => (state === 'pending' ? OPEN : ENDED),
   projectOf: ({ projects }) => (projects.length === 1 ? (projects[0] ?? null) : null),

@@ -29,6 +29,7 @@ export const tokenDocuments: Kind<TokenState, TokenEvent> = {
   kind: 'token',
   events: tokenEvents,
   smaller: 'name fewer projects',
+  cannotUndo: 'API tokens, which cannot be undone; create another token.',
   evolve: evolveToken,
   parentOf: projectOfToken,
   projectOf: projectOfToken,

@@ -206,7 +206,7 @@ function describeObject(value: Members, names: Names): string {
   if ('weight' in value) return describeVariant(value as unknown as Parameters<typeof describeVariant>[0]);
   if ('flag' in value || 'feature' in value) return describeNeed(value);
   // The steps of a rollout, the failure of a schedule or a rollout, and the end of a rollout.
-  if ('hold' in value && 'rollout' in value) return `${value.rollout}%`;
+  if ('hold' in value && 'rollout' in value) return `${value.rollout} %`;
   if ('code' in value && typeof value.message === 'string') return value.message;
   if ('changeSet' in value && typeof value.reason === 'string') return value.reason.replaceAll('-', ' ');
   return JSON.stringify(value);

@@ -238,7 +238,7 @@ it('words the steps of a rollout, and why it ended', () => {
   ];
   const rollout = { kind: 'rollout', id: 'a', parts };
   expect(describeDocument(rollout)).toBe('rollout a');
-  const lines = ['state running → ended', 'steps · 0 5%', 'steps · 1 100%', 'step 0 → 1', 'ended strategy changed'];
+  const lines = ['state running → ended', 'steps · 0 5 %', 'steps · 1 100 %', 'step 0 → 1', 'ended strategy changed'];
   expect(linesOf(rollout)).toEqual(lines);
 });
 

@@ -162,7 +162,7 @@ onEveryStorage((start) => {
 });
 
 it('projects contain documents of every other kind but schedules and rollouts, which are deleted with them', () => {
-  // A schedule may change several projects. It fails when it is due, and says which one is gone. A rollout ends with its flag.
+  // A schedule may change several projects: when it is due, it fails, and names the missing one. A rollout ends with its flag.
   const others = ALL_KINDS.map(({ documents }) => documents.kind).filter(
     (kind) => !['project', 'schedule', 'rollout'].includes(kind),
   );

@@ -393,7 +393,7 @@ export const REASON_HEADER = 'X-Change-Reason';
 /** The id of the change set, which makes the request safe to repeat. */
 export const ID_HEADER = 'Idempotency-Key';
 
-/** The secret of a token is shown once. A cancelled schedule stays cancelled, and a repeated move of a rollout changes nothing. */
+/** The secret of a token is shown once. Repeating the others changes nothing: a cancelled schedule stays cancelled. */
 const NOT_REPEATABLE: ReadonlySet<string> = new Set<Action>([
   'createToken',
   'rotateToken',

@@ -164,6 +164,7 @@ export async function askForUndo({ ask, action, flags }: Asking, { events }: Cha
   }
 }
 
+/** They share the action `changeRollout`. Every other operation has an action with its own name. */
 const MOVES_OF_ROLLOUTS: ReadonlySet<string> = new Set([
   'pauseRollout',
   'resumeRollout',
@@ -172,7 +173,6 @@ const MOVES_OF_ROLLOUTS: ReadonlySet<string> = new Set([
 ]);
 
 function actionsOf({ op, type, data }: PlannedEvent): readonly Action[] {
-  // Every operation of a change set has an action with the same name, and so have the others, but for those of rollouts.
   if (op !== undefined) return [MOVES_OF_ROLLOUTS.has(op) ? 'changeRollout' : (op as Action)];
   const action = describeEvent(type).action as Action | undefined;
   if (action === undefined) return [];

@@ -138,7 +138,7 @@ const MOVES: readonly Move[] = [
     name: 'advanceRollout',
     path: 'advance',
     summary: 'Take the next step now, without the guard',
-    body: { schema: BODIES.advance, required: false, checkedBy: 'router' },
+    body: { schema: BODIES.advance, required: false, checkedBy: 'core' },
     move: (flags, id, { body, context }) =>
       flags.advanceRollout({ rollout: id }, unchecked<AdvanceOptions>(body ?? {}), context),
   },
@@ -146,7 +146,7 @@ const MOVES: readonly Move[] = [
     name: 'stopRollout',
     path: 'stop',
     summary: 'End a rollout; the percentage stays, or becomes that from before the start',
-    body: { schema: BODIES.stop, required: false, checkedBy: 'router' },
+    body: { schema: BODIES.stop, required: false, checkedBy: 'core' },
     move: (flags, id, { body, context }) =>
       flags.stopRollout({ rollout: id }, unchecked<StopOptions>(body ?? {}), context),
   },

@@ -3,7 +3,8 @@ import { type Loaded, useQuery } from '../api/resource.js';
 import type { Rollout } from '../api/types.js';
 
 /** Selects rollouts. All given members must match. */
-export interface RolloutFilter {
+interface RolloutFilter {
+  readonly state?: Rollout['state'] | undefined;
   readonly project?: string | undefined;
   readonly flag?: string | undefined;
 }
@@ -11,23 +12,42 @@ export interface RolloutFilter {
 /** The largest page of the API. */
 const PAGE = 1_000;
 
-/** Reads the rollouts that go on, in the order of their flags, and the ended ones, the latest at the top. */
-export function useRollouts(filter: RolloutFilter | undefined): Loaded<readonly Rollout[]> {
+/** Reads the rollouts of a flag: active ones, then ended ones, the latest first. */
+export function useRolloutsOf(flag: { readonly project: string; readonly flag: string } | undefined) {
+  return useRollouts(flag, async (signal) => (flag ? readRollouts(flag, signal) : []));
+}
+
+const ACTIVE = ['running', 'waiting', 'paused'] as const;
+
+/** Reads the active rollouts of a project, or of all projects. Ended ones, of which there may be many, are not read. */
+export function useActiveRollouts(filter: { readonly project: string | undefined } | undefined) {
+  return useRollouts(filter && { ...filter, states: ACTIVE }, async (signal) => {
+    const found = await Promise.all(ACTIVE.map((state) => readRollouts({ ...filter, state }, signal)));
+    return found.flat();
+  });
+}
+
+function useRollouts(
+  parameters: object | undefined,
+  read: (signal: AbortSignal) => Promise<readonly Rollout[]>,
+): Loaded<readonly Rollout[]> {
   return useQuery(
-    filter && {
+    parameters && {
       action: 'listRollouts',
-      parameters: filter,
-      read: async ({ signal }) => {
-        const found: Rollout[] = [];
-        for (let after: string | undefined; ; ) {
-          const { data } = await call('listRollouts', { query: { ...filter, limit: PAGE, after }, signal });
-          found.push(...data.rollouts);
-          after = data.next;
-          if (after === undefined) return { data: found.toSorted(compareRollouts) };
-        }
-      },
+      parameters,
+      read: async ({ signal }) => ({ data: (await read(signal)).toSorted(compareRollouts) }),
     },
   );
+}
+
+async function readRollouts(filter: RolloutFilter, signal: AbortSignal): Promise<readonly Rollout[]> {
+  const found: Rollout[] = [];
+  for (let after: string | undefined; ; ) {
+    const { data } = await call('listRollouts', { query: { ...filter, limit: PAGE, after }, signal });
+    found.push(...data.rollouts);
+    after = data.next;
+    if (after === undefined) return found;
+  }
 }
 
 function compareRollouts(one: Rollout, other: Rollout): number {

@@ -19,7 +19,7 @@ import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { query } from '../../router.js';
 import { draftOf } from '../../state/drafts.js';
-import { isActive, useRollouts } from '../../state/rollouts.js';
+import { isActive, useRolloutsOf } from '../../state/rollouts.js';
 import { useSchedules } from '../../state/schedules.js';
 import { may, offers } from '../../state/session.js';
 import { useExplanations, viewAs } from '../../state/view-as.js';
@@ -209,13 +209,11 @@ function EnvironmentCard({ detail, revision, environment }: EnvironmentCardProps
   );
 }
 
-interface RolloutButtonProps extends Pick<EnvironmentCardProps, 'detail' | 'environment'> {}
-
-/** Starts a rollout of the only strategy with a percentage. Absent while one goes on, or where a rollout would be refused. */
-function RolloutButton({ detail, environment: { name, enabled, strategies } }: RolloutButtonProps) {
+/** Starts a rollout of the only gradual strategy. Absent while one is active, and where a rollout would be refused. */
+function RolloutButton({ detail, environment: { name, enabled, strategies } }: Omit<EnvironmentCardProps, 'revision'>) {
   const { project, name: flag, archived } = detail;
   const isOffered = offers('startRollout', project);
-  const { data = [] } = useRollouts(isOffered ? { project, flag } : undefined);
+  const { data = [] } = useRolloutsOf(isOffered ? { project, flag } : undefined);
   const gradual = strategies.filter((one) => one.name === 'flexibleRollout' && !one.disabled);
   const [strategy] = gradual;
   const isBusy = data.some((one) => isActive(one) && one.ref.environment === name);
@@ -233,9 +231,9 @@ function RolloutButton({ detail, environment: { name, enabled, strategies } }: R
   );
 }
 
-/** The rollouts of a flag that go on, and the last one that ended. Absent without any. */
+/** The active rollouts of a flag, and the last one that ended. Absent without any. */
 function Rollouts({ project, flag }: FlagScreenProps) {
-  const { data = [] } = useRollouts(offers('listRollouts', project) ? { project, flag } : undefined);
+  const { data = [] } = useRolloutsOf(offers('listRollouts', project) ? { project, flag } : undefined);
   const shown = [...data.filter(isActive), ...data.filter((one) => !isActive(one)).slice(0, 1)];
   if (shown.length === 0) return null;
   return (

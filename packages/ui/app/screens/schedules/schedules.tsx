@@ -8,7 +8,7 @@ import { Empty } from '../../parts/frame/states.js';
 import { RolloutList } from '../../parts/schedule/rollout-list.js';
 import { SCHEDULE_STATES, ScheduleList } from '../../parts/schedule/schedule-list.js';
 import { currentProject, query, setQuery } from '../../router.js';
-import { isActive, useRollouts } from '../../state/rollouts.js';
+import { useActiveRollouts } from '../../state/rollouts.js';
 import { type ScheduleState, useSchedules } from '../../state/schedules.js';
 import { offers } from '../../state/session.js';
 import { plural, time } from '../../words.js';
@@ -59,10 +59,12 @@ interface RolloutsProps extends SchedulesProps {
   readonly part: string;
 }
 
-/** The rollouts that go on. Absent without any. */
+/** The active rollouts. Absent without any. */
 function Rollouts({ project, part }: RolloutsProps) {
-  const { data = [] } = useRollouts(offers('listRollouts', project ?? currentProject()) ? { project } : undefined);
-  const active = data.filter((one) => isActive(one) && one.ref.flag.toLowerCase().includes(part));
+  const { data = [] } = useActiveRollouts(
+    offers('listRollouts', project ?? currentProject()) ? { project } : undefined,
+  );
+  const active = data.filter(({ ref }) => ref.flag.toLowerCase().includes(part));
   if (active.length === 0) return null;
   return (
     <Card title="Rollouts in steps" note={plural(active.length, 'rollout')}>
