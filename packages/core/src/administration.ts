@@ -1,3 +1,6 @@
+import type { ApprovalOperations } from './approvals/approval.types.js';
+import type { ApprovalPolicy } from './approvals/policy.js';
+import { getApprovalPolicy } from './approvals/policy.operations.js';
 import type {
   AnyFlagRef,
   ChangeContext,
@@ -111,7 +114,8 @@ export class Administration<Own extends string = never>
     SegmentOperations,
     TokenOperations,
     ScheduleOperations<Own, Rollout>,
-    RolloutOperations
+    RolloutOperations,
+    ApprovalOperations
 {
   /** @internal A private member would make the types of the ESM and CommonJS builds incompatible. */
   readonly [ENGINE]: ChangeEngine;
@@ -403,5 +407,18 @@ export class Administration<Own extends string = never>
     return run(this, { op: 'stopRollout', members: ROLLOUT, ref, options: context }, (engine) =>
       rollouts.stopRollout(engine, ref, options, context),
     );
+  }
+
+  // Approvals
+
+  setApprovalPolicy(
+    policy: ApprovalPolicy,
+    context?: Omit<ChangeContext, 'id' | 'ifRevision'>,
+  ): Promise<ApprovalPolicy> {
+    return change(this, 'setApprovalPolicy', { input: policy, context });
+  }
+
+  getApprovalPolicy(): Promise<ApprovalPolicy> {
+    return run(this, { op: 'getApprovalPolicy' }, getApprovalPolicy);
   }
 }

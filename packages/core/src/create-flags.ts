@@ -1,4 +1,5 @@
 import { v4 as randomId } from 'uuid';
+import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './approvals/policy.operations.js';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
 import { createChangeSetWriter } from './changesets/change-set-writer.js';
@@ -65,6 +66,7 @@ async function openFlags(options: FlagsOptions, storage: FlagsStorage): Promise<
   const { engine, flags, watch } = start(replica);
   try {
     await addDefaultProject(engine);
+    await addPolicy(replica, storage);
   } catch (error) {
     await closeReplica(replica);
     throw error;
@@ -215,10 +217,18 @@ async function addDefaultProject({ run, now }: ChangeEngine): Promise<void> {
       if (await unit.read(projectDocuments, DEFAULT_PROJECT)) return;
       const events = createProject(undefined, { id: DEFAULT_PROJECT, name: 'Default' }, createdAt);
       await unit.apply(projectDocuments, DEFAULT_PROJECT, events);
+      await putEmptyPolicy(unit);
     },
     result: () => undefined,
   };
   await run([change], undefined);
+}
+
+/** Creates the empty approval policy in a store of an earlier release. A new one gets it with its first project. */
+async function addPolicy({ documents, state }: Replica, storage: FlagsStorage): Promise<void> {
+  if (documents.get(POLICY_KEY)) return;
+  const update = await addEmptyPolicy(storage);
+  if (update) state.applyUpdates([{ key: POLICY_KEY, update }]);
 }
 
 function createEvaluation(engine: ChangeEngine, { schema, recentContexts = 0 }: FlagsOptions): ReplicaEvaluation {

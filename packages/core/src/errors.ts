@@ -79,6 +79,7 @@ export const ERROR_CODES = [
   'rollout_exists',
   'rollout_not_active',
   'author_revoked',
+  'approval_required',
   'id_taken',
   'document_too_large',
   'state_too_large',

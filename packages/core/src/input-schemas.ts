@@ -1,3 +1,4 @@
+import { approvalPolicy } from './approvals/policy.schema.js';
 import { deepFreeze } from './base/json.js';
 import { LIMITS } from './base/limits.js';
 import { validatePageQuery } from './base/pages.js';
@@ -90,6 +91,7 @@ function inputsOf(settings: FlagsSettings) {
     flagQuery: object(flagQuery),
     eventQuery: object(eventQuery),
     feedQuery: object(feedQuery),
+    approvalPolicy: object(approvalPolicy),
     consumer: object(consumerInput),
     consumerReset: object(consumerReset),
     pageQuery: { schema: pageQuery, validate: validatePageQuery },

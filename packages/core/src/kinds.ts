@@ -1,3 +1,4 @@
+import { policyDocuments } from './approvals/policy.kind.js';
 import type { DomainEvent } from './base/domain-event.js';
 import { type EventDescription, type Kind, memberParts } from './engine/kind.js';
 import type { Restorer } from './engine/restorer.js';
@@ -36,6 +37,7 @@ const KINDS = [
   listed(tokenDocuments),
   listed(scheduleDocuments),
   listed(rolloutDocuments),
+  listed(policyDocuments),
 ] as const;
 
 type EventTypeOf<Listed> = Listed extends { readonly documents: { readonly events: infer Events } }

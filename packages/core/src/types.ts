@@ -3,6 +3,7 @@
  * Declaration files that TypeScript writes for your code refer to them.
  */
 
+export type { ApprovalPolicy, EnvironmentApproval } from './approvals/policy.js';
 export type { AnyFlagRef, ApplicationRef, ChangeSetRef, ConsumerRef } from './base/common.types.js';
 export type { Environment, FlagType, Role } from './base/settings.types.js';
 export type { PreviewQuery, SegmentUseRequest, UndoOptions } from './changesets/change-set.types.js';

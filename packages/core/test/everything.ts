@@ -14,6 +14,7 @@ export async function everythingIn(flags: Flags): Promise<unknown> {
     counts: await flags.countEvaluations(),
     usage: (await flags.listSeenFlags()).items,
     schedules: (await flags.listSchedules()).items,
+    approvalPolicy: await flags.getApprovalPolicy(),
     rollouts: (await flags.listRollouts()).items,
     applications: (await flags.listApplications()).items,
   };

@@ -235,6 +235,8 @@ export const OPERATIONS: Readonly<Record<Exclude<keyof Flags, OwnTests>, Attempt
   listSchedules: [(flags) => flags.listSchedules(), (flags) => flags.listSchedules({ flag: 'child' }, { limit: 1 })],
   cancelSchedule: (flags) => flags.cancelSchedule(SCHEDULE),
   runDue: (flags) => flags.runDue(),
+  setApprovalPolicy: (flags) => flags.setApprovalPolicy({ environments: { staging: { required: 1 } } }),
+  getApprovalPolicy: (flags) => flags.getApprovalPolicy(),
   deleteConsumer: (flags) => flags.deleteConsumer({ consumer: 'audit' }),
 };
 

@@ -97,6 +97,7 @@ export const EVENTS: Readonly<Record<WireEvent['type'], string>> = {
   'rollout-stepped': 'took a step of a rollout',
   'rollout-updated': 'changed a rollout',
   'rollout-ended': 'ended a rollout',
+  'approval-policy-updated': 'changed which environments need approval',
 };
 
 /** A later release of the server may send other types. */

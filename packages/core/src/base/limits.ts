@@ -133,6 +133,10 @@ const NUMBERS = {
   rolloutHold: 31_536_000_000,
   /** Milliseconds that a rollout exists after its end: 90 days. */
   rolloutRetention: 7_776_000_000,
+  /** Environments that the approval policy names. */
+  protectedEnvironments: 100,
+  /** People who must approve a change of one environment. */
+  requiredApprovals: 10,
   previewContexts: 1000,
   /** Results of one preview: a flag for a context, or the bucket of a strategy for a context. */
   previewResults: 200_000,

@@ -1,3 +1,4 @@
+import { policyOperations } from '../approvals/policy.operations.js';
 import type { Awaitable } from '../base/common.types.js';
 import type { Engine, PreparedChange } from '../engine/engine.js';
 import type { Operation } from '../engine/operation.js';
@@ -20,6 +21,7 @@ const OPERATIONS = {
   ...strategyOperations,
   ...segmentOperations,
   ...tokenOperations,
+  ...policyOperations,
 } satisfies Readonly<Record<string, { readonly input?: keyof Validators }>>;
 
 type Operations = typeof OPERATIONS;

@@ -48,6 +48,7 @@ export const WIRE_NAMES = {
   'rollout-stepped': 'rollout-stepped',
   'rollout-updated': 'rollout-updated',
   'rollout-ended': 'rollout-ended',
+  'approval-policy-updated': 'approval-policy-updated',
 } as const satisfies Record<EventType, string>;
 
 export type WireEventType = (typeof WIRE_NAMES)[EventType];

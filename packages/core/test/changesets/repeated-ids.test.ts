@@ -23,6 +23,7 @@ type WithoutId =
   | 'consume'
   | 'resetConsumer'
   | 'deleteConsumer'
+  | 'setApprovalPolicy'
   | 'createSchedule'
   | 'startRollout'
   | `${'pause' | 'resume' | 'advance' | 'stop'}Rollout`

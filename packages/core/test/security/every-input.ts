@@ -134,6 +134,10 @@ export const TAKERS: Readonly<Record<string, Taker>> = {
       return flags.rotateToken({ token: token.id }, input);
     },
   },
+  setApprovalPolicy: {
+    input: { environments: { nowhere: { required: 1 } } },
+    take: (flags, input) => flags.setApprovalPolicy(input),
+  },
   createSchedule: {
     input: CHANGES,
     take: (flags, input) => flags.createSchedule(input, { at: new Date(Date.now() + 60_000).toISOString() }),

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { policyDocuments } from '../../src/approvals/policy.kind.js';
 import { consumerDocuments } from '../../src/consumers/consumer.js';
 import { dependencyEdges } from '../../src/flags/flag.js';
 import { flagDocuments } from '../../src/flags/flag.kind.js';
@@ -30,6 +31,7 @@ const KINDS = [
   consumerDocuments,
   scheduleDocuments,
   rolloutDocuments,
+  policyDocuments,
 ].map(({ kind }) => kind);
 
 /** An engine on storages with injectable faults, and access to their contents without the faults. */

@@ -89,6 +89,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode | HttpErrorCode, ErrorKind>>
   rollout_exists: { status: 409, name: 'ConflictError' },
   rollout_not_active: { status: 409, name: 'ConflictError' },
   author_revoked: invalidOperation,
+  approval_required: invalidOperation,
   too_much_contention: unavailable,
   storage_busy: unavailable,
   storage_unavailable: unavailable,

@@ -549,6 +549,12 @@ describe('the limits of docs/limits.md', () => {
         many(amount, () => ({ rollout: 1, hold: 0 })),
       ),
     rolloutHold: (flags, amount) => startRollout(flags, [{ rollout: 1, hold: amount }]),
+    protectedEnvironments: (flags, amount) => {
+      const named = many(amount, (at) => [`e${at}`, { required: 1 }] as const);
+      return flags.setApprovalPolicy({ environments: Object.fromEntries(named) });
+    },
+    requiredApprovals: (flags, amount) =>
+      flags.setApprovalPolicy({ environments: { production: { required: amount } } }),
     previewContexts: (flags, amount) =>
       flags.preview([], { environment: 'production', contexts: many(amount, () => ({})) }),
     contextBytes: send('/api/frontend', (bytes) => `{"context":{"userId":"${text(bytes - 25)}"}}`),

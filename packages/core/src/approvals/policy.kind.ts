@@ -1,0 +1,22 @@
+import { type ChangedPart, type EventDescriptions, type Kind, memberParts } from '../engine/kind.js';
+import type { ApprovalPolicy, ApprovalPolicyEvent } from './policy.js';
+
+const policyEvents: EventDescriptions<ApprovalPolicyEvent> = {
+  'approval-policy-updated': { parts: (event): readonly ChangedPart[] => memberParts(event), isWhole: true },
+};
+
+/**
+ * One document, without a history: an undo never restores it. It is in memory, so that a change of a flag finds an empty
+ * policy without a read.
+ */
+export const policyDocuments: Kind<ApprovalPolicy, ApprovalPolicyEvent> = {
+  kind: 'approval-policy',
+  events: policyEvents,
+  smaller: 'name fewer environments',
+  cannotUndo: 'the approval policy, which cannot be undone; set the earlier policy.',
+  evolve: (_, { data }) => data,
+  parentOf: () => null,
+  projectOf: () => null,
+  summarize: () => null,
+  isInMemory: true,
+};

@@ -1,0 +1,54 @@
+import { isSameJson } from '../base/json.js';
+import type { Engine, PreparedChange, UnitOfWork } from '../engine/engine.js';
+import { NO_REFERENCE, singleOperation } from '../engine/operation.js';
+import type { Versioned } from '../storage/documents.js';
+import { writeIndexDocuments } from '../storage/index-writer.js';
+import type { DocumentKey, FlagsStorage } from '../storage/port.js';
+import { APPROVAL_POLICY, type ApprovalPolicy, EMPTY_POLICY } from './policy.js';
+import { policyDocuments } from './policy.kind.js';
+
+export const POLICY_KEY: DocumentKey = { kind: policyDocuments.kind, id: APPROVAL_POLICY };
+
+function setApprovalPolicy(_: Engine, _ref: unknown, input: ApprovalPolicy): PreparedChange<ApprovalPolicy> {
+  const environments = Object.fromEntries(
+    Object.entries(input.environments).map(([name, { required }]) => [name, { required }]),
+  );
+  return {
+    subject: POLICY_KEY,
+    async decide(unit) {
+      const before = (await unit.read(policyDocuments, APPROVAL_POLICY))?.state ?? EMPTY_POLICY;
+      if (isSameJson(before.environments, environments)) return;
+      const event = { type: 'approval-policy-updated', data: { environments }, before } as const;
+      await unit.apply(policyDocuments, APPROVAL_POLICY, [event]);
+    },
+    result: () => ({ environments }),
+  };
+}
+
+export async function getApprovalPolicy({ read }: Pick<Engine, 'read'>): Promise<ApprovalPolicy> {
+  return (await read(policyDocuments, APPROVAL_POLICY))?.state ?? { environments: {} };
+}
+
+/** Creates the empty policy in the commit of a set. */
+export async function putEmptyPolicy(unit: UnitOfWork): Promise<void> {
+  if (!(await unit.read(policyDocuments, APPROVAL_POLICY))) {
+    await unit.put(policyDocuments, APPROVAL_POLICY, EMPTY_POLICY);
+  }
+}
+
+/**
+ * Creates the empty policy in a storage that has none, so that commits can expect its revision. Returns the stored policy;
+ * undefined if other processes kept the storage busy.
+ */
+export async function addEmptyPolicy(
+  storage: Pick<FlagsStorage, 'get' | 'commit'>,
+): Promise<Versioned<ApprovalPolicy> | undefined> {
+  const decide = (stored: ApprovalPolicy | undefined) => (stored ? undefined : EMPTY_POLICY);
+  await writeIndexDocuments(storage, policyDocuments, [{ id: APPROVAL_POLICY, decide }]);
+  const found = await storage.get(POLICY_KEY);
+  return found && { state: found.body as ApprovalPolicy, revision: found.revision };
+}
+
+export const policyOperations = {
+  setApprovalPolicy: singleOperation({ ref: NO_REFERENCE, input: 'approvalPolicy', prepare: setApprovalPolicy }),
+};

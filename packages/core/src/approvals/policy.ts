@@ -1,0 +1,35 @@
+import type { DomainEvent } from '../base/domain-event.js';
+
+/** The approval that changes of a protected environment need. */
+export interface EnvironmentApproval {
+  /** How many people must approve. */
+  readonly required: number;
+}
+
+/** The environments whose changes need approval. */
+export interface ApprovalPolicy {
+  /** By name. Whether the options of this node know the environment does not matter. */
+  readonly environments: Readonly<Record<string, EnvironmentApproval>>;
+}
+
+/** A new policy replaces the whole old one. */
+export type ApprovalPolicyEvent = DomainEvent<'approval-policy-updated', ApprovalPolicy, ApprovalPolicy>;
+
+/** The id of the only policy. */
+export const APPROVAL_POLICY = 'default';
+
+export const EMPTY_POLICY: ApprovalPolicy = { environments: {} };
+
+/** Returns the names of the protected environments. */
+export function protectedBy({ environments }: ApprovalPolicy): readonly string[] {
+  return Object.keys(environments);
+}
+
+/** Returns the environments that a new policy protects less, with the approvals that they lose. */
+export function loweredBy(before: ApprovalPolicy, after: ApprovalPolicy): ApprovalPolicy['environments'] {
+  const lowered = Object.entries(before.environments).filter(([name, { required }]) => {
+    const kept = Object.hasOwn(after.environments, name) ? after.environments[name] : undefined;
+    return (kept?.required ?? 0) < required;
+  });
+  return Object.fromEntries(lowered);
+}

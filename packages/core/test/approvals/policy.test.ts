@@ -1,0 +1,50 @@
+import { onEveryStorage } from '../on-every-storage.js';
+import { expectRefusal } from '../refusal.js';
+
+const POLICY = { environments: { production: { required: 1 } } };
+
+onEveryStorage((start, share) => {
+  describe('the approval policy', () => {
+    it('is empty in a new store, and is replaced as a whole', async () => {
+      const flags = await start();
+      expect(await flags.getApprovalPolicy()).toEqual({ environments: {} });
+      expect(await flags.setApprovalPolicy(POLICY)).toEqual(POLICY);
+      const both = { environments: { production: { required: 1 }, staging: { required: 2 } } };
+      expect(await flags.setApprovalPolicy(both)).toEqual(both);
+      expect(await flags.getApprovalPolicy()).toEqual(both);
+    });
+
+    it('has an event with the policies before and after, and none if it stays the same', async () => {
+      const flags = await start();
+      await flags.as('ada').setApprovalPolicy(POLICY, { reason: 'Audit' });
+      await flags.setApprovalPolicy(POLICY);
+      const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
+      expect(events).toMatchObject([
+        { actor: 'ada', reason: 'Audit', project: null, data: POLICY, before: { environments: {} } },
+      ]);
+    });
+
+    it('is refused if it names no environment in the right form, or a wrong number', async () => {
+      const flags = await start();
+      for (const environments of [undefined, [], { '': { required: 1 } }, { a: {} }, { a: { required: 0 } }]) {
+        await expectRefusal(flags, 'invalid_input', () => flags.setApprovalPolicy({ environments } as never));
+      }
+    });
+
+    it('cannot be undone', async () => {
+      const flags = await start();
+      await flags.setApprovalPolicy(POLICY);
+      const { items: events } = await flags.listEvents({ type: 'approval-policy-updated' });
+      const changeSet = events[0]?.changeSet ?? '';
+      await expectRefusal(flags, 'undo_conflict', () => flags.undoChangeSet({ changeSet }));
+    });
+
+    it('reaches the other nodes, and stays when they open the store again', async () => {
+      const node = await share();
+      const [one, other] = [await node(), await node()];
+      await one.setApprovalPolicy(POLICY);
+      expect(await other.getApprovalPolicy()).toEqual(POLICY);
+      expect(await (await node()).getApprovalPolicy()).toEqual(POLICY);
+    });
+  });
+});
