@@ -1,4 +1,5 @@
 import { v4 as randomId } from 'uuid';
+import { createApprovalGate } from './approvals/gate.js';
 import { addEmptyPolicy, POLICY_KEY, putEmptyPolicy } from './approvals/policy.operations.js';
 import { cloneJson } from './base/json.js';
 import { createLifetime } from './base/lifetime.js';
@@ -119,6 +120,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
     const isCurrent = () => replica.poller.status().state === 'current';
     const getCached =
       storage.watch && ((key: DocumentKey) => (isCurrent() ? cloneDocument(replica.documents.get(key)) : undefined));
+    const gate = createApprovalGate({ storage, replica });
     const writer = createChangeSetWriter({
       storage,
       now,
@@ -126,6 +128,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       applyUpdates: replica.applyCommit,
       forgetFlags: usageWriter.forget,
       getCached,
+      gate,
       size,
     });
     const reader = createReader(storage);
@@ -165,6 +168,7 @@ export function prepareEngine(options: FlagsOptions, storage: FlagsStorage): Pre
       newId,
       isUser,
       writer,
+      gate,
       schedules,
       rollouts,
       lifetime: createLifetime(),

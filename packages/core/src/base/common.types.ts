@@ -55,6 +55,11 @@ export interface ChangeContext {
   /** Why: at most 1,000 characters. The event log and the history show it. */
   readonly reason?: string;
   /**
+   * Why the change does not wait for the approval that it needs: a text, not empty. The events of the change have the
+   * origin `bypass`, and this reason after the one of the change. API tokens cannot bypass.
+   */
+  readonly bypassApproval?: string;
+  /**
    * The revision of the document (flag, project, segment) that the caller has read, or several acceptable revisions,
    * like `If-Match`. If the document has another revision or does not exist yet, the operation fails with
    * `revision_mismatch` and changes nothing.

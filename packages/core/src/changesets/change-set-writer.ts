@@ -6,8 +6,8 @@ import { FlagsError, isFlagsError, isStorageFailure } from '../errors.js';
 import { withCheckpoints } from '../log/checkpoints.js';
 import type { Feed } from '../log/feed.js';
 import { type KeyedUpdate, nameOf, type Versioned } from '../storage/documents.js';
-import type { DocumentKey, FlagsStorage, NewEvent } from '../storage/port.js';
-import type { ChangeSetWriter, CommittedSet, DecidedSet, SetContext, SetIdentity } from './engine.js';
+import type { DocumentKey, FlagsStorage, ListQuery, NewEvent } from '../storage/port.js';
+import type { ApprovalGate, ChangeSetWriter, CommittedSet, DecidedSet, SetContext, SetIdentity } from './engine.js';
 import { toPlannedSet } from './planned.js';
 import { assertExpected, assertRevision } from './refusals.js';
 import { isRepetition, recordOf } from './repetition.js';
@@ -32,6 +32,8 @@ interface ChangeEnvironment {
    * replica learns of other processes' commits by polling only.
    */
   readonly getCached?: ((key: DocumentKey) => Versioned<unknown> | undefined) | undefined;
+  /** Decides which sets need approval. Absent: none does. */
+  readonly gate?: ApprovalGate | undefined;
   /** Enforces the option `stateLimit`; absent without one. */
   readonly size?: StateSize | undefined;
 }
@@ -57,20 +59,30 @@ export function createChangeSetWriter(environment: ChangeEnvironment): ChangeSet
     const id = context.repetition?.id ?? timeOrderedId({ msecs: Math.max(0, now.getTime()) });
     // Every attempt writes the same id.
     const set = { changes, context, id, at: now.toISOString() };
-    const firstOutcome = environment.getCached ? await tryCached(environment, set) : 'lost';
-    if (firstOutcome !== 'lost') return firstOutcome;
+    // A node that knows of a policy would only refresh its copies for a decision on them.
+    const usesCopies = environment.getCached && !environment.gate?.isActive();
+    const firstOutcome = usesCopies ? await tryCached(environment, set) : 'lost';
+    if (typeof firstOutcome !== 'string') return firstOutcome;
+    let hasConflicted = firstOutcome === 'conflict';
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       if (attempt > 2) await backOff(attempt);
-      const tryNow = () => tryOnce(environment, set);
+      const isFirst = !hasConflicted;
+      const tryNow = () => tryOnce(environment, set, isFirst);
       const outcome = await (attempt === 1 ? tryNow() : runRetryExclusive([''], tryNow));
-      if (outcome !== 'lost') return outcome;
+      if (typeof outcome !== 'string') return outcome;
+      hasConflicted = true;
     }
     const contested = changes.length === 1 ? changes[0]?.subject.kind : 'documents';
     throw new FlagsError('too_much_contention', `Other callers keep changing the same ${contested}; try again later.`);
   }
 
   return {
-    run: (changes, context) => runExclusive(lockNames(changes), () => run(changes, context)),
+    run(changes, context) {
+      const names = lockNames(changes);
+      // All of them write the policy, so they would conflict.
+      const locks = environment.gate?.isActive() ? [...names, ''] : names;
+      return runExclusive(locks, () => run(changes, context));
+    },
     async plan(changes, context) {
       const set = { changes, context, id: '', at: environment.now().toISOString() };
       const decided = await decideSet(set, environment.storage);
@@ -90,7 +102,8 @@ function lockNames(changes: readonly PreparedChange[]): readonly string[] {
   return names.length === 1 ? names : [...new Set(names)];
 }
 
-type Outcome = CommittedSet | 'lost';
+/** `conflict`: another commit came in between. `lost`: the copies may be old, so the stored documents decide. */
+type Outcome = CommittedSet | 'conflict' | 'lost';
 
 /**
  * Decides on the replica's copies of the documents, which saves round trips to the database. Only a successful commit
@@ -98,7 +111,7 @@ type Outcome = CommittedSet | 'lost';
  * stored documents. Other errors are thrown at once.
  */
 async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
-  const { storage, getCached } = environment;
+  const { storage, getCached, gate } = environment;
   const cached = new Map<string, Versioned<unknown>>();
   for (const { subject } of set.changes) {
     await pause();
@@ -112,7 +125,8 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
     const found = cached.get(nameOf(key));
     return found ? { key, parent: null, revision: found.revision, body: found.state } : storage.get(key);
   };
-  const decided = await decideSet(set, { get, list: (query) => storage.list(query) }).catch((error: unknown) => {
+  const reader = { get, list: (query: ListQuery) => storage.list(query) };
+  const decided = await decideSet(set, reader, (unit) => gate?.enter(unit, true)).catch((error: unknown) => {
     if (isFlagsError(error)) return undefined;
     throw error;
   });
@@ -120,6 +134,7 @@ async function tryCached(environment: ChangeEnvironment, set: SetRun): Promise<O
   if (await isCommitted(storage, set.context)) return toRepetition(set);
   try {
     await authorize(set.context, decided);
+    await gate?.assertApproved(decided, set.context);
   } catch {
     return 'lost';
   }
@@ -138,11 +153,12 @@ async function authorize(context: SetContext, decided: DecidedSet): Promise<void
  * Looks for an earlier commit of the same id after the decision: what the decision has found may be the result of that
  * commit. A later one makes this commit conflict.
  */
-async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Outcome> {
+async function tryOnce(environment: ChangeEnvironment, set: SetRun, isFirst: boolean): Promise<Outcome> {
   const { context } = set;
+  const { gate } = environment;
   let decided: DecidedSet;
   try {
-    decided = await decideSet(set, environment.storage);
+    decided = await decideSet(set, environment.storage, (unit) => gate?.enter(unit, isFirst));
   } catch (error) {
     if (await isCommitted(environment.storage, context)) return toRepetition(set);
     throw error;
@@ -150,6 +166,7 @@ async function tryOnce(environment: ChangeEnvironment, set: SetRun): Promise<Out
   if (await isCommitted(environment.storage, context)) return toRepetition(set);
   if (decided.unit.events.length > 0) {
     await authorize(context, decided);
+    await gate?.assertApproved(decided, context);
     return commit(environment, set, decided);
   }
   return { id: null, at: set.at, actor: context.actor, documents: decided.unit };
@@ -163,6 +180,7 @@ async function isCommitted(storage: FlagsStorage, context: SetContext): Promise<
 async function decideSet(
   { changes, context, id, at }: SetRun,
   storage: Pick<FlagsStorage, 'get' | 'list'>,
+  enterGate?: (unit: ChangeSetUnit) => Promise<void> | undefined,
 ): Promise<DecidedSet> {
   const unit = new ChangeSetUnit(storage);
   if (context.expected) for (const expected of context.expected) await assertExpected(unit, expected);
@@ -181,6 +199,7 @@ async function decideSet(
     unit.begin({});
     await context.conclude(unit, { id, at });
   }
+  if (enterGate && unit.events.length > 0) await enterGate(unit);
   return { unit, writes: await unit.toChanges() };
 }
 
@@ -200,7 +219,7 @@ async function commit(
       vacant: unit.toVacancies(),
       events: toNewEvents(unit, set),
     });
-    if (!result.ok) return 'lost';
+    if (!result.ok) return 'conflict';
     size?.record(writes, result.revisions);
     const applying = applyUpdates(
       writes.map(({ write: { key }, found, next }, index) => {

@@ -31,6 +31,8 @@ export interface ApplyOptions {
   readonly actor?: string;
   /** The reason, at most 1000 characters. The events and the history show it. */
   readonly reason?: string;
+  /** Why it does not wait for approval, as in {@link ChangeContext.bypassApproval}. */
+  readonly bypassApproval?: string;
   /** The expected revisions of documents, whether the set changes them or not. */
   readonly ifRevision?: Readonly<Record<DocumentName, number>>;
 }
@@ -43,6 +45,8 @@ export interface UndoOptions {
   readonly actor?: string;
   /** The reason of the undo, at most 1000 characters. */
   readonly reason?: string;
+  /** Why it does not wait for approval, as in {@link ChangeContext.bypassApproval}. */
+  readonly bypassApproval?: string;
   /** Called with the set before anything is decided. Throws or rejects to refuse the undo. */
   readonly authorize?: (set: ChangeSet) => Awaitable<void>;
 }

@@ -20,6 +20,7 @@ export interface SharedEngine extends EvaluationEngine, ReportEngine, UsageEngin
   readonly usageWriter: UsageWriter;
   readonly lifetime: Lifetime;
   readonly writer: ChangeSetWriter;
+  readonly gate: ApprovalGate;
   readonly schedules: ScheduleClock;
   readonly rollouts: RolloutClock;
   /** Stops everything, and closes the storage. */
@@ -48,6 +49,21 @@ export interface ChangeSetWriter {
   readonly isCommitted: (context: SetContext) => Promise<boolean>;
 }
 
+/** Decides which sets need approval. It is above the change sets, so the writer gets it. */
+export interface ApprovalGate {
+  /** Whether a policy protects an environment, as far as this node knows without a read. */
+  readonly isActive: () => boolean;
+  /**
+   * Makes the commit of a decided set expect the policy. If the policy protects an environment, sets that clients could
+   * see follow each other on all nodes.
+   *
+   * @param isFirst whether no earlier attempt has conflicted: the policy of the replica may be current
+   */
+  readonly enter: (unit: ChangeSetUnit, isFirst: boolean) => Promise<void>;
+  /** Called after {@link enter}. Rejects with `approval_required`. */
+  readonly assertApproved: (decided: DecidedSet, context: Pick<SetContext, 'bypass'>) => Promise<void>;
+}
+
 /** A context that may lack an actor. */
 export type UnattributedContext = Omit<SetContext, 'actor' | 'actorToken'> & Pick<ChangeContext, 'actor'>;
 
@@ -72,6 +88,8 @@ export interface SetContext extends Actor {
    * An error refuses the set.
    */
   readonly conclude?: ((unit: ChangeSetUnit, set: SetIdentity) => Awaitable<void>) | undefined;
+  /** Why the set does not wait for approval. */
+  readonly bypass?: string | undefined;
   /** Called after every decision, before its commit. */
   readonly authorize?: AuthorizeChanges | undefined;
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../base/limits.js';
 import { assertOptions, assertReference, invalidInput } from '../base/validator.js';
 import type { CommittedDocuments, PreparedChange } from '../engine/engine.js';
 import type { ReferenceMember } from '../engine/operation.js';
+import { FlagsError } from '../errors.js';
 import { hasHistory } from '../kinds.js';
 import { readDocumentsAfter } from '../log/change-set-log.js';
 import type { Token } from '../tokens/token.types.js';
@@ -165,20 +166,32 @@ export async function resultOf<Result>({ prepared, documents }: CommittedChange)
  * @throws FlagsError `invalid_input` for an id that is not a UUID, and for an invalid reason
  */
 export function toContext(
-  { id, actor, reason }: Pick<ChangeContext, 'id' | 'actor' | 'reason'>,
+  { id, actor, reason: given, bypassApproval }: Omit<ChangeContext, 'ifRevision'>,
   hash: ChangesHash | undefined,
 ): UnattributedContext {
+  const reason = given === undefined ? undefined : readReason(given, '/reason');
+  const bypass = bypassApproval === undefined ? undefined : readBypass(bypassApproval, reason);
   return {
     ...(id !== undefined && hash && { repetition: { id: readChangeSetId(id), hash: hash.digest() } }),
     ...(actor !== undefined && { actor }),
-    ...(reason !== undefined && { reason: readReason(reason) }),
+    ...(reason !== undefined && { reason }),
+    ...bypass,
   };
 }
 
 /** Throws `invalid_input` unless the reason is a text of the permitted length. */
-function readReason(reason: unknown): string {
+function readReason(reason: unknown, path: string): string {
   if (typeof reason === 'string' && reason.length <= LIMITS.reason && !/\p{Cs}/u.test(reason)) return reason;
-  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path: '/reason' }]);
+  throw invalidInput([{ message: `must be text of at most ${LIMITS.reason} characters`, path }]);
+}
+
+/** The reason of a bypass follows the one of the change. Both together obey the limit. */
+function readBypass(given: unknown, reason: string | undefined): Pick<SetContext, 'bypass' | 'origin' | 'reason'> {
+  const path = '/bypassApproval';
+  const bypass = readReason(given, path).trim();
+  if (bypass === '') throw invalidInput([{ message: 'must say why the change cannot wait for approval', path }]);
+  const both = reason === undefined || reason === '' ? bypass : `${reason}\n${bypass}`;
+  return { bypass, origin: 'bypass', reason: readReason(both, path) };
 }
 
 /** The actor of changes: a name, and the API token if the actor uses one. */
@@ -226,6 +239,9 @@ function attribute(context: UnattributedContext | undefined, { name, token, auth
   const actorToken = context?.actor === undefined ? token : undefined;
   if (typeof actor !== 'string' || actor === '') {
     throw invalidInput([{ message: 'the actor must be a non-empty string', path: '' }]);
+  }
+  if (context?.bypass !== undefined && actorToken) {
+    throw new FlagsError('forbidden', 'API tokens cannot bypass approval; ask a person to make the change.');
   }
   const attributed = { authorize, actor, ...(actorToken && { actorToken }) };
   return context ? { ...attributed, ...context, actor } : attributed;

@@ -152,11 +152,24 @@ export class ChangeSetUnit implements UnitOfWork {
     return new Map(own.map(({ key, pending }) => [key.id, pending.state as State | undefined]));
   }
 
+  /** Whether the set changes a document with such a key, which it may also delete. */
+  hasWritten(isMeant: (key: DocumentKey) => boolean): boolean {
+    return this.pending.some(({ key, pending: { isChanged } }) => isChanged && isMeant(key));
+  }
+
   /** Resolves to the stored document, ignoring the writes of the set; undefined if there is none. */
   async stored({ kind, id }: DocumentKey): Promise<Versioned<unknown> | undefined> {
     const entry = this.entryOf(kind, id);
     await this.load(entry);
     return entry.found;
+  }
+
+  /** Makes the commit expect a document at the revision that the caller knows, without a read. */
+  assume({ kind, id }: DocumentKey, known: Versioned<unknown>): void {
+    const entry = this.entryOf(kind, id);
+    if (entry.isLoaded || entry.loading) return;
+    entry.found = known;
+    entry.isLoaded = true;
   }
 
   /** Sets the next change to decide. */

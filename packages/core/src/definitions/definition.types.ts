@@ -104,6 +104,8 @@ export interface ImportOptions {
    */
   readonly id?: string;
   readonly actor?: string;
+  /** Why the import does not wait for approval, as in {@link ChangeContext.bypassApproval}. */
+  readonly bypassApproval?: string;
   /** The reason, at most 1000 characters. */
   readonly reason?: string;
 }

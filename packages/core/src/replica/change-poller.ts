@@ -19,6 +19,8 @@ export interface ChangePoller {
   /** Applies all changes since the last call. Never rejects: the status holds the error. */
   refresh(): Promise<EvaluationStatus>;
   status(): EvaluationStatus;
+  /** The position of the last event that was applied; undefined before the first. */
+  position(): string | undefined;
   /** Remembers a commit of this process until the feed brings it. */
   expect(changeSet: string): void;
   /** Stops the timer. Resolves when the last read of the storage has ended. */
@@ -56,7 +58,7 @@ export interface ChangePollerOptions {
  */
 export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   const { now, pollInterval, onError } = options;
-  const { catchUp, expect } = createCatchUp({
+  const { catchUp, expect, position } = createCatchUp({
     ...options,
     onLost(error) {
       historyLostAt = now().toISOString();
@@ -109,6 +111,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   return {
     refresh,
     status: () => status,
+    position,
     expect,
     close() {
       polling?.stop();
@@ -117,7 +120,7 @@ export function startChangePoller(options: ChangePollerOptions): ChangePoller {
   };
 }
 
-interface CatchUp extends Pick<ChangePoller, 'expect'> {
+interface CatchUp extends Pick<ChangePoller, 'expect' | 'position'> {
   /** Reads all events since its last call, and applies the changed documents. */
   readonly catchUp: () => Promise<void>;
 }
@@ -196,6 +199,7 @@ function createCatchUp({
   }
 
   return {
+    position: () => after,
     expect(changeSet) {
       expected.add(changeSet);
       const [oldest = changeSet] = expected;

@@ -117,6 +117,7 @@ async function planSchedule(engine: ChangeEngine, given: GivenSchedule): Promise
   if (bytes > LIMITS.documentBytes) throw documentTooLarge({ kind: KIND, id: given.id }, bytes, undefined);
   const prepared = await prepareAll(withDerivedIds(engine, given.id), given.changes);
   const decided = await engine.plan(prepared);
+  await engine.gate.assertApproved(decided, {});
   const contents = given.ifUnchanged ? await contentsOf(decided.unit, prepared) : undefined;
   await assertRoom(engine, bytes);
   return { v: 1, state: 'pending', ...given, ...scopeOf(given.changes, decided), bytes, ...(contents && { contents }) };

@@ -10,6 +10,7 @@ jest.mock('../../../core/test/storage-kinds.js', () => ({ STORAGES: [mockKind] }
 const CORE = join(__dirname, '../../../core/test');
 /** Files whose rules depend most on the storage: on its reads, its events and its data versions. */
 const SELECTED = [
+  'approvals/gate',
   'changesets/repeated-ids',
   'flags/clone',
   'log/event-feed',
